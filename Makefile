@@ -1,0 +1,146 @@
+# Orrery's build. `make` builds build/orrery; `make help` names the rest.
+#
+# Sources are found by folder, so a new file needs no line here:
+#   core/ rt/ io/   one archive each     io/client/   an archive of its own (the flight software's side)
+#   tools/*.c       the orrery command   tools/fsw/   a program of its own
+#   tests/unit, tests/timing, tests/bench, tests/fuzz   one program per file, all with tests/support
+# Variables: CC=clang  ARCH=native  DEBUG=1  SANITIZE=1  V=1 (show the commands); each mix has its own folder,
+# build/<variant>, and build/orrery is the release build.
+
+CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
+ARCH ?= x86-64-v3
+DEBUG ?=
+SANITIZE ?=
+CFLAGS ?=
+LDFLAGS ?=
+
+COMPILER := $(notdir $(firstword $(CC)))
+VARIANT := $(if $(SANITIZE),sanitize,$(if $(DEBUG),debug,release))$(if $(filter gcc,$(COMPILER)),,-$(COMPILER))
+B := build/$(VARIANT)
+
+# --- flags -----------------------------------------------------------------------------------------------------------
+# Contraction has to be asked for: gcc -std=c17 makes no FMA without it. Never -ffast-math: it drops NaN, infinities and
+# the order of sums.
+MATH := -ffp-contract=fast -fno-math-errno -fno-trapping-math
+OPTIMIZE := $(if $(SANITIZE),-O1 -fno-omit-frame-pointer,$(if $(DEBUG),-Og,-O3))
+CHECKS := $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all)
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Wshadow -Wvla -Wstrict-prototypes \
+  -Wmissing-prototypes -Wundef -Werror
+ORR_FLAGS = -std=c17 -march=$(ARCH) $(OPTIMIZE) -g $(MATH) $(CHECKS) $(WARNINGS) -I. $(CFLAGS)
+HOSTED = $(ORR_FLAGS) -D_GNU_SOURCE -pthread $(PKG_CFLAGS)
+LINK = $(CHECKS) -pthread -Wl,--as-needed $(LDFLAGS)
+
+PACKAGES := libfyaml jansson liburing
+TEST_PACKAGES := $(PACKAGES) cmocka
+PKG_CFLAGS := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(TEST_PACKAGES) 2>/dev/null))
+PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
+CMOCKA_LIBS := $(shell pkg-config --libs cmocka 2>/dev/null)
+
+# --- sources ---------------------------------------------------------------------------------------------------------
+CORE := $(wildcard core/*.c core/*/*.c)
+RT := $(wildcard rt/*.c rt/*/*.c)
+CLIENT := $(wildcard io/client/*.c)
+IO := $(filter-out $(CLIENT),$(wildcard io/*.c io/*/*.c))
+TOOLS := $(filter-out tools/main.c,$(wildcard tools/*.c))
+FSW := $(wildcard tools/fsw/*.c)
+SUPPORT := $(wildcard tests/support/*.c)
+UNIT := $(wildcard tests/unit/*.c)
+TIMING := $(wildcard tests/timing/*.c)
+BENCH := $(wildcard tests/bench/*.c)
+
+obj = $(patsubst %.c,$(B)/%.o,$(1))
+ROOMS := $(B)/libio.a $(B)/librt.a $(B)/libcore.a
+UNIT_PROGRAMS := $(patsubst %.c,$(B)/%,$(UNIT))
+TIMING_PROGRAMS := $(patsubst %.c,$(B)/%,$(TIMING))
+
+V ?=
+Q := $(if $(V),,@)
+say = @$(if $(V),:,printf '  %-4s %s\n' $(1) $@)
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+
+.PHONY: all
+all: $(B)/orrery $(if $(FSW),$(B)/fsw) $(B)/libclient.a
+ifeq ($(DEBUG)$(SANITIZE),)
+	@test "$$(readlink build/orrery)" = $(VARIANT)/orrery || ln -sfn $(VARIANT)/orrery build/orrery
+endif
+
+# --- objects and archives --------------------------------------------------------------------------------------------
+# Rewritten only when its content changes, so that other flags mean a rebuild and the same flags do not.
+FLAGS_NOW = $(CC) $(ORR_FLAGS) $(PKG_CFLAGS) $(LINK)
+.PHONY: FORCE
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(FLAGS_NOW)' | cmp -s - $@ || printf '%s\n' '$(FLAGS_NOW)' > $@
+
+COMMIT := $(shell git describe --always --dirty --tags 2>/dev/null || echo unversioned)
+$(B)/generated/build_info.h: FORCE
+	@mkdir -p $(@D)
+	@printf '#define ORR_BUILD_COMMIT "%s"\n#define ORR_BUILD_FLAGS "%s"\n' '$(COMMIT)' '$(filter-out -W%,$(ORR_FLAGS))' > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+# core is strict C17: no POSIX name is even declared there.
+$(B)/core/%.o: core/%.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,cc)
+	$(Q)$(CC) $(ORR_FLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/tools/version.o: tools/version.c $(B)/flags $(B)/generated/build_info.h
+	@mkdir -p $(@D)
+	$(call say,cc)
+	$(Q)$(CC) $(HOSTED) -I$(B)/generated -MMD -MP -c -o $@ $<
+
+$(B)/%.o: %.c $(B)/flags | packages
+	@mkdir -p $(@D)
+	$(call say,cc)
+	$(Q)$(CC) $(HOSTED) -MMD -MP -c -o $@ $<
+
+# Says what to do rather than leave it to a missing header.
+.PHONY: packages
+packages:
+	@tools/setup --check build
+
+define archive
+@mkdir -p $(@D)
+@rm -f $@
+$(Q)ar rcs $@ $(filter %.o,$^)
+endef
+$(B)/libcore.a: $(call obj,$(CORE)) $(B)/flags
+	$(archive)
+$(B)/librt.a: $(call obj,$(RT)) $(B)/flags
+	$(archive)
+$(B)/libio.a: $(call obj,$(IO)) $(B)/flags
+	$(archive)
+$(B)/libclient.a: $(call obj,$(CLIENT)) $(B)/flags
+	$(archive)
+$(B)/libtools.a: $(call obj,$(TOOLS)) $(B)/flags
+	$(archive)
+$(B)/libsupport.a: $(call obj,$(SUPPORT)) $(B)/flags
+	$(archive)
+
+$(B)/orrery: $(B)/tools/main.o $(B)/libtools.a $(ROOMS)
+	$(call say,link)
+	$(Q)$(CC) $(LINK) -o $@ $^ $(PKG_LIBS) -lm
+
+$(B)/fsw: $(call obj,$(FSW)) $(B)/libclient.a
+	$(call say,link)
+	$(Q)$(CC) $(LINK) -o $@ $^ -lm
+
+# --- tests -----------------------------------------------------------------------------------------------------------
+TEST_ROOMS := $(B)/libsupport.a $(B)/libtools.a $(B)/libclient.a $(ROOMS)
+$(B)/tests/%: $(B)/tests/%.o $(TEST_ROOMS)
+	$(call say,link)
+	$(Q)$(CC) $(LINK) -o $@ $^ $(CMOCKA_LIBS) $(PKG_LIBS) -lm
+
+.PHONY: unit
+unit: $(UNIT_PROGRAMS)
+
+-include $(shell test -d $(B) && find $(B) -name '*.d')
+
+.PHONY: clean
+clean:
+	rm -rf build

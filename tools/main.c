@@ -1,0 +1,130 @@
+/* The `orrery` command: finds the subcommand, prints help and version. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/commands.h"
+#include "tools/version.h"
+
+/* In the order of `orrery --help`; ends with NULL. */
+static const struct orr_command *const commands[] = {
+    NULL,
+};
+
+static const struct orr_command *find(const char *name) {
+  for (const struct orr_command *const *c = commands; *c; c++)
+    if (strcmp((*c)->name, name) == 0)
+      return *c;
+  return NULL;
+}
+
+static void print_overview(FILE *out) {
+  fputs("orrery - a real-time stand-in for a flexible spacecraft\n"
+        "\n"
+        "usage: orrery COMMAND [ARGUMENTS]\n"
+        "       orrery help COMMAND\n"
+        "       orrery --version\n"
+        "\n"
+        "A spacecraft is written in a model file (YAML or JSON): bodies, the hinges that join them, the modes of the\n"
+        "flexible ones. Everything inside is SI; a scalar in a file may carry a unit (30 deg, 5 ms, 1200 rpm).\n"
+        "\n"
+        "commands:\n",
+        out);
+  for (const struct orr_command *const *c = commands; *c; c++)
+    fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
+  fputs("\n"
+        "Exit status: 0 all is well; 1 the answer is no, or a file is wrong; 2 the command line is wrong.\n",
+        out);
+}
+
+static int print_help(const struct orr_command *c) {
+  printf("orrery %s - %s\n\nusage: orrery %s %s\n\n%s", c->name, c->summary, c->name, c->usage, c->help);
+  return ORR_EXIT_OK;
+}
+
+static int print_version(void) {
+  printf("orrery %s\ncompiler: %s\nflags: %s\n", orr_version_commit(), orr_version_compiler(), orr_version_flags());
+  return ORR_EXIT_OK;
+}
+
+enum { LONGEST_NAME = 31 };
+
+static size_t smallest(size_t a, size_t b, size_t c) {
+  size_t ab = a < b ? a : b;
+  return ab < c ? ab : c;
+}
+
+/* Levenshtein distance of two names, row by row; anything longer than LONGEST_NAME is far from everything. */
+static size_t distance(const char *a, const char *b) {
+  size_t row[LONGEST_NAME + 1];
+  size_t m = strlen(a), n = strlen(b);
+  if (m > LONGEST_NAME || n > LONGEST_NAME)
+    return LONGEST_NAME;
+  for (size_t j = 0; j <= n; j++)
+    row[j] = j;
+  for (size_t i = 1; i <= m; i++) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= n; j++) {
+      size_t above = row[j];
+      row[j] = smallest(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+      diagonal = above;
+    }
+  }
+  return row[n];
+}
+
+static int unknown_command(const char *name) {
+  const struct orr_command *nearest = NULL;
+  size_t least = 3; /* two slips of the finger, no more */
+  for (const struct orr_command *const *c = commands; *c; c++) {
+    size_t d = distance(name, (*c)->name);
+    if (d < least && d < strlen((*c)->name)) {
+      least = d;
+      nearest = *c;
+    }
+  }
+  fprintf(stderr, "orrery: unknown command '%s'", name);
+  if (nearest)
+    fprintf(stderr, ", did you mean '%s'?", nearest->name);
+  fputs("\nTry 'orrery --help'.\n", stderr);
+  return ORR_EXIT_USAGE;
+}
+
+static int is_help(const char *word) { return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0; }
+
+static int help(int argc, char **argv) {
+  if (argc < 3) {
+    print_overview(stdout);
+    return ORR_EXIT_OK;
+  }
+  const struct orr_command *c = find(argv[2]);
+  return c ? print_help(c) : unknown_command(argv[2]);
+}
+
+static int dispatch(int argc, char **argv) {
+  if (argc < 2) {
+    print_overview(stderr);
+    return ORR_EXIT_USAGE;
+  }
+  if (is_help(argv[1]) || strcmp(argv[1], "help") == 0)
+    return help(argc, argv);
+  if (strcmp(argv[1], "--version") == 0)
+    return print_version();
+  const struct orr_command *c = find(argv[1]);
+  if (!c)
+    return unknown_command(argv[1]);
+  for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
+    if (is_help(argv[i]))
+      return print_help(c);
+  return c->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv) {
+  int status = dispatch(argc, argv);
+  /* A full disk or a closed pipe must not look like success. */
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fputs("orrery: cannot write the output\n", stderr);
+    return status ? status : ORR_EXIT_BAD;
+  }
+  return status;
+}
