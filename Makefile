@@ -132,12 +132,38 @@ $(B)/fsw: $(call obj,$(FSW)) $(B)/libclient.a
 
 # --- tests -----------------------------------------------------------------------------------------------------------
 TEST_ROOMS := $(B)/libsupport.a $(B)/libtools.a $(B)/libclient.a $(ROOMS)
+E2E = $(sort $(shell find tests/e2e -maxdepth 1 -type f -perm -u+x))
+SANITIZED = $(patsubst tests/%.c,build/sanitize/tests/%,$(UNIT))
+JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+SUBMAKE = $(MAKE) --no-print-directory
+
 $(B)/tests/%: $(B)/tests/%.o $(TEST_ROOMS)
 	$(call say,link)
 	$(Q)$(CC) $(LINK) -o $@ $^ $(CMOCKA_LIBS) $(PKG_LIBS) -lm
 
-.PHONY: unit
+.PHONY: unit test build-tests
 unit: $(UNIT_PROGRAMS)
+
+build-tests: all unit $(TIMING_PROGRAMS) $(B)/tests/runner
+
+# Programs side by side first; then, one at a time on a quiet machine, those that measure time.
+test:
+	@tools/setup build
+	@$(SUBMAKE) $(JOBS) build-tests
+	@$(SUBMAKE) $(JOBS) SANITIZE=1 CC=gcc unit
+	@$(B)/tests/runner ORRERY=$(CURDIR)/$(B)/orrery -j $(shell nproc) -t 300 $(UNIT_PROGRAMS) $(SANITIZED) $(E2E) \
+	  -j 1 $(TIMING_PROGRAMS)
+
+.PHONY: run
+run:
+	@tools/setup build
+	@$(SUBMAKE) $(JOBS) all
+	@for f in configs/*.yaml; do echo; echo "orrery check $$f"; $(B)/orrery check $$f || exit 1; done
+
+.PHONY: format
+format:
+	clang-format -i $(FORMATTED)
+FORMATTED = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
 -include $(shell test -d $(B) && find $(B) -name '*.d')
 

@@ -1,0 +1,108 @@
+#!/bin/sh
+# The test runner on programs that pass, fail, crash, hang, skip and miscount.
+set -u
+runner=$(dirname "$ORRERY")/tests/runner
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+
+program() { # NAME, then the body on stdin
+  { echo '#!/bin/sh'; cat; } >"$1"
+  chmod +x "$1"
+}
+expect() { # LAST-LINE EXIT-STATUS ARGUMENTS...
+  want_line=$1 want_status=$2
+  shift 2
+  "$runner" "$@" >out 2>err
+  status=$?
+  line=$(tail -n 1 out)
+  if [ "$line" != "$want_line" ] || [ $status -ne "$want_status" ]; then
+    echo "FAIL: runner $*: got '$line', exit $status; want '$want_line', exit $want_status"
+    cat out err
+    exit 1
+  fi
+}
+shown() { grep -q "$1" out || { echo "FAIL: '$1' is not in the output:"; cat out; exit 1; }; }
+
+program good <<'E2'
+echo fine
+E2
+program bad <<'E2'
+echo a reason
+exit 1
+E2
+program skip <<'E2'
+exit 77
+E2
+program crash <<'E2'
+kill -SEGV $$
+E2
+program hang <<'E2'
+sleep 60 &
+echo $! >child
+wait
+E2
+program tap <<'E2'
+printf '1..3\nok 1 - a\nnot ok 2 - b\nnot ok 3 # SKIP c\n'
+exit 1
+E2
+program tap_good <<'E2'
+printf '1..2\nok 1 - a\nok 2 - b\n'
+E2
+program two_groups <<'E2'
+printf '1..1\nok 1 - a\n1..1\nok 1 - b\n'
+E2
+program cut_short <<'E2'
+printf '1..3\nok 1 - a\n'
+exit 0
+E2
+program bad_exit <<'E2'
+printf '1..1\nok 1 - a\n'
+exit 1
+E2
+program crash_after <<'E2'
+printf '1..1\nok 1 - a\n'
+kill -ABRT $$
+E2
+program empty_plan <<'E2'
+echo 1..0
+E2
+program environment <<'E2'
+[ "$COLOUR" = red ] && [ "$CMOCKA_MESSAGE_OUTPUT" = TAP ]
+E2
+program alone <<'E2'
+[ -e running ] && exit 1
+touch running
+sleep 0.3
+rm running
+E2
+
+expect '1 passed, 0 failed, 0 skipped' 0 ./good
+expect '0 passed, 0 failed, 1 skipped' 0 ./skip
+expect '0 passed, 1 failed, 0 skipped' 1 ./bad
+shown 'a reason'
+expect '0 passed, 1 failed, 0 skipped' 1 ./crash
+shown 'killed by signal 11'
+expect '1 passed, 1 failed, 0 skipped' 1 -t 1 ./hang ./good
+shown 'timed out after 1 s'
+sleep 0.2
+if grep -q '^State:[[:space:]]*[RSD]' "/proc/$(cat child)/status" 2>/dev/null; then # a zombie is as good as gone
+  echo "FAIL: a child of the hanging program lives on"
+  exit 1
+fi
+expect '1 passed, 1 failed, 1 skipped' 1 ./tap
+expect '2 passed, 0 failed, 0 skipped' 0 ./tap_good
+expect '2 passed, 0 failed, 0 skipped' 0 ./two_groups
+expect '1 passed, 1 failed, 0 skipped' 1 ./cut_short
+shown '3 tests planned, 1 reported'
+expect '1 passed, 1 failed, 0 skipped' 1 ./bad_exit
+expect '1 passed, 1 failed, 0 skipped' 1 ./crash_after
+expect '0 passed, 1 failed, 0 skipped' 1 ./empty_plan
+expect '0 passed, 1 failed, 0 skipped' 1 ./not-there
+expect '1 passed, 0 failed, 0 skipped' 0 COLOUR=red ./environment
+expect '0 passed, 1 failed, 0 skipped' 1 COLOUR=blue ./environment
+expect '0 passed, 0 failed, 0 skipped' 1
+expect '2 passed, 0 failed, 0 skipped' 0 -j 1 ./alone ./alone
+expect '1 passed, 1 failed, 0 skipped' 1 -j 2 ./alone ./alone
+# A failure early on stops nothing after it.
+expect '4 passed, 3 failed, 2 skipped' 1 -j 2 ./bad ./crash ./skip ./tap ./good -j 1 ./two_groups
