@@ -144,14 +144,15 @@ $(B)/tests/%: $(B)/tests/%.o $(TEST_ROOMS)
 .PHONY: unit test build-tests
 unit: $(UNIT_PROGRAMS)
 
-build-tests: all unit $(TIMING_PROGRAMS) $(B)/tests/runner
+build-tests: all unit $(TIMING_PROGRAMS) $(B)/tests/vectors/compare $(B)/tests/runner
 
 # Programs side by side first; then, one at a time on a quiet machine, those that measure time.
 test:
 	@tools/setup build
 	@$(SUBMAKE) $(JOBS) build-tests
 	@$(SUBMAKE) $(JOBS) SANITIZE=1 CC=gcc unit
-	@$(B)/tests/runner ORRERY=$(CURDIR)/$(B)/orrery -j $(shell nproc) -t 300 $(UNIT_PROGRAMS) $(SANITIZED) $(E2E) \
+	@$(B)/tests/runner ORRERY=$(CURDIR)/$(B)/orrery -j $(shell nproc) -t 300 $(UNIT_PROGRAMS) \
+	  $(SANITIZED) $(B)/tests/vectors/compare $(E2E) \
 	  -j 1 $(TIMING_PROGRAMS)
 
 .PHONY: run

@@ -163,7 +163,10 @@ static void finish(struct runner *r, struct job *j, int status) {
   kill(-j->pid, SIGKILL); /* whatever it left behind */
   struct tap t = read_tap(j->output);
   struct counts c = judge(j, &t, status, why, sizeof why);
-  printf("%s  %s: %u passed, %u failed, %u skipped, %.1f s%s%s\n", c.failed ? "FAIL" : c.passed ? "ok  " : "skip",
+  printf("%s  %s: %u passed, %u failed, %u skipped, %.1f s%s%s\n",
+         c.failed   ? "FAIL"
+         : c.passed ? "ok  "
+                    : "skip",
          j->program, c.passed, c.failed, c.skipped, now_s() - j->started_s, why[0] ? ": " : "", why);
   if (c.failed)
     show_output(j->output);
