@@ -11,19 +11,20 @@ CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 ARCH ?= x86-64-v3
 DEBUG ?=
 SANITIZE ?=
+FUZZ ?=
 CFLAGS ?=
 LDFLAGS ?=
 
 COMPILER := $(notdir $(firstword $(CC)))
-VARIANT := $(if $(SANITIZE),sanitize,$(if $(DEBUG),debug,release))$(if $(filter gcc,$(COMPILER)),,-$(COMPILER))
+VARIANT := $(or $(if $(FUZZ),fuzz),$(if $(SANITIZE),sanitize),$(if $(DEBUG),debug),release)$(if $(FUZZ)$(filter gcc,$(COMPILER)),,-$(COMPILER))
 B := build/$(VARIANT)
 
 # --- flags -----------------------------------------------------------------------------------------------------------
 # Contraction has to be asked for: gcc -std=c17 makes no FMA without it. Never -ffast-math: it drops NaN, infinities and
 # the order of sums.
 MATH := -ffp-contract=fast -fno-math-errno -fno-trapping-math
-OPTIMIZE := $(if $(SANITIZE),-O1 -fno-omit-frame-pointer,$(if $(DEBUG),-Og,-O3))
-CHECKS := $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all)
+OPTIMIZE := $(if $(SANITIZE)$(FUZZ),-O1 -fno-omit-frame-pointer,$(if $(DEBUG),-Og,-O3))
+CHECKS := $(if $(FUZZ),-fsanitize=fuzzer-no-link) $(if $(SANITIZE)$(FUZZ),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all)
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Wshadow -Wvla -Wstrict-prototypes \
   -Wmissing-prototypes -Wundef -Werror
 ORR_FLAGS = -std=c17 -march=$(ARCH) $(OPTIMIZE) -g $(MATH) $(CHECKS) $(WARNINGS) -I. $(CFLAGS)
@@ -47,6 +48,7 @@ SUPPORT := $(wildcard tests/support/*.c)
 UNIT := $(wildcard tests/unit/*.c)
 TIMING := $(wildcard tests/timing/*.c)
 BENCH := $(wildcard tests/bench/*.c)
+FUZZERS := $(wildcard tests/fuzz/*.c)
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 ROOMS := $(B)/libio.a $(B)/librt.a $(B)/libcore.a
@@ -63,9 +65,10 @@ say = @$(if $(V),:,printf '  %-4s %s\n' $(1) $@)
 .SECONDARY:
 MAKEFLAGS += --no-builtin-rules
 
-.PHONY: all
-all: $(B)/orrery $(if $(FSW),$(B)/fsw) $(B)/libclient.a
-ifeq ($(DEBUG)$(SANITIZE),)
+.PHONY: all programs
+programs: $(B)/orrery $(if $(FSW),$(B)/fsw) $(B)/libclient.a
+all: programs
+ifeq ($(DEBUG)$(SANITIZE)$(FUZZ),)
 	@test "$$(readlink build/orrery)" = $(VARIANT)/orrery || ln -sfn $(VARIANT)/orrery build/orrery
 endif
 
@@ -133,38 +136,124 @@ $(B)/fsw: $(call obj,$(FSW)) $(B)/libclient.a
 # --- tests -----------------------------------------------------------------------------------------------------------
 TEST_ROOMS := $(B)/libsupport.a $(B)/libtools.a $(B)/libclient.a $(ROOMS)
 E2E = $(sort $(shell find tests/e2e -maxdepth 1 -type f -perm -u+x))
-SANITIZED = $(patsubst tests/%.c,build/sanitize/tests/%,$(UNIT))
+SANITIZED = $(patsubst %.c,build/sanitize/%,$(UNIT)) $(patsubst %.c,build/sanitize/%-replay,$(FUZZERS))
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE = $(MAKE) --no-print-directory
+RUNNER = $(B)/tests/runner ORRERY=$(CURDIR)/$(B)/orrery
 
 $(B)/tests/%: $(B)/tests/%.o $(TEST_ROOMS)
 	$(call say,link)
 	$(Q)$(CC) $(LINK) -o $@ $^ $(CMOCKA_LIBS) $(PKG_LIBS) -lm
 
-.PHONY: unit test build-tests
-unit: $(UNIT_PROGRAMS)
+$(B)/tests/fuzz/%-replay: $(B)/tests/fuzz/%.o $(B)/tests/replay.o $(TEST_ROOMS)
+	$(call say,link)
+	$(Q)$(CC) $(LINK) -o $@ $^ $(PKG_LIBS) -lm
 
-build-tests: all unit $(TIMING_PROGRAMS) $(B)/tests/vectors/compare $(B)/tests/runner
+$(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(TEST_ROOMS)
+	$(call say,link)
+	$(Q)$(CC) $(LINK) -fsanitize=fuzzer -o $@ $^ $(PKG_LIBS) -lm
+
+.PHONY: unit replays fuzzers build-tests test
+unit: $(UNIT_PROGRAMS)
+replays: $(patsubst %.c,$(B)/%-replay,$(FUZZERS))
+fuzzers: $(patsubst %.c,$(B)/%,$(FUZZERS))
+build-tests: programs unit replays $(TIMING_PROGRAMS) $(B)/tests/vectors/compare $(B)/tests/runner
 
 # Programs side by side first; then, one at a time on a quiet machine, those that measure time.
 test:
 	@tools/setup build
-	@$(SUBMAKE) $(JOBS) build-tests
-	@$(SUBMAKE) $(JOBS) SANITIZE=1 CC=gcc unit
-	@$(B)/tests/runner ORRERY=$(CURDIR)/$(B)/orrery -j $(shell nproc) -t 300 $(UNIT_PROGRAMS) \
-	  $(SANITIZED) $(B)/tests/vectors/compare $(E2E) \
+	@$(SUBMAKE) $(JOBS) all build-tests
+	@$(SUBMAKE) $(JOBS) CC=gcc SANITIZE=1 DEBUG= FUZZ= unit replays
+	@$(RUNNER) -j $(shell nproc) -t 300 $(UNIT_PROGRAMS) $(SANITIZED) $(B)/tests/vectors/compare $(E2E) \
 	  -j 1 $(TIMING_PROGRAMS)
 
+# --- run -------------------------------------------------------------------------------------------------------------
 .PHONY: run
 run:
 	@tools/setup build
 	@$(SUBMAKE) $(JOBS) all
-	@for f in configs/*.yaml; do echo; echo "orrery check $$f"; $(B)/orrery check $$f || exit 1; done
+	$(B)/orrery check $(wildcard configs/*.yaml)
 
-.PHONY: format
+# --- check: the quick gate ---------------------------------------------------------------------------------------------
+SOURCES = $(shell git ls-files -co --exclude-standard '*.c')
+HEADERS = $(shell git ls-files -co --exclude-standard '*.h')
+# What a package that may not be installed is needed for is left to `make bench`.
+JUDGED = $(filter-out tests/bench/%,$(SOURCES))
+TIDIED = $(patsubst %,build/tidy/%.ok,$(JUDGED))
+
+.PHONY: check check-format check-cppcheck check-rooms check-tidy check-selftest format
+check:
+	@tools/setup build check
+	@$(SUBMAKE) $(JOBS) --keep-going CC=gcc SANITIZE= DEBUG= FUZZ= check-gcc check-format check-cppcheck check-rooms \
+	  check-tidy check-selftest
+	@$(SUBMAKE) $(JOBS) CC=clang SANITIZE= DEBUG= FUZZ= build-tests build-bench
+	@echo 'make check: all is well'
+.PHONY: check-gcc
+check-gcc: build-tests build-bench
+check-format:
+	@tests/gates/format.sh $(SOURCES) $(HEADERS)
+check-cppcheck:
+	@tests/gates/cppcheck.sh $(JUDGED)
+check-rooms: programs
+	@tests/gates/rooms.sh
+	@tests/gates/core.sh $(B)/libcore.a $(ARCH)
+	@tests/gates/names.sh $(ROOMS) $(B)/libclient.a $(B)/libtools.a
+check-selftest:
+	@tests/gates/selftest.sh rooms core names format tidy cppcheck
+check-tidy: $(TIDIED)
+build/tidy/%.ok: % $(HEADERS) .clang-tidy $(B)/generated/build_info.h
+	@mkdir -p $(@D)
+	$(call say,tidy)
+	@tests/gates/tidy.sh $< -std=c17 -march=$(ARCH) $(if $(filter core/%,$<),,-D_GNU_SOURCE) -I. -I$(B)/generated $(PKG_CFLAGS)
+	@touch $@
+
 format:
-	clang-format -i $(FORMATTED)
-FORMATTED = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+	clang-format -i $(SOURCES) $(HEADERS)
+
+# --- the long ones ---------------------------------------------------------------------------------------------------
+FUZZ_SECONDS ?= 60
+.PHONY: fuzz soak bench
+fuzz:
+	@tools/setup build fuzz
+	@$(SUBMAKE) $(JOBS) CC=clang FUZZ=1 SANITIZE= DEBUG= fuzzers
+	@tests/fuzz/run.sh $(FUZZ_SECONDS) -1 $(patsubst %.c,build/fuzz/%,$(FUZZERS))
+
+# Minutes of real time, millions of steps, and fuzzing for ten minutes or a million executions per target.
+soak:
+	@tools/setup build fuzz
+	@$(SUBMAKE) $(JOBS) all build-tests
+	@$(SUBMAKE) $(JOBS) CC=clang FUZZ=1 SANITIZE= DEBUG= fuzzers
+	@tests/fuzz/run.sh 600 1000000 $(patsubst %.c,build/fuzz/%,$(FUZZERS))
+	@$(RUNNER) -j 1 -t 7200 $(sort $(shell find tests/soak -maxdepth 1 -type f -perm -u+x))
+
+# A benchmark that wants a library of its own says so in a line ` * Links with: -lNAME`; it is left out where that is
+# not installed.
+links_with = $(shell sed -n 's/^ \* Links with: *//p' $(1))
+can_link = $(shell echo 'int main(void) { return 0; }' | $(CC) -x c - -x none $(1) -o /dev/null 2>/dev/null && echo yes)
+READY = $(foreach f,$(BENCH),$(if $(call can_link,$(call links_with,$(f))),$(f)))
+bench:
+	@tools/setup build
+	@$(SUBMAKE) $(JOBS) build-bench
+	@for f in $(filter-out $(READY),$(BENCH)); do echo "left out: $$f (its library is not installed)"; done
+	@for p in $(patsubst %.c,$(B)/%,$(READY)); do echo "$$p"; $$p || exit 1; done
+.PHONY: build-bench
+build-bench: programs $(patsubst %.c,$(B)/%,$(READY))
+$(B)/tests/bench/%: $(B)/tests/bench/%.o $(TEST_ROOMS)
+	$(call say,link)
+	$(Q)$(CC) $(LINK) -o $@ $^ $(call links_with,tests/bench/$*.c) $(PKG_LIBS) -lm
+
+.PHONY: help
+help:
+	@echo 'make          build/orrery'
+	@echo 'make run      installs what is missing, builds, and checks and describes the spacecraft in configs'
+	@echo 'make test     installs what is missing, builds, and runs every test'
+	@echo 'make check    the quick gate: format, warnings of gcc and clang, clang-tidy, cppcheck, rooms, objects of core'
+	@echo 'make fuzz     each fuzz target for FUZZ_SECONDS=60'
+	@echo 'make soak     the long tests: fuzzing for ten minutes or a million executions, a fresh machine, ...'
+	@echo 'make bench    the benchmarks'
+	@echo 'make format   lays out the code'
+	@echo 'make clean    removes build/'
+	@echo 'with          CC=clang  ARCH=native  DEBUG=1  SANITIZE=1  V=1'
 
 -include $(shell test -d $(B) && find $(B) -name '*.d')
 

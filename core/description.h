@@ -53,10 +53,10 @@ struct orr_node_desc {
 
 struct orr_hinge_desc {
   enum orr_hinge_kind kind;
-  int parent;       /* body index, or ORR_INERTIAL */
-  int parent_node;  /* node index on the parent; 0 under ORR_INERTIAL */
-  int node;         /* the body's own node `at` */
-  double axes[3][3]; /* unit; axis or normal in [0]; as many as the kind takes */
+  int parent;         /* body index, or ORR_INERTIAL */
+  int parent_node;    /* node index on the parent; 0 under ORR_INERTIAL */
+  int node;           /* the body's own node `at` */
+  double axes[3][3];  /* unit; axis or normal in [0]; as many as the kind takes */
   double rotation[4]; /* unit quaternion x y z w, turns the parent's node frame into O+ */
   bool prescribed;
   double stiffness[6], damping[6], rest[6]; /* per coordinate; scalar coordinates only */
@@ -88,9 +88,9 @@ enum orr_loop_method { ORR_LOOP_AUTO, ORR_LOOP_EMBED, ORR_LOOP_AUGMENT };
 struct orr_loop_desc {
   enum orr_loop_kind kind;
   enum orr_loop_method method;
-  int body[2];    /* point, weld, revolute, distance: the nodes joined; gear: hinge A and hinge B, as bodies */
-  int node[2];    /* not for gear */
-  double axis[3]; /* revolute: unit, the same components in both nodes' frames */
+  int body[2];          /* point, weld, revolute, distance: the nodes joined; gear: hinge A and hinge B, as bodies */
+  int node[2];          /* not for gear */
+  double axis[3];       /* revolute: unit, the same components in both nodes' frames */
   double ratio, offset; /* gear: q_B = ratio q_A + offset */
   orr_source source;
 };

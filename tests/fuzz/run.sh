@@ -1,0 +1,31 @@
+#!/bin/sh
+# Fuzzes each target in turn; goes on after a finding, ends with a line each and exit 1 if there was one.
+#
+#   tests/fuzz/run.sh SECONDS EXECUTIONS TARGET...     whichever comes first
+#
+# What a target finds stays in build/fuzz/found/<target>; the inputs worth keeping go to tests/fuzz/corpus/<target> by hand.
+set -u
+seconds=$1
+executions=$2
+shift 2
+status=0
+for target in "$@"; do
+  name=$(basename "$target")
+  found=build/fuzz/found/$name
+  mkdir -p "$found/corpus"
+  dictionary=tests/fuzz/$name.dict
+  log=$found/log
+  "$target" -max_total_time="$seconds" -runs="$executions" -timeout=10 -print_final_stats=1 -artifact_prefix="$found/" \
+    ${FUZZ_OPTIONS-} $([ -e "$dictionary" ] && echo "-dict=$dictionary") \
+    "$found/corpus" "tests/fuzz/corpus/$name" >"$log" 2>&1
+  code=$?
+  runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+  if [ $code -eq 0 ]; then
+    echo "ok    fuzz $name: ${runs:-0} executions, no finding"
+  else
+    status=1
+    echo "FAIL  fuzz $name: exit $code after ${runs:-?} executions"
+    tail -n 60 "$log"
+  fi
+done
+exit $status

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Layout is what clang-format makes of it (`make format` mends it).   tests/gates/format.sh FILE...
+exec clang-format --dry-run --Werror --style=file "$@"

@@ -1,0 +1,141 @@
+#!/bin/sh
+# Shows of each gate that it lets right things through and stops wrong ones.
+#
+#   tests/gates/selftest.sh GATE...       from the top of the repository
+set -u
+gates=$PWD/tests/gates
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cp .clang-format .clang-tidy "$dir"
+cd "$dir" || exit 1
+failed=0
+
+passes() {
+  "$@" >out 2>&1 && return
+  echo "FAIL: stopped, but is right: $*"
+  cat out
+  failed=1
+}
+stops() { # PATTERN COMMAND...
+  pattern=$1
+  shift
+  if "$@" >out 2>&1; then
+    echo "FAIL: let through, though '$pattern' was to be said: $*"
+    failed=1
+  elif ! grep -q -e "$pattern" out; then
+    echo "FAIL: '$pattern' is not what was said: $*"
+    cat out
+    failed=1
+  fi
+}
+file() { # NAME, content on stdin
+  mkdir -p "$(dirname "$1")"
+  cat >"$1"
+}
+
+test_rooms() {
+  rm -rf house && mkdir house
+  for f in core/a.h core/devices/d.h rt/a.h io/a.h io/wire.h io/client/c.h tools/commands.h tests/support/s.h; do
+    file house/$f </dev/null
+  done
+  file house/core/good.c <<'E2'
+#include <math.h>
+#include "a.h"
+#include "core/devices/d.h"
+#include "devices/../a.h"
+E2
+  printf '#include "core/a.h"\n#include "rt/a.h"\n#include <stdio.h>\n' | file house/io/good.c
+  printf '#include "io/wire.h"\n#include "c.h"\n#include <stdio.h>\n' | file house/io/client/good.c
+  printf '#include "io/wire.h"\n#include "io/client/c.h"\n' | file house/tools/fsw/good.c
+  printf '#include "core/a.h"\n#include "io/client/c.h"\n' | file house/tools/good.c
+  passes "$gates/rooms.sh" house
+  while IFS='|' read -r where what said; do
+    printf '#include %s\n' "$what" | file "house/$where"
+    stops "$said" "$gates/rooms.sh" house
+    rm "house/$where"
+    passes "$gates/rooms.sh" house
+  done <<'E2'
+core/bad.c|"io/a.h"|core/bad.c:1: core may not include io/a.h
+core/bad.c|"../io/a.h"|core may not include io/a.h
+core/devices/bad.h|"rt/a.h"|core may not include rt/a.h
+core/bad.c|<stdio.h>|core may not include <stdio.h>
+core/bad.c|<stdlib.h>|core may not include <stdlib.h>
+core/bad.c|<time.h>|core may not include <time.h>
+core/bad.c|<pthread.h>|core may not include <pthread.h>
+core/bad.c|"nowhere.h"|no file "nowhere.h"
+rt/bad.c|"core/a.h"|rt may not include core/a.h
+io/bad.c|"tools/commands.h"|io may not include tools/commands.h
+io/bad.c|"io/client/c.h"|io may not include io/client/c.h
+io/client/bad.c|"io/a.h"|io/client may not include io/a.h
+io/client/bad.c|"core/a.h"|io/client may not include core/a.h
+tools/fsw/bad.c|"io/a.h"|tools/fsw may not include io/a.h
+tools/fsw/bad.c|"tools/commands.h"|tools/fsw may not include tools/commands.h
+tools/bad.c|"nowhere.h"|no file "nowhere.h"
+E2
+  printf '#include "io/a.h"\n' | file house/io/wire.h
+  stops 'io may not include io/a.h' "$gates/rooms.sh" house
+}
+
+library() { # C source on stdin, extra flags as arguments; makes lib.a
+  rm -f lib.a
+  gcc -x c -std=c17 -march=x86-64-v3 -O3 -ffp-contract=fast -fno-math-errno "$@" -c -o one.o - && ar rcs lib.a one.o
+}
+
+test_core() {
+  library <<'E2'
+#include <math.h>
+#include <string.h>
+static const char *const names[] = {"a", "b"};
+double orr_other(const double *x);
+double orr_one(double *x, int i) { memset(x, 0, 8); return sin(x[0]) + x[1] * x[2] + (names[i][0] == 'a'); }
+double orr_other(const double *x) { return atan2(x[0], x[1]) + pow(x[1], x[2]); }
+E2
+  passes "$gates/core.sh" lib.a
+  for call in 'malloc(8)' 'printf("x")' 'fopen("x", "r")' 'pthread_mutex_lock(0)' 'clock_gettime(0, 0)' 'abort()' 'snprintf(0, 0, "x")'; do
+    printf '#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\n#include <pthread.h>\ndouble orr_f(double a, double b, double c) { %s; return a * b + c; }\n' "$call" |
+      library -w -D_GNU_SOURCE -fno-builtin
+    stops "one.o refers to ${call%%(*}" "$gates/core.sh" lib.a
+  done
+  for state in 'static int count' 'static _Thread_local int count' 'static int count = 3' 'int count'; do
+    printf '%s;\ndouble orr_f(double a, double b, double c) { return a * b + c + ++count; }\n' "$state" | library
+    stops 'has writable data count' "$gates/core.sh" lib.a
+  done
+  echo 'double orr_f(double a, double b, double c) { return a * b + c; }' | library -ffp-contract=off
+  stops 'no fused multiply-add' "$gates/core.sh" lib.a
+  passes "$gates/core.sh" lib.a x86-64-v2
+}
+
+test_names() {
+  echo 'static int hidden(void) { return 1; } int orr_f(void) { return hidden(); }' | library
+  passes "$gates/names.sh" lib.a
+  echo 'int open_door(void) { return 1; }' | library
+  stops 'defines open_door' "$gates/names.sh" lib.a
+}
+
+test_format() {
+  printf 'int orr_f(int a) { return a; }\n' >good.c
+  passes "$gates/format.sh" good.c
+  printf 'int orr_f( int a )\n{return a;}\n' >bad.c
+  stops 'clang-format' "$gates/format.sh" good.c bad.c
+}
+
+test_tidy() {
+  printf 'int orr_f(int a);\nint orr_f(int a) { return a; }\n' >good.c
+  passes "$gates/tidy.sh" good.c -std=c17
+  printf '#include <stdlib.h>\nint orr_f(int a);\nint orr_f(int a) {\n  int *p = NULL;\n  return a ? *p : 0;\n}\n' >bad.c
+  stops 'NullDereference' "$gates/tidy.sh" bad.c -std=c17
+  { echo 'int orr_f(int a);'; echo 'int orr_f(int a) {'; yes '  a++;' | head -n 100; echo '  return a; }'; } >bad.c
+  stops 'readability-function-size' "$gates/tidy.sh" bad.c -std=c17
+}
+
+test_cppcheck() {
+  printf 'int orr_f(int a) { return a; }\n' >good.c
+  passes "$gates/cppcheck.sh" good.c
+  printf 'int orr_f(int a) {\n  int v[4] = {0};\n  v[4] = a;\n  return v[0];\n}\n' >bad.c
+  stops 'arrayIndexOutOfBounds' "$gates/cppcheck.sh" good.c bad.c
+}
+
+for gate in "$@"; do
+  "test_$gate"
+done
+exit $failed
