@@ -1,0 +1,37 @@
+#include "rt/grid.h"
+
+bool orr_grid_init(struct orr_grid *grid, int64_t period_ns, int64_t phase_ns, int64_t not_before_ns) {
+  if (period_ns < ORR_PERIOD_MIN_NS || period_ns > ORR_PERIOD_MAX_NS)
+    return false;
+  int64_t ahead_ns = (phase_ns - not_before_ns) % period_ns;
+  if (ahead_ns < 0)
+    ahead_ns += period_ns;
+  *grid = (struct orr_grid){.origin_ns = not_before_ns + ahead_ns, .period_ns = period_ns};
+  return true;
+}
+
+int64_t orr_grid_tick_ns(const struct orr_grid *grid, uint64_t frame) {
+  return grid->origin_ns + (int64_t)frame * grid->period_ns;
+}
+
+uint64_t orr_grid_slip(struct orr_grid *grid, uint64_t frame, int64_t now_ns) {
+  int64_t behind_ns = now_ns - orr_grid_tick_ns(grid, frame);
+  if (behind_ns <= 0)
+    return 0;
+  int64_t periods = (behind_ns + grid->period_ns - 1) / grid->period_ns;
+  grid->origin_ns += periods * grid->period_ns;
+  grid->skipped += (uint64_t)periods;
+  return (uint64_t)periods;
+}
+
+bool orr_rate_due(struct orr_rate rate, uint64_t frame) { return frame % rate.divisor == rate.phase; }
+
+bool orr_rate_from_period(struct orr_rate *rate, int64_t base_ns, int64_t period_ns, uint32_t phase) {
+  if (base_ns <= 0 || period_ns < base_ns || period_ns % base_ns != 0 || period_ns / base_ns > UINT32_MAX)
+    return false;
+  uint32_t divisor = (uint32_t)(period_ns / base_ns);
+  if (phase >= divisor)
+    return false;
+  *rate = (struct orr_rate){.divisor = divisor, .phase = phase};
+  return true;
+}
