@@ -1,0 +1,15 @@
+#!/bin/sh
+# Every spacecraft that is shipped checks without an error or a warning, and the README shows cubesat.yaml as it is.
+set -u
+status=0
+for f in configs/*.yaml; do
+  said=$("$ORRERY" check "$f" 2>&1 >/dev/null) && [ -z "$said" ] && continue
+  echo "FAIL: orrery check $f: $said"
+  status=1
+done
+shown=$(sed -n '/^```yaml/,/^```/p' README.md | grep -v '^```')
+if [ "$shown" != "$(grep -v '^# ' configs/cubesat.yaml)" ]; then
+  echo "FAIL: README.md does not show configs/cubesat.yaml"
+  status=1
+fi
+exit $status
