@@ -238,6 +238,7 @@ bench:
 	@for p in $(patsubst %.c,$(B)/%,$(READY)); do echo "$$p"; $$p || exit 1; done
 .PHONY: build-bench
 build-bench: programs $(patsubst %.c,$(B)/%,$(READY))
+	@:
 $(B)/tests/bench/%: $(B)/tests/bench/%.o $(TEST_ROOMS)
 	$(call say,link)
 	$(Q)$(CC) $(LINK) -o $@ $^ $(call links_with,tests/bench/$*.c) $(PKG_LIBS) -lm
