@@ -95,12 +95,23 @@ struct orr_loop_desc {
   orr_source source;
 };
 
+/* A spinning wheel on a node. The body's mass properties hold it with the rotor locked. */
+struct orr_rotor_desc {
+  const char *name;
+  int body, node;
+  double axis[3]; /* unit, node axes */
+  double inertia; /* kg m², about the axis */
+  orr_source source;
+};
+
 struct orr_description {
   double gravity[3]; /* m/s², inertial */
   size_t body_count;
   const struct orr_body_desc *bodies; /* file order */
   size_t loop_count;
   const struct orr_loop_desc *loops;
+  size_t rotor_count;
+  const struct orr_rotor_desc *rotors;
   orr_source source;
 };
 

@@ -1,0 +1,33 @@
+/* The articulated-body sweeps, link by link in solver order: factor, forces, accelerations.
+ *
+ *   factor   tips to base   P(k), modal block D_f first, hinge block D_R after it    flexible-operators (62)
+ *   forces   tips to base   z(k), ε_f, ε_R, ν                                        flexible-operators (63)
+ *   accelerations  base to tips   α_R, β̇, η̈, α                                      flexible-operators (63)
+ *
+ * forward.h runs them for the equations of motion, operators.h for products with the factors of the mass matrix.
+ * The state must be set (kinematics.h) and complete. Thread of the workspace.
+ */
+#ifndef ORR_CORE_ARTICULATED_H
+#define ORR_CORE_ARTICULATED_H
+
+#include "workspace.h"
+
+/* P, D and the gains of every link, with prescribed hinges rigid. On failure ws->failed_body tells whose D(k).
+ * [rt] O(N + Σn³/6): see core/README.md for why not the O(n²) variant. */
+enum orr_status orr_articulated_factor(const struct orr_model *model, struct orr_workspace *ws);
+
+/* Starts every z at zero. Then callers add to links[].z, sites[].zeta. [rt] O(N). */
+void orr_articulated_clear(const struct orr_model *model, struct orr_workspace *ws);
+
+/* From z of every link, ε_f in flexes[].force (T_f less the modes' own z_f) and the hinge forces `tau` [u_count], the ν of
+ * every link. `given` [u_count] holds β̇ of prescribed hinges (NULL: zero). Biases a of the links count when `moving`.
+ * [rt] O(N + Σn²). */
+enum orr_status orr_articulated_forces(const struct orr_model *model, struct orr_workspace *ws, const double *tau,
+                                       const double *given, bool moving);
+
+/* Accelerations of every link from the inertial frame's `base` (inertial axes) outwards, into links[].nu's places:
+ * accel [u_count]. [rt] O(N + Σn²). */
+void orr_articulated_accelerations(const struct orr_model *model, struct orr_workspace *ws, orr_vec3 base,
+                                   bool moving, double *accel);
+
+#endif

@@ -1,0 +1,40 @@
+/* Forward dynamics: accelerations from forces, O(N) in bodies.
+ *
+ * Call order: orr_state_set → [orr_poses_update, orr_force_*] → orr_forward → queries. Thread of the workspace.
+ */
+#ifndef ORR_CORE_FORWARD_H
+#define ORR_CORE_FORWARD_H
+
+#include "workspace.h"
+
+/* u̇ [u_count] from the actuators' generalised forces [u_count] (tau and modal; what stands at a prescribed hinge is not
+ * read) and, for prescribed hinges, their β̇ at their places in `given` [u_count] (NULL: zero). Springs, dampers, K, D, gravity,
+ * external forces and rotors come on top. On failure nothing is written to `accel` and ws->failed_body tells the body.
+ * Also leaves: accelerations of every link, ready for orr_hinge_force and orr_node_acceleration; ws->rotor_accel.
+ * [rt] O(N + Σn²), see articulated.h. */
+enum orr_status orr_forward(const struct orr_model *model, struct orr_workspace *ws, const double *force,
+                            const double *given, double *accel);
+
+/* f(k) of the conventions for body `body` (file order): [N; F] that the parent exerts on it through its hinge, about O, axes
+ * of the child's body frame. [rt] O(1), after orr_forward or orr_inverse. */
+orr_spatial orr_hinge_force(const struct orr_model *model, const struct orr_workspace *ws, int body);
+
+/* The part of a hinge force along an axis given in body axes: the moment about it through O, and the force along it. [rt] O(1). */
+struct orr_axis_force {
+  double moment, force;
+};
+struct orr_axis_force orr_hinge_force_along(const struct orr_model *model, const struct orr_workspace *ws, int body,
+                                            orr_vec3 axis);
+
+/* What the actuator of a hinge supplies: H f less springs and dampers; out [dof]. For a prescribed hinge, the answer.
+ * [rt] O(1), after orr_forward or orr_inverse. */
+void orr_hinge_effort(const struct orr_model *model, const struct orr_workspace *ws, int body, double *out);
+
+/* Springs and dampers of a hinge: −k (q − rest) − c β; out [dof]. [rt] */
+void orr_hinge_springs(const struct orr_link *link, const double *q, const double *u, double *out);
+
+/* Loads z, ζ and ε_f with what moves and pushes at the set state: gyroscopic and external forces, elastic forces, rotors with
+ * their torques. `force` NULL: no modal forces. Shared with inverse dynamics. [rt] O(N + Σn²). */
+void orr_forward_load(const struct orr_model *model, struct orr_workspace *ws, const double *force);
+
+#endif

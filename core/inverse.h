@@ -1,0 +1,12 @@
+/* Inverse dynamics: the generalised forces that given accelerations need. sko-models algorithm 3.1 with modes. */
+#ifndef ORR_CORE_INVERSE_H
+#define ORR_CORE_INVERSE_H
+
+#include "workspace.h"
+
+/* force [u_count] = what actuators supply (tau and modal; springs, dampers, K, D, gravity and external forces come on top)
+ * for the accelerations accel [u_count] of every hinge, prescribed or not, at the set state. Rotors: with the torques of
+ * ws->rotor_torque. Leaves the accelerations of every link and the hinge forces, as orr_forward does. [rt] O(N + Σn²). */
+void orr_inverse(const struct orr_model *model, struct orr_workspace *ws, const double *accel, double *force);
+
+#endif

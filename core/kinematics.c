@@ -1,0 +1,274 @@
+#include "kinematics.h"
+
+
+/* Σ_r m[c][r] x[r] for the three components c. */
+static orr_vec3 combine(const double *restrict m, const double *restrict x, int ld) {
+  double sum[3][4] = {{0}};
+  for (int c = 0; c < 3; c++)
+    for (int r = 0; r < ld; r += 4)
+      for (int i = 0; i < 4; i++) sum[c][i] += m[c * ld + r + i] * x[r + i];
+  return v3((sum[0][0] + sum[0][1]) + (sum[0][2] + sum[0][3]), (sum[1][0] + sum[1][1]) + (sum[1][2] + sum[1][3]),
+            (sum[2][0] + sum[2][1]) + (sum[2][2] + sum[2][3]));
+}
+
+/* Π' about the origin of S: [E Π_s; Π_t + l × E Π_s], mode by mode. */
+static void fill_pi(double *restrict pi, orr_mat3 e, orr_vec3 l, const double *restrict slope,
+                    const double *restrict shift, int ld) {
+  for (int r = 0; r < ld; r++) {
+    double x = slope[r], y = slope[ld + r], z = slope[2 * ld + r];
+    double wx = e.m[0][0] * x + e.m[0][1] * y + e.m[0][2] * z;
+    double wy = e.m[1][0] * x + e.m[1][1] * y + e.m[1][2] * z;
+    double wz = e.m[2][0] * x + e.m[2][1] * y + e.m[2][2] * z;
+    pi[r] = wx;
+    pi[ld + r] = wy;
+    pi[2 * ld + r] = wz;
+    pi[3 * ld + r] = shift[r] + l.y * wz - l.z * wy;
+    pi[4 * ld + r] = shift[ld + r] + l.z * wx - l.x * wz;
+    pi[5 * ld + r] = shift[2 * ld + r] + l.x * wy - l.y * wx;
+  }
+}
+
+/* Places: l = at + Π_t η, exp(θ) with θ = Π_s η; their rates l̇ = Π_t η̇, w = E θ̇, and Ė θ̇. */
+void orr_place_evaluate(const struct orr_model *model, const struct orr_workspace *ws, int node,
+                        struct orr_site_state *out) {
+  const struct orr_node *n = &model->nodes[node];
+  const struct orr_link *link = &model->links[n->link];
+  out->l = n->at;
+  out->r = m3_identity();
+  out->u = sp_zero();
+  out->turn = v3_zero();
+  if (link->flex < 0) return;
+  const struct orr_flex_state *flex = &ws->flexes[link->flex];
+  int ld = flex->modal.ld;
+  orr_vec3 theta = combine(n->mass.slope, flex->eta, ld), rate = combine(n->mass.slope, flex->rate, ld);
+  orr_turn k = turn_coefficients(theta);
+  orr_mat3 e = turn_jacobian(k, theta);
+  out->r = turn_exp(k, theta);
+  out->l = v3_add(n->at, combine(n->mass.shift, flex->eta, ld));
+  out->u.w = m3_apply(e, rate);
+  out->u.v = combine(n->mass.shift, flex->rate, ld);
+  out->turn = turn_rate(k, theta, rate);
+  if (out->pi) fill_pi(out->pi, e, out->l, n->mass.slope, n->mass.shift, ld);
+}
+
+/* Motion of the parent's side of a hinge, parent's S axes. */
+struct base_motion {
+  orr_vec3 omega, v, g; /* of the frame that carries O+; gravity */
+  orr_vec3 turn;        /* angular acceleration beyond the body's own and the modes' */
+  orr_vec3 push;        /* the same for the acceleration of the point */
+  orr_mat3 r;           /* O+ axes in the parent's S axes */
+  orr_vec3 l;           /* the point, from the origin of the parent's S */
+};
+
+static struct base_motion parent_side(const struct orr_model *m, const struct orr_workspace *ws,
+                                      const struct orr_link *link) {
+  struct base_motion base = {.r = link->r0, .l = link->l0};
+  if (link->parent < 0) {
+    base.g = m->gravity;
+    return base;
+  }
+  const struct orr_link_state *p = &ws->links[link->parent];
+  orr_vec3 drift = v3_zero();
+  base.omega = p->omega;
+  base.g = p->g;
+  if (link->site_parent >= 0) {
+    const struct orr_site_state *site = &ws->sites[link->site_parent];
+    base.l = site->l;
+    base.r = m3_mul(site->r, link->r0);
+    base.omega = v3_add(p->omega, site->u.w);
+    base.turn = v3_add(site->turn, v3_cross(p->omega, site->u.w));
+    drift = site->u.v;
+  }
+  orr_vec3 spin = v3_cross(p->omega, base.l);
+  base.v = v3_add(p->v, v3_add(spin, drift));
+  base.push = v3_cross(p->omega, v3_madd(spin, 2, drift));
+  return base;
+}
+
+/* The joint, then the child's own node: pose (r, l), H_F, motion and bias of the frame S. */
+static void general_link(const struct orr_model *m, struct orr_workspace *ws, int k, const double *q,
+                         const double *u) {
+  const struct orr_link *link = &m->links[k];
+  struct orr_link_state *state = &ws->links[k];
+  struct base_motion base = parent_side(m, ws, link);
+  struct orr_joint joint;
+  orr_joint_pose(link->kind, link->axes, q + link->hinge_q, &joint);
+  orr_joint_motion(link->kind, u + link->hinge_u, &joint);
+
+  orr_mat3 o = m3_transpose(link->c); /* O axes → S axes */
+  orr_vec3 own = v3_zero(), drift = v3_zero(), turn = v3_zero(), spin = v3_zero();
+  if (link->site_own >= 0) {
+    const struct orr_site_state *site = &ws->sites[link->site_own];
+    o = m3_mul(site->r, o);
+    own = site->l;
+    drift = site->u.v;
+    turn = site->turn;
+    spin = site->u.w;
+  }
+  orr_mat3 across = m3_mul(joint.r, m3_transpose(o));    /* S axes → O+ axes */
+  orr_vec3 w_plus = m3_apply_t(base.r, base.omega);      /* O+ axes */
+  orr_vec3 v_plus = m3_apply_t(base.r, base.v);
+  orr_vec3 turn_plus = m3_apply_t(base.r, base.turn), push_plus = m3_apply_t(base.r, base.push);
+  orr_vec3 w_joint = m3_apply(o, joint.vel.w), v_joint = m3_apply(o, joint.vel.v); /* S axes */
+
+  state->r = m3_mul(base.r, across);
+  state->l = v3_sub(v3_add(base.l, m3_apply(base.r, joint.p)), m3_apply(state->r, own));
+  orr_vec3 w_carried = m3_apply_t(across, w_plus);
+  orr_vec3 w_o = v3_add(w_carried, w_joint);
+  state->omega = v3_sub(w_o, spin);
+  /* v_O = v+ + ω+ × p + v_J;  v = v_O − ω × l_d − l̇_d */
+  orr_vec3 swing = v3_cross(w_plus, joint.p);
+  state->v = v3_add(m3_apply_t(across, v3_add(v_plus, swing)), v_joint);
+  state->v = v3_sub(v3_sub(state->v, v3_cross(state->omega, own)), drift);
+  state->g = m3_apply_t(state->r, base.g);
+
+  /* O: ω̇ = turn+ + ζω + ω+ × ω_J;  a = push+ + turn+ × p + ω+ × (ω+ × p) + 2 ω+ × v_J + ζv */
+  orr_vec3 ang = v3_add(m3_apply_t(across, turn_plus), m3_apply(o, joint.bias.w));
+  ang = v3_add(ang, v3_cross(w_carried, w_joint));
+  orr_vec3 lin = v3_add(push_plus, v3_add(v3_cross(turn_plus, joint.p), v3_cross(w_plus, swing)));
+  lin = v3_add(m3_apply_t(across, lin), m3_apply(o, joint.bias.v));
+  lin = v3_madd(lin, 2, v3_cross(w_carried, v_joint));
+  /* S: ω̇ −= Ėθ̇ + ω × w;  a −= ω̇ × l_d + ω × (ω × l_d) + 2 ω × l̇_d */
+  ang = v3_sub(ang, v3_add(turn, v3_cross(state->omega, spin)));
+  lin = v3_sub(lin, v3_cross(ang, own));
+  lin = v3_sub(lin, v3_cross(state->omega, v3_madd(v3_cross(state->omega, own), 2, drift)));
+  state->a = (orr_spatial){ang, lin};
+
+  for (int i = 0; i < link->dof; i++) {
+    orr_spatial h = sp_rotate(o, joint.h[i]);
+    state->h[i] = (orr_spatial){h.w, v3_sub(h.v, v3_cross(h.w, own))};
+  }
+}
+
+/* ω × I ω; ω × (ω × s) */
+static orr_spatial rigid_bias(const struct orr_rigid *body, orr_vec3 omega) {
+  return (orr_spatial){v3_cross(omega, s3_apply(body->i, omega)), v3_cross(omega, v3_cross(omega, body->s))};
+}
+
+/* A body with modes: its coordinates, its sites, its mass matrix; needs ω of S, which own-site rates enter, so sites come
+ * before the link and the mass matrix after it. */
+static void set_modes(const struct orr_model *m, struct orr_workspace *ws, const struct orr_link *link,
+                      const double *q, const double *u) {
+  struct orr_flex_state *flex = &ws->flexes[link->flex];
+  for (int r = 0; r < link->mode_count; r++) {
+    flex->eta[r] = q[link->q + r];
+    flex->rate[r] = u[link->u + r];
+  }
+  for (int i = link->site_first; i < link->site_first + link->site_count; i++)
+    orr_place_evaluate(m, ws, m->sites[i].node, &ws->sites[i]);
+}
+
+static void general_body(const struct orr_model *m, struct orr_workspace *ws, int k) {
+  const struct orr_link *link = &m->links[k];
+  struct orr_link_state *state = &ws->links[k];
+  if (link->flex < 0) {
+    state->b = rigid_bias(&ws->rigids[k], state->omega);
+    return;
+  }
+  struct orr_flex_state *flex = &ws->flexes[link->flex];
+  const struct orr_modal *modal = &flex->modal;
+  orr_modal_evaluate(modal, flex->eta, flex->rate, state->omega, state->v, &flex->mass);
+  state->b = flex->mass.bias;
+  if (modal->linearized) {
+    /* gravity acts at the deformed places, which M_m(0) does not know: s1 η × g */
+    orr_vec3 moved = combine(modal->s1, flex->eta, modal->ld);
+    state->b.w = v3_sub(state->b.w, v3_cross(moved, state->g));
+  }
+}
+
+void orr_state_set(const struct orr_model *model, struct orr_workspace *ws, const double *q, const double *u) {
+  memcpy(ws->q, q, sizeof *q * (size_t)model->q_count);
+  memcpy(ws->u, u, sizeof *u * (size_t)model->u_count);
+  for (int k = 0; k < model->body_count; k++) {
+    const struct orr_link *link = &model->links[k];
+    if (link->flex >= 0) set_modes(model, ws, link, q, u);
+    general_link(model, ws, k, q, u);
+    general_body(model, ws, k);
+  }
+}
+
+void orr_poses_update(const struct orr_model *model, struct orr_workspace *ws) {
+  for (int k = 0; k < model->body_count; k++) {
+    struct orr_link_state *state = &ws->links[k];
+    int parent = model->links[k].parent;
+    orr_mat3 r = parent < 0 ? m3_identity() : ws->links[parent].attitude;
+    orr_vec3 p = parent < 0 ? v3_zero() : ws->links[parent].position;
+    state->attitude = m3_mul(r, state->r);
+    state->position = v3_add(p, m3_apply(r, state->l));
+  }
+}
+
+void orr_force_clear(const struct orr_model *model, struct orr_workspace *ws) {
+  memset(ws->external, 0, sizeof *ws->external * (size_t)model->body_count);
+  for (int i = 0; i < model->flex_count; i++)
+    memset(ws->external_modal[i], 0, sizeof(double) * (size_t)model->modals[i].ld);
+}
+
+/* Virtual work of a wrench at a deformed place: frame [N + l × F; F], modes (E Π_s)ᵀ N + Π_tᵀ F. */
+void orr_force_add(const struct orr_model *model, struct orr_workspace *ws, int node, enum orr_axes axes,
+                   orr_vec3 force, orr_vec3 moment) {
+  const struct orr_node *n = &model->nodes[node];
+  const struct orr_link *link = &model->links[n->link];
+  struct orr_site_state place = {0};
+  orr_place_evaluate(model, ws, node, &place);
+  orr_mat3 to_s = axes == ORR_AXES_INERTIAL ? m3_transpose(ws->links[n->link].attitude) : m3_transpose(link->c);
+  if (axes == ORR_AXES_NODE) to_s = m3_mul(place.r, to_s);
+  orr_vec3 f = m3_apply(to_s, force), t = m3_apply(to_s, moment);
+  ws->external[n->link] = sp_add(ws->external[n->link], sp_force_shift(place.l, (orr_spatial){t, f}));
+  if (link->flex < 0) return;
+  const struct orr_flex_state *flex = &ws->flexes[link->flex];
+  int ld = flex->modal.ld;
+  orr_vec3 theta = combine(n->mass.slope, flex->eta, ld);
+  orr_vec3 turned = m3_apply_t(turn_jacobian(turn_coefficients(theta), theta), t);
+  double *out = ws->external_modal[link->flex];
+  for (int r = 0; r < ld; r++) {
+    out[r] += turned.x * n->mass.slope[r] + turned.y * n->mass.slope[ld + r] + turned.z * n->mass.slope[2 * ld + r];
+    out[r] += f.x * n->mass.shift[r] + f.y * n->mass.shift[ld + r] + f.z * n->mass.shift[2 * ld + r];
+  }
+}
+
+void orr_node_query(const struct orr_model *model, const struct orr_workspace *ws, int node,
+                    struct orr_node_state *out) {
+  int k = model->nodes[node].link;
+  const struct orr_link_state *state = &ws->links[k];
+  struct orr_site_state place = {0};
+  orr_place_evaluate(model, ws, node, &place);
+  orr_vec3 v = v3_add(state->v, v3_add(v3_cross(state->omega, place.l), place.u.v));
+  out->position = v3_add(state->position, m3_apply(state->attitude, place.l));
+  out->attitude = m3_mul(state->attitude, m3_mul(place.r, m3_transpose(model->links[k].c)));
+  out->omega = m3_apply(state->attitude, v3_add(state->omega, place.u.w));
+  out->v = m3_apply(state->attitude, v);
+}
+
+orr_spatial orr_node_acceleration(const struct orr_model *model, const struct orr_workspace *ws, int node) {
+  const struct orr_node *n = &model->nodes[node];
+  const struct orr_link *link = &model->links[n->link];
+  const struct orr_link_state *state = &ws->links[n->link];
+  struct orr_site_state place = {0};
+  orr_place_evaluate(model, ws, node, &place);
+  orr_vec3 ang = v3_add(state->alpha.w, v3_add(place.turn, v3_cross(state->omega, place.u.w)));
+  orr_vec3 lin = v3_add(state->alpha.v, v3_cross(state->alpha.w, place.l));
+  lin = v3_add(lin, v3_cross(state->omega, v3_madd(v3_cross(state->omega, place.l), 2, place.u.v)));
+  if (link->flex >= 0) {
+    const struct orr_flex_state *flex = &ws->flexes[link->flex];
+    int ld = flex->modal.ld;
+    orr_vec3 theta = combine(n->mass.slope, flex->eta, ld);
+    orr_mat3 e = turn_jacobian(turn_coefficients(theta), theta);
+    ang = v3_add(ang, m3_apply(e, combine(n->mass.slope, flex->accel, ld)));
+    lin = v3_add(lin, combine(n->mass.shift, flex->accel, ld));
+  }
+  orr_mat3 to_node = m3_mul(link->c, m3_transpose(place.r));
+  return (orr_spatial){m3_apply(to_node, ang), m3_apply(to_node, lin)};
+}
+
+void orr_body_query(const struct orr_model *model, const struct orr_workspace *ws, int body,
+                    struct orr_node_state *out) {
+  int k = model->link_of_body[body];
+  const struct orr_link *link = &model->links[k];
+  const struct orr_link_state *state = &ws->links[k];
+  orr_vec3 back = v3_neg(m3_apply_t(link->c, link->at)); /* origin of F from that of S, S axes */
+  out->attitude = m3_mul(state->attitude, m3_transpose(link->c));
+  out->position = v3_add(state->position, m3_apply(state->attitude, back));
+  out->omega = m3_apply(state->attitude, state->omega);
+  out->v = m3_apply(state->attitude, v3_add(state->v, v3_cross(state->omega, back)));
+}
