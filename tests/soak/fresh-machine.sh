@@ -1,0 +1,65 @@
+#!/bin/bash
+# A fresh Debian 12 with only git, make and gcc: `make run` and `make test` from a clone, then both again without a network.
+#
+# Needs root and debootstrap (else skipped, exit 77); takes what packages it wants from wherever this machine's apt does.
+# The system it makes is thrown away at the end; its mounts live in a namespace of their own.
+set -u
+if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
+  echo "skipped: needs root and debootstrap"
+  exit 77
+fi
+top=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+root=$work/root
+trap 'rm -rf --one-file-system "$work"' EXIT
+fail() {
+  echo "FAIL: $1"
+  exit 1
+}
+
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' 'Origin: Debian' 'Component: main' | head -n 1)
+[ -n "$mirror" ] || fail "apt knows no source of Debian 12"
+debootstrap --variant=minbase --include=git,make,gcc,ca-certificates bookworm "$root" "$mirror" >"$work/debootstrap" 2>&1 || {
+  tail "$work/debootstrap"
+  fail "debootstrap"
+}
+# the ways to the network that this machine uses
+cp /etc/resolv.conf /etc/hosts "$root/etc/"
+apt-config dump | grep -i '^Acquire::.*proxy' >"$root/etc/apt/apt.conf.d/99proxy"
+git clone --quiet --no-hardlinks "$top" "$root/orrery" || fail "clone"
+
+inside() { # [--net] COMMAND: in the fresh system, with mounts and processes of its own
+  net=
+  if [ "$1" = --net ]; then
+    net=--net
+    shift
+  fi
+  # shellcheck disable=SC2016
+  unshare --mount --pid --fork $net bash -c '
+    mount -t proc proc "$0/proc" && mount -t sysfs sys "$0/sys" && mount --rbind /dev "$0/dev" || exit 1
+    [ -z "$2" ] || ip link set lo up
+    exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb chroot "$0" bash -c "cd /orrery && $1"' \
+    "$root" "$1" "$net"
+}
+step() { # TEXT LOG COMMAND...
+  text=$1 log=$work/$2
+  shift 2
+  if inside "$@" >"$log" 2>&1; then
+    echo "ok    $text: $(tail -n 1 "$log")"
+  else
+    tail -n 80 "$log"
+    fail "$text"
+  fi
+}
+
+inside 'su -s /bin/sh nobody -c tools/setup\ build' >"$work/nobody" 2>&1 && fail "set-up without root and sudo succeeds"
+grep -q '^As root, run: apt-get update && apt-get install .*libfyaml-dev' "$work/nobody" || fail "it does not say what root is to run: $(cat "$work/nobody")"
+inside 'make' >"$work/plain" 2>&1 && fail "make without the packages succeeds"
+grep -q '^Install them with: tools/setup build' "$work/plain" || fail "make does not say what to run: $(cat "$work/plain")"
+step 'make run' run 'make run'
+grep -q '^Installing with apt-get:' "$work/run" || fail "make run does not say what it installs"
+step 'make test' test 'make test'
+step 'make run, offline' run-offline --net 'make clean && make run'
+grep -q 'Installing' "$work/run-offline" && fail "the second make run installs again"
+step 'make test, offline' test-offline --net 'make test'
+exit 0
