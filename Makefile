@@ -8,7 +8,7 @@
 # build/<variant>, and build/orrery is the release build.
 
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
-ARCH ?= x86-64-v3
+ARCH ?= $(if $(filter x86_64,$(shell uname -m)),x86-64-v3,native)
 DEBUG ?=
 SANITIZE ?=
 FUZZ ?=
@@ -80,6 +80,12 @@ $(B)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(FLAGS_NOW)' | cmp -s - $@ || printf '%s\n' '$(FLAGS_NOW)' > $@
 
+# The same for the list of sources: a file that goes away must go from its archive too.
+SOURCES_NOW = $(CORE) $(RT) $(CLIENT) $(IO) $(TOOLS) $(SUPPORT)
+$(B)/sources: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(SOURCES_NOW)' | cmp -s - $@ || printf '%s\n' '$(SOURCES_NOW)' > $@
+
 COMMIT := $(shell git describe --always --dirty --tags 2>/dev/null || echo unversioned)
 $(B)/generated/build_info.h: FORCE
 	@mkdir -p $(@D)
@@ -112,17 +118,17 @@ define archive
 @rm -f $@
 $(Q)ar rcs $@ $(filter %.o,$^)
 endef
-$(B)/libcore.a: $(call obj,$(CORE)) $(B)/flags
+$(B)/libcore.a: $(call obj,$(CORE)) $(B)/sources
 	$(archive)
-$(B)/librt.a: $(call obj,$(RT)) $(B)/flags
+$(B)/librt.a: $(call obj,$(RT)) $(B)/sources
 	$(archive)
-$(B)/libio.a: $(call obj,$(IO)) $(B)/flags
+$(B)/libio.a: $(call obj,$(IO)) $(B)/sources
 	$(archive)
-$(B)/libclient.a: $(call obj,$(CLIENT)) $(B)/flags
+$(B)/libclient.a: $(call obj,$(CLIENT)) $(B)/sources
 	$(archive)
-$(B)/libtools.a: $(call obj,$(TOOLS)) $(B)/flags
+$(B)/libtools.a: $(call obj,$(TOOLS)) $(B)/sources
 	$(archive)
-$(B)/libsupport.a: $(call obj,$(SUPPORT)) $(B)/flags
+$(B)/libsupport.a: $(call obj,$(SUPPORT)) $(B)/sources
 	$(archive)
 
 $(B)/orrery: $(B)/tools/main.o $(B)/libtools.a $(ROOMS)
@@ -163,8 +169,10 @@ build-tests: programs unit replays $(TIMING_PROGRAMS) $(B)/tests/vectors/compare
 test:
 	@tools/setup build
 	@$(SUBMAKE) $(JOBS) all build-tests
-	@$(SUBMAKE) $(JOBS) CC=gcc SANITIZE=1 DEBUG= FUZZ= unit replays
+	@$(SUBMAKE) $(JOBS) CC=gcc SANITIZE=1 DEBUG= FUZZ= programs unit replays \
+	  build/sanitize/tests/vectors/compare
 	@$(RUNNER) -j $(shell nproc) -t 300 $(UNIT_PROGRAMS) $(SANITIZED) $(B)/tests/vectors/compare $(E2E) \
+	  ORRERY=$(CURDIR)/build/sanitize/orrery build/sanitize/tests/vectors/compare ORRERY=$(CURDIR)/$(B)/orrery \
 	  -j 1 $(TIMING_PROGRAMS)
 
 # --- run -------------------------------------------------------------------------------------------------------------
@@ -242,6 +250,15 @@ build-bench: programs $(patsubst %.c,$(B)/%,$(READY))
 $(B)/tests/bench/%: $(B)/tests/bench/%.o $(TEST_ROOMS)
 	$(call say,link)
 	$(Q)$(CC) $(LINK) -o $@ $^ $(call links_with,tests/bench/$*.c) $(PKG_LIBS) -lm
+
+# Instructions per step, counted by valgrind: the same on every run, whatever else the machine does.
+ifneq ($(wildcard tests/bench/instructions.sh),)
+.PHONY: bench-instructions
+bench-instructions:
+	@tools/setup build bench
+	@$(SUBMAKE) $(JOBS) all build-bench
+	@ORRERY=$(CURDIR)/$(B)/orrery tests/bench/instructions.sh
+endif
 
 .PHONY: help
 help:

@@ -16,7 +16,7 @@ undefined=$(nm -A --undefined-only "$lib" 2>/dev/null | awk '{ sub(/:[[:space:]]
 allowed='^(a?(sin|cos|tan)h?|atan2|sincos|exp|exp2|expm1|log|log2|log10|log1p|pow|sqrt|cbrt|hypot|fabs|fma|fmax|fmin|fmod'
 allowed="$allowed|remainder|floor|ceil|round|trunc|rint|nearbyint|lround|llround|lrint|llrint|ldexp|frexp|scalbn|modf|copysign"
 allowed="$allowed|erf|erfc|nextafter|nan|isnan|isinf|__isnan|__isinf|__finite|__signbit|__fpclassify"
-allowed="$allowed|mem(cpy|move|set|cmp|chr)|str(len|nlen|cmp|ncmp|chr|rchr|str)"
+allowed="$allowed|mem(cpy|move|set|cmp|chr)|str(len|nlen|cmp|ncmp|cpy|ncpy|chr|rchr|str)"
 allowed="$allowed|__assert_fail|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_)\$"
 outside=$(printf '%s\n' "$undefined" | awk -v own="$defined" -v allowed="$allowed" '
   BEGIN { n = split(own, names, "\n"); for (i = 1; i <= n; i++) mine[names[i]] = 1 }
