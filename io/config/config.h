@@ -1,0 +1,38 @@
+/* Reads a model file into a description (core/description.h) and judges it.
+ *
+ *     struct orr_diagnostics *d = orr_diagnostics_create();
+ *     struct orr_config *c = orr_config_load("ship.yaml", NULL, d);
+ *     if (c) … orr_config_description(c) …
+ *     orr_diagnostics_print(d, 0, stderr, false);
+ *     orr_diagnostics_destroy(d);
+ *
+ * Everything read lives as long as the diagnostics. [init]; one thread at a time for each diagnostics.
+ */
+#ifndef ORR_IO_CONFIG_CONFIG_H
+#define ORR_IO_CONFIG_CONFIG_H
+
+#include "core/description.h"
+#include "io/config/diagnostic.h"
+
+struct orr_config;
+
+struct orr_config_options {
+  const struct orr_text_file *files; /* [file_count]: files in memory in place of the disk; or NULL */
+  size_t file_count;
+};
+
+/* [init] NULL when anything is wrong: every mistake is then among the diagnostics. Warnings leave a config. Options may
+ * be NULL. O(text), and O(modes³) for the modal mass of each body. */
+struct orr_config *orr_config_load(const char *path, const struct orr_config_options *options,
+                                   struct orr_diagnostics *diagnostics);
+
+/* [any] The spacecraft: bodies in file order, parts behind the bodies of the file that includes them. */
+const struct orr_description *orr_config_description(const struct orr_config *config);
+
+/* [any] Index of a body, or -1; O(length). */
+int orr_config_find_body(const struct orr_config *config, const char *name);
+
+/* [any] Index of a node of a body, or -1; O(nodes) at most. */
+int orr_config_find_node(const struct orr_config *config, int body, const char *name);
+
+#endif

@@ -1,0 +1,63 @@
+/* A spacecraft while it is being read: the description as far as it is known, and what its names still have to find.
+ * For the readers of this folder only (spacecraft.c, body.c, hinge.c, loop.c).
+ */
+#ifndef ORR_IO_CONFIG_DRAFT_H
+#define ORR_IO_CONFIG_DRAFT_H
+
+#include "core/description.h"
+#include "io/config/names.h"
+#include "io/config/reader.h"
+
+/* The names of one file: the spacecraft's own, or those of a part with its prefix. */
+struct orr_scope {
+  const struct orr_scope *outer; /* NULL for the spacecraft's own */
+  const char *prefix;            /* of everything named inside, outer prefixes included */
+  const char *part;              /* name of the part; NULL for the spacecraft's own */
+  struct orr_place key;          /* of the part */
+  struct orr_place mount;        /* what `to: mount` means, in the names of `outer` */
+  int32_t mounted;               /* how many hinges are written `to: mount` */
+  struct orr_scope *next;        /* of the draft's parts */
+};
+
+struct orr_draft_body {
+  struct orr_scope *scope;
+  struct orr_place key, value; /* in the file */
+  const char *local;           /* name without the prefix */
+  struct orr_place hinge, hinge_key;
+  struct orr_node_desc *nodes; /* those of the description, while they can be written */
+  struct orr_names node_names; /* of many nodes only */
+};
+
+struct orr_draft {
+  struct orr_reader *reader;
+  struct orr_names names;        /* bodies → index */
+  struct orr_body_desc *bodies;  /* [body_count] */
+  struct orr_draft_body *drafts; /* [body_count] */
+  unsigned char *broken;         /* [body_count]: something about it was reported, so it is not judged further */
+  size_t body_count;
+  struct orr_scope *parts;
+  struct orr_loop_desc *loops; /* [loop_count], of loop_room */
+  size_t loop_count, loop_room;
+};
+
+/* [init] Reads body `index` but for its hinge, which waits in the draft. */
+void orr_draft_read_body(struct orr_draft *draft, size_t index);
+
+/* [init] Reads the hinge of body `index`; every body has been read. */
+void orr_draft_read_hinge(struct orr_draft *draft, size_t index);
+
+/* [init] Reads the loops of a scope; every hinge has been read. */
+void orr_draft_read_loops(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place loops);
+
+/* [init] The body that a name means in a scope, or -1 after reporting that there is none. */
+int orr_draft_find_body(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place,
+                        const char *name);
+
+/* [init] The index of a node of a body, or -1; reports nothing. */
+int orr_draft_find_node(const struct orr_draft *draft, int body, const char *name);
+
+/* [init] Reads `body.node`. False after reporting. */
+bool orr_draft_read_reference(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place,
+                              const char *key, int *body, int *node);
+
+#endif
