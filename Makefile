@@ -183,8 +183,8 @@ run:
 	$(B)/orrery check $(wildcard configs/*.yaml)
 
 # --- check: the quick gate ---------------------------------------------------------------------------------------------
-SOURCES = $(shell git ls-files -co --exclude-standard '*.c')
-HEADERS = $(shell git ls-files -co --exclude-standard '*.h')
+SOURCES := $(foreach r,core rt io tools tests,$(wildcard $(r)/*.c $(r)/*/*.c))
+HEADERS := $(foreach r,core rt io tools tests,$(wildcard $(r)/*.h $(r)/*/*.h))
 # What a package that may not be installed is needed for is left to `make bench`.
 JUDGED = $(filter-out tests/bench/%,$(SOURCES))
 TIDIED = $(patsubst %,build/tidy/%.ok,$(JUDGED))
