@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/config/names.h"
 #include "tools/commands.h"
 #include "tools/version.h"
 
@@ -46,46 +47,13 @@ static int print_version(void) {
   return ORR_EXIT_OK;
 }
 
-enum { LONGEST_NAME = 31 };
-
-static size_t smallest(size_t a, size_t b, size_t c) {
-  size_t ab = a < b ? a : b;
-  return ab < c ? ab : c;
-}
-
-/* Levenshtein distance of two names, row by row; anything longer than LONGEST_NAME is far from everything. */
-static size_t distance(const char *a, const char *b) {
-  size_t row[LONGEST_NAME + 1];
-  size_t m = strlen(a), n = strlen(b);
-  if (m > LONGEST_NAME || n > LONGEST_NAME)
-    return LONGEST_NAME;
-  for (size_t j = 0; j <= n; j++)
-    row[j] = j;
-  for (size_t i = 1; i <= m; i++) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= n; j++) {
-      size_t above = row[j];
-      row[j] = smallest(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-      diagonal = above;
-    }
-  }
-  return row[n];
-}
-
 static int unknown_command(const char *name) {
-  const struct orr_command *nearest = NULL;
-  size_t least = 3; /* two slips of the finger, no more */
-  for (const struct orr_command *const *c = commands; *c; c++) {
-    size_t d = distance(name, (*c)->name);
-    if (d < least && d < strlen((*c)->name)) {
-      least = d;
-      nearest = *c;
-    }
-  }
+  struct orr_nearest nearest = {.wanted = name};
+  for (const struct orr_command *const *c = commands; *c; c++)
+    orr_nearest_offer(&nearest, (*c)->name);
   fprintf(stderr, "orrery: unknown command '%s'", name);
-  if (nearest)
-    fprintf(stderr, ", did you mean '%s'?", nearest->name);
+  if (nearest.best)
+    fprintf(stderr, ", did you mean '%s'?", nearest.best);
   fputs("\nTry 'orrery --help'.\n", stderr);
   return ORR_EXIT_USAGE;
 }
