@@ -77,6 +77,7 @@ struct orr_config *orr_config_load(const char *path, const struct orr_config_opt
   struct orr_config *c = orr_arena_alloc(arena, 1, sizeof *c);
   c->reader = (struct orr_reader){diagnostics, arena};
   c->files.reader = c->draft.reader = &c->reader;
+  c->draft.own.prefix = "";
   if (options && options->file_count) {
     c->files.memory = options->files;
     c->files.memory_count = options->file_count;
@@ -93,4 +94,8 @@ int orr_config_find_body(const struct orr_config *c, const char *name) { return 
 
 int orr_config_find_node(const struct orr_config *c, int body, const char *name) {
   return orr_draft_find_node(&c->draft, body, name);
+}
+
+struct orr_draft *orr_config_draft(struct orr_config *c) {
+  return &c->draft;
 }

@@ -35,7 +35,8 @@ struct orr_draft {
   struct orr_draft_body *drafts; /* [body_count] */
   unsigned char *broken;         /* [body_count]: something about it was reported, so it is not judged further */
   size_t body_count;
-  struct orr_scope *parts;
+  struct orr_scope own;        /* of the spacecraft itself */
+  struct orr_scope *parts;     /* the last one first */
   struct orr_loop_desc *loops; /* [loop_count], of loop_room */
   size_t loop_count, loop_room;
 };
@@ -59,5 +60,10 @@ int orr_draft_find_node(const struct orr_draft *draft, int body, const char *nam
 /* [init] Reads `body.node`. False after reporting. */
 bool orr_draft_read_reference(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place,
                               const char *key, int *body, int *node);
+
+struct orr_config;
+
+/* [any] What a model was read into, for reading what refers to it: cases, and the devices of a run. */
+struct orr_draft *orr_config_draft(struct orr_config *config);
 
 #endif

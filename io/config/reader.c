@@ -298,7 +298,7 @@ bool orr_read_quaternion(struct orr_reader *r, struct orr_place place, const cha
   if (!orr_read_numbers(r, place, &key, q))
     return false;
   double norm = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
-  if (!(fabs(norm - 1) <= 1e-3)) {
+  if (!(fabs(norm - 1) <= 0.05)) { /* rounded by hand, not mistaken for something else */
     orr_read_error(r, place, "not-unit", "'%.60s' is a quaternion [x, y, z, w] of length %.6g; its length must be 1",
                    name, norm);
     return false;

@@ -210,13 +210,11 @@ static void check_mounts(struct orr_draft *draft) {
 void orr_spacecraft_read(struct orr_draft *draft, struct orr_files *files, const struct orr_file *file,
                          struct orr_place place, struct orr_place key, struct orr_description *out) {
   struct gathering g = {.draft = draft, .reader = draft->reader, .files = files};
-  struct orr_scope *scope = orr_arena_alloc(draft->reader->arena, 1, sizeof *scope);
-  *scope = (struct orr_scope){.prefix = ""};
   struct section section = {0};
   uint64_t present;
   const struct orr_thing thing = {.what = "spacecraft", .place = place, .key = key};
   orr_read_mapping(draft->reader, &thing, spacecraft_table, COUNT(spacecraft_table), &section, &present);
-  const struct level level = {.file = file, .scope = scope};
+  const struct level level = {.file = file, .scope = &draft->own};
   gather_section(&g, &level, &section);
   draft->broken = orr_arena_alloc(draft->reader->arena, draft->body_count, 1);
   for (size_t i = 0; i < draft->body_count; i++)
