@@ -36,8 +36,10 @@ static void add_products(double *restrict w, int ldw, int n, int ld, const doubl
   }
 }
 
-/* P_ff, P_rf from the mass matrix and the sites, then D_f and μ = P_rf − P_rr Π_d'. `y` is scratch [6][ld]. */
-static void modal_block(const struct orr_link *link, struct orr_workspace *ws, const orr_inertia *p, double *y) {
+/* P_ff, P_rf from the mass matrix and the sites, then D_f and μ = P_rf − P_rr Π_d'. */
+void orr_articulated_modes(const struct orr_model *model, struct orr_workspace *ws, int k) {
+  const struct orr_link *link = &model->links[k];
+  double *y = ws->scratch; /* [6][ld] */
   struct orr_flex_state *flex = &ws->flexes[link->flex];
   const struct orr_modal *modal = &flex->modal;
   int n = modal->n, ld = modal->ld, ldw = flex->ldw;
@@ -55,7 +57,7 @@ static void modal_block(const struct orr_link *link, struct orr_workspace *ws, c
   if (link->site_own >= 0) {
     /* D_f = P_ff − Π_d'ᵀ μ − P_frΠ_d' */
     const double *pi = ws->sites[link->site_own].pi;
-    inertia_rows(p, pi, y, ld);
+    inertia_rows(&ws->links[k].p, pi, y, ld);
     add_products(w, ldw, n, ld, coupling, pi, -1);
     for (int r = 0; r < 6 * ld; r++) coupling[r] -= y[r];
     add_products(w, ldw, n, ld, pi, coupling, -1);
@@ -114,7 +116,7 @@ static enum orr_status factor_hinge(const struct orr_link *link, struct orr_link
 }
 
 /* x = D⁻¹ x */
-static void hinge_solve(const struct orr_link *link, const struct orr_link_state *state, double *x) {
+void orr_hinge_solve(const struct orr_link *link, const struct orr_link_state *state, double *x) {
   int n = link->dof;
   for (int i = 1; i < n; i++)
     for (int k = 0; k < i; k++) x[i] -= state->d[i][k] * x[k];
@@ -136,8 +138,9 @@ static orr_inertia hinge_project(const struct orr_link *link, const struct orr_l
 }
 
 /* P+ of link k, seen from its parent's origin, onto the parent's body or the site where it hangs. */
-static void inertia_to_parent(const struct orr_link *link, struct orr_workspace *ws, const struct orr_link_state *state,
-                              orr_inertia plus) {
+void orr_articulated_to_parent(const struct orr_model *model, struct orr_workspace *ws, int k, orr_inertia plus) {
+  const struct orr_link *link = &model->links[k];
+  const struct orr_link_state *state = &ws->links[k];
   if (link->parent < 0) return;
   orr_inertia gamma = in_shift(state->l, in_rotate(state->r, plus));
   struct orr_link_state *parent = &ws->links[link->parent];
@@ -168,7 +171,7 @@ static enum orr_status factor_link(const struct orr_model *m, struct orr_workspa
   struct orr_link_state *state = &ws->links[k];
   enum orr_status status = ORR_OK;
   if (link->flex >= 0) {
-    modal_block(link, ws, &state->p, ws->scratch);
+    orr_articulated_modes(m, ws, k);
     status = eliminate_modes(&ws->flexes[link->flex], &state->p);
   }
   bool held = ws->prescribed[k];
@@ -177,11 +180,11 @@ static enum orr_status factor_link(const struct orr_model *m, struct orr_workspa
     ws->failed_body = link->body;
     return status;
   }
-  inertia_to_parent(link, ws, state, held ? state->p : hinge_project(link, state));
+  orr_articulated_to_parent(m, ws, k, held ? state->p : hinge_project(link, state));
   return ORR_OK;
 }
 
-enum orr_status orr_articulated_factor(const struct orr_model *model, struct orr_workspace *ws) {
+void orr_articulated_inertias(const struct orr_model *model, struct orr_workspace *ws) {
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
     const struct orr_rigid *rigid = &ws->rigids[k];
@@ -195,6 +198,10 @@ enum orr_status orr_articulated_factor(const struct orr_model *model, struct orr
   }
   for (int i = 0; i < model->site_count; i++) ws->sites[i].loaded = false;
   rotors_inertia(model, ws);
+}
+
+enum orr_status orr_articulated_factor(const struct orr_model *model, struct orr_workspace *ws) {
+  orr_articulated_inertias(model, ws);
   for (int k = model->body_count - 1; k >= 0; k--) {
     enum orr_status status = factor_link(model, ws, k);
     if (status != ORR_OK) return status;
@@ -211,8 +218,8 @@ void orr_articulated_clear(const struct orr_model *model, struct orr_workspace *
     memset(ws->flexes[i].force, 0, sizeof(double) * (size_t)ws->flexes[i].modal.ld);
 }
 
-/* out[r] += sign Σ_c x[c][r] f_c */
-static void add_modal(double *restrict out, const double *restrict x, orr_spatial f, double sign, int ld) {
+void orr_site_force(const struct orr_site_state *site, orr_spatial f, double sign, double *restrict out, int ld) {
+  const double *restrict x = site->pi;
   double k[6];
   sp_to(k, f);
   for (int r = 0; r < ld; r++)
@@ -226,8 +233,8 @@ static void modal_forces(const struct orr_link *link, struct orr_workspace *ws, 
   int n = flex->modal.n, ld = flex->modal.ld, ldw = flex->ldw;
   double *restrict e = flex->force;
   for (int i = link->site_first; i < link->site_first + link->site_count; i++)
-    add_modal(e, ws->sites[i].pi, ws->sites[i].zeta, -1, ld);
-  if (link->site_own >= 0) add_modal(e, ws->sites[link->site_own].pi, state->z, 1, ld);
+    orr_site_force(&ws->sites[i], ws->sites[i].zeta, -1, e, ld);
+  if (link->site_own >= 0) orr_site_force(&ws->sites[link->site_own], state->z, 1, e, ld);
   for (int j = 0; j < n; j++) {
     const double *restrict row = flex->w + j * ldw;
     double k = e[j] * flex->inverse[j];
@@ -252,7 +259,7 @@ enum orr_status orr_articulated_forces(const struct orr_model *model, struct orr
       }
     } else {
       for (int i = 0; i < link->dof; i++) state->nu[i] = tau[link->hinge_u + i] - sp_dot(state->h[i], z);
-      hinge_solve(link, state, state->nu);
+      orr_hinge_solve(link, state, state->nu);
       for (int i = 0; i < link->dof; i++) z = sp_madd(z, state->nu[i], state->gain[i]);
     }
     if (!(fabs(sp_dot(z, z)) <= DBL_MAX)) {
@@ -270,8 +277,7 @@ enum orr_status orr_articulated_forces(const struct orr_model *model, struct orr
 
 /* ---- accelerations ----------------------------------------------------------------------------------------- */
 
-/* Π' x of a site: [6]. */
-static orr_spatial site_motion(const struct orr_site_state *site, const double *restrict x, int ld) {
+orr_spatial orr_site_motion(const struct orr_site_state *site, const double *restrict x, int ld) {
   double sum[6];
   for (int c = 0; c < 6; c++) {
     double part[4] = {0, 0, 0, 0};
@@ -303,12 +309,12 @@ void orr_articulated_accelerations(const struct orr_model *model, struct orr_wor
     if (link->parent >= 0) on = ws->links[link->parent].alpha;
     if (link->site_parent >= 0) {
       const struct orr_flex_state *flex = &ws->flexes[model->links[link->parent].flex];
-      on = sp_add(on, site_motion(&ws->sites[link->site_parent], flex->accel, flex->modal.ld));
+      on = sp_add(on, orr_site_motion(&ws->sites[link->site_parent], flex->accel, flex->modal.ld));
     }
     orr_spatial alpha = sp_rotate_t(state->r, sp_motion_shift(state->l, on));
     double beta[6], y[6];
     for (int i = 0; i < link->dof; i++) y[i] = sp_dot(state->gain[i], alpha);
-    if (!ws->prescribed[k]) hinge_solve(link, state, y);
+    if (!ws->prescribed[k]) orr_hinge_solve(link, state, y);
     for (int i = 0; i < link->dof; i++) {
       beta[i] = ws->prescribed[k] ? state->nu[i] : state->nu[i] - y[i];
       accel[link->hinge_u + i] = beta[i];
@@ -321,6 +327,6 @@ void orr_articulated_accelerations(const struct orr_model *model, struct orr_wor
     modal_accelerations(flex, alpha);
     for (int r = 0; r < link->mode_count; r++) accel[link->u + r] = flex->accel[r];
     if (link->site_own < 0) continue;
-    state->alpha = sp_sub(alpha, site_motion(&ws->sites[link->site_own], flex->accel, flex->modal.ld));
+    state->alpha = sp_sub(alpha, orr_site_motion(&ws->sites[link->site_own], flex->accel, flex->modal.ld));
   }
 }

@@ -16,6 +16,25 @@
  * [rt] O(N + Σn³/6): see core/README.md for why not the O(n²) variant. */
 enum orr_status orr_articulated_factor(const struct orr_model *model, struct orr_workspace *ws);
 
+/* Own inertia into every links[].p, with rotors' spin taken out, and the sites emptied. The first step of the factor and of
+ * composite inertias. [rt] O(N). */
+void orr_articulated_inertias(const struct orr_model *model, struct orr_workspace *ws);
+
+/* `plus`, an inertia of link k about its origin, added to the parent and the site where k hangs. [rt] O(1). */
+void orr_articulated_to_parent(const struct orr_model *model, struct orr_workspace *ws, int k, orr_inertia plus);
+
+/* The modal block of link k (which has modes) from links[k].p and the sites: the rows [D_f | μ] of flexes[].w. [rt] O(n²). */
+void orr_articulated_modes(const struct orr_model *model, struct orr_workspace *ws, int k);
+
+/* Π' x of a site: the motion that the modal rates x [ld] give the node, about the origin of S. [rt] O(n). */
+orr_spatial orr_site_motion(const struct orr_site_state *site, const double *x, int ld);
+
+/* out[r] += sign (Π'ᵀ f)_r of a site, out [ld]. [rt] O(n). */
+void orr_site_force(const struct orr_site_state *site, orr_spatial f, double sign, double *out, int ld);
+
+/* x = D_R⁻¹ x of link k. [rt] */
+void orr_hinge_solve(const struct orr_link *link, const struct orr_link_state *state, double *x);
+
 /* Starts every z at zero. Then callers add to links[].z, sites[].zeta. [rt] O(N). */
 void orr_articulated_clear(const struct orr_model *model, struct orr_workspace *ws);
 

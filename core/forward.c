@@ -62,6 +62,7 @@ enum orr_status orr_forward(const struct orr_model *model, struct orr_workspace 
                             const double *given, double *accel) {
   enum orr_status status = orr_articulated_factor(model, ws);
   if (status != ORR_OK) return status;
+  ws->forces_known = false;
   orr_forward_load(model, ws, force);
   double *tau = ws->effort;
   for (int k = 0; k < model->body_count; k++) {
@@ -79,6 +80,7 @@ enum orr_status orr_forward(const struct orr_model *model, struct orr_workspace 
 /* f = P_R α_R + z_R about the origin of S; that origin is O where the own node does not deform. */
 static orr_spatial force_at_s(const struct orr_workspace *ws, int k) {
   const struct orr_link_state *state = &ws->links[k];
+  if (ws->forces_known) return state->f;
   return sp_add(in_apply(state->p, state->alpha_r), state->z);
 }
 

@@ -9,4 +9,10 @@
  * ws->rotor_torque. Leaves the accelerations of every link and the hinge forces, as orr_forward does. [rt] O(N + Σn²). */
 void orr_inverse(const struct orr_model *model, struct orr_workspace *ws, const double *accel, double *force);
 
+/* The two sweeps alone, on what z, the sites' ζ and flexes[].force hold already: accelerations out from `base` (inertial
+ * axes), forces back. `force` is what hinges and modes carry, springs included. Biases of the links count when
+ * `moving`. [rt] O(N + Σn²). */
+void orr_inverse_sweep(const struct orr_model *model, struct orr_workspace *ws, orr_vec3 base, const double *accel,
+                       bool moving, double *force);
+
 #endif

@@ -1,7 +1,6 @@
 /* The mass matrix and its inverse as operators, from the articulated factors: nothing is formed.
  *
  *   M = (I + HΦK) D (I + HΦK)*,  M⁻¹ = (I − HΨK)* D⁻¹ (I − HΨK)     flexible-operators (54)-(56)
- *   Λ⁻¹ = B M⁻¹ B* of chosen nodes, from base to tips                sko-models (59)-(60), algorithm 4.3
  *
  * Call order: orr_state_set → orr_articulated_factor → these. Prescribed hinges are held: their rows of x come back zero.
  * Springs, speeds and gravity play no part. Thread of the workspace; z, nu and the accelerations are overwritten.
@@ -30,14 +29,5 @@ void orr_innovations_scale(const struct orr_model *model, struct orr_workspace *
 /* ln det M of the tree, the product of det D_f(k) det D_R(k); prescribed hinges are released for it. [rt] O(N + Σn³/6). The
  * articulated factor is left as for released hinges. */
 enum orr_status orr_log_det_mass(const struct orr_model *model, struct orr_workspace *ws, double *out);
-
-/* Bytes of scratch for orr_compliance of `nodes` nodes. [init] */
-size_t orr_compliance_size(const struct orr_model *model, int nodes);
-
-/* Compliance of nodes (indices of orr_model_node): out [6 nodes][6 nodes], [angular; linear] per node, inertial
- * axes. By the recursion Υ(k) = ψ* Υ ψ + H* D⁻¹ H from the base out to the nodes, blocks of two nodes from their nearest common
- * ancestor. Needs orr_poses_update. [rt] O(N + nodes² depth). */
-void orr_compliance(const struct orr_model *model, struct orr_workspace *ws, const int *nodes, int count, void *scratch,
-                    double *out);
 
 #endif

@@ -37,6 +37,7 @@ struct orr_link_state {
   /* Filled base to tips. */
   orr_spatial alpha_r;     /* acceleration at the hinge's end of the body: α_R(k) */
   orr_spatial alpha;       /* of the frame S, α_R − Π_d' η̈: [ω̇; acceleration − gravity] */
+  orr_spatial f;           /* force through the hinge, at the origin of S, where inverse dynamics has filled it */
   /* Filled by orr_poses_update. */
   orr_mat3 attitude;       /* v_inertial = attitude v_S */
   orr_vec3 position;       /* m, inertial */
@@ -81,10 +82,12 @@ struct orr_workspace {
   double *rotor_accel;       /* rad/s² */
   orr_spatial *external;     /* [body_count] wrench about the origin of S, S axes, that orr_force_* collects */
   double **external_modal;   /* [flex_count][ld] */
+  bool *kept;                /* [body_count] scratch */
   double *effort;            /* [u_count] hinge forces with springs */
   double *scratch;           /* [6][largest ld] */
   double *angles, *sines, *cosines; /* [revolute_count, padded] */
   bool complete;             /* revolute links have r, l, h, v, g and a too, not only what their kernel needs */
+  bool forces_known;         /* links[].f is filled; else f = P_R α_R + z_R */
   int failed_body;           /* file order, after a status other than ORR_OK */
 };
 
