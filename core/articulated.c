@@ -1,4 +1,4 @@
-#include "articulated.h"
+#include "core/articulated.h"
 
 #include <float.h>
 
@@ -7,7 +7,8 @@
 static const double PIVOT_FLOOR = 1e-14;
 
 static enum orr_status pivot_status(double pivot, double scale) {
-  if (!(fabs(pivot) <= DBL_MAX) || !(scale <= DBL_MAX)) return ORR_ERROR_NOT_FINITE;
+  if (!(fabs(pivot) <= DBL_MAX) || !(scale <= DBL_MAX))
+    return ORR_ERROR_NOT_FINITE;
   return pivot > PIVOT_FLOOR * scale ? ORR_OK : ORR_ERROR_SINGULAR;
 }
 
@@ -16,19 +17,20 @@ static enum orr_status pivot_status(double pivot, double scale) {
 /* Six rows of n: out = P x for x = [6][ld]. */
 static void inertia_rows(const orr_inertia *p, const double *restrict x, double *restrict out, int ld) {
   for (int r = 0; r < ld; r++) {
-    orr_spatial y = in_apply(*p, (orr_spatial){v3(x[r], x[ld + r], x[2 * ld + r]),
-                                               v3(x[3 * ld + r], x[4 * ld + r], x[5 * ld + r])});
+    orr_spatial y = in_apply(
+        *p, (orr_spatial){v3(x[r], x[ld + r], x[2 * ld + r]), v3(x[3 * ld + r], x[4 * ld + r], x[5 * ld + r])});
     out[r] = y.w.x, out[ld + r] = y.w.y, out[2 * ld + r] = y.w.z;
     out[3 * ld + r] = y.v.x, out[4 * ld + r] = y.v.y, out[5 * ld + r] = y.v.z;
   }
 }
 
 /* Upper triangle of W += Σ_c xᵀ_c y_c over six rows; the start of each row is rounded down to a whole vector. */
-static void add_products(double *restrict w, int ldw, int n, int ld, const double *restrict x,
-                         const double *restrict y, double sign) {
+static void add_products(double *restrict w, int ldw, int n, int ld, const double *restrict x, const double *restrict y,
+                         double sign) {
   for (int s = 0; s < n; s++) {
     double k[6];
-    for (int c = 0; c < 6; c++) k[c] = sign * x[c * ld + s];
+    for (int c = 0; c < 6; c++)
+      k[c] = sign * x[c * ld + s];
     double *restrict row = w + s * ldw;
     for (int r = s / 4 * 4; r < ld; r++)
       row[r] += k[0] * y[r] + k[1] * y[ld + r] + k[2] * y[2 * ld + r] + k[3] * y[3 * ld + r] + k[4] * y[4 * ld + r] +
@@ -46,24 +48,29 @@ void orr_articulated_modes(const struct orr_model *model, struct orr_workspace *
   double *restrict coupling = flex->coupling, *restrict w = flex->w;
   memcpy(coupling, flex->mass.l, sizeof(double) * 3 * (size_t)ld);
   memcpy(coupling + 3 * ld, modal->s1, sizeof(double) * 3 * (size_t)ld);
-  for (int s = 0; s < n; s++) memcpy(w + s * ldw, modal->mff + s * ld, sizeof(double) * (size_t)ld);
+  for (int s = 0; s < n; s++)
+    memcpy(w + s * ldw, modal->mff + s * ld, sizeof(double) * (size_t)ld);
   for (int i = link->site_first; i < link->site_first + link->site_count; i++) {
     const struct orr_site_state *site = &ws->sites[i];
-    if (!site->loaded) continue;
+    if (!site->loaded)
+      continue;
     inertia_rows(&site->gamma, site->pi, y, ld);
     add_products(w, ldw, n, ld, site->pi, y, 1);
-    for (int r = 0; r < 6 * ld; r++) coupling[r] += y[r];
+    for (int r = 0; r < 6 * ld; r++)
+      coupling[r] += y[r];
   }
   if (link->site_own >= 0) {
     /* D_f = P_ff − Π_d'ᵀ μ − P_frΠ_d' */
     const double *pi = ws->sites[link->site_own].pi;
     inertia_rows(&ws->links[k].p, pi, y, ld);
     add_products(w, ldw, n, ld, coupling, pi, -1);
-    for (int r = 0; r < 6 * ld; r++) coupling[r] -= y[r];
+    for (int r = 0; r < 6 * ld; r++)
+      coupling[r] -= y[r];
     add_products(w, ldw, n, ld, pi, coupling, -1);
   }
   for (int s = 0; s < n; s++)
-    for (int c = 0; c < 6; c++) w[s * ldw + ld + c] = coupling[c * ld + s];
+    for (int c = 0; c < 6; c++)
+      w[s * ldw + ld + c] = coupling[c * ld + s];
 }
 
 /* [D_f μ; μᵀ P] by Gaussian elimination of the first n rows, from the top, each row whole: U stays in W, P becomes P_R. */
@@ -74,13 +81,15 @@ static enum orr_status eliminate_modes(struct orr_flex_state *flex, orr_inertia 
     const double *restrict row = w + j * ldw;
     double own = flex->modal.mff[j * ld + j];
     enum orr_status status = pivot_status(row[j], own);
-    if (status != ORR_OK) return status;
+    if (status != ORR_OK)
+      return status;
     double inverse = 1 / row[j];
     flex->inverse[j] = inverse;
     for (int i = j + 1; i < n; i++) {
       double k = row[i] * inverse;
       double *restrict under = w + i * ldw;
-      for (int r = i / 4 * 4; r < ldw; r++) under[r] -= k * row[r];
+      for (int r = i / 4 * 4; r < ldw; r++)
+        under[r] -= k * row[r];
     }
     *p = in_rank1(*p, inverse, sp_from(row + ld));
   }
@@ -99,16 +108,20 @@ static double pivot_scale(const orr_inertia *p, orr_spatial h) {
 /* D = H P H* = L diag L*, and gain = P H*. */
 static enum orr_status factor_hinge(const struct orr_link *link, struct orr_link_state *state) {
   int n = link->dof;
-  for (int j = 0; j < n; j++) state->gain[j] = in_apply(state->p, state->h[j]);
+  for (int j = 0; j < n; j++)
+    state->gain[j] = in_apply(state->p, state->h[j]);
   for (int j = 0; j < n; j++) {
     double pivot = sp_dot(state->h[j], state->gain[j]);
-    for (int k = 0; k < j; k++) pivot -= state->d[j][k] * state->d[j][k] / state->d[k][k];
+    for (int k = 0; k < j; k++)
+      pivot -= state->d[j][k] * state->d[j][k] / state->d[k][k];
     enum orr_status status = pivot_status(pivot, pivot_scale(&state->p, state->h[j]));
-    if (status != ORR_OK) return status;
+    if (status != ORR_OK)
+      return status;
     state->d[j][j] = 1 / pivot;
     for (int i = j + 1; i < n; i++) {
       double sum = sp_dot(state->h[i], state->gain[j]);
-      for (int k = 0; k < j; k++) sum -= state->d[i][k] * state->d[j][k] / state->d[k][k];
+      for (int k = 0; k < j; k++)
+        sum -= state->d[i][k] * state->d[j][k] / state->d[k][k];
       state->d[i][j] = sum * state->d[j][j];
     }
   }
@@ -119,10 +132,13 @@ static enum orr_status factor_hinge(const struct orr_link *link, struct orr_link
 void orr_hinge_solve(const struct orr_link *link, const struct orr_link_state *state, double *x) {
   int n = link->dof;
   for (int i = 1; i < n; i++)
-    for (int k = 0; k < i; k++) x[i] -= state->d[i][k] * x[k];
-  for (int i = 0; i < n; i++) x[i] *= state->d[i][i];
+    for (int k = 0; k < i; k++)
+      x[i] -= state->d[i][k] * x[k];
+  for (int i = 0; i < n; i++)
+    x[i] *= state->d[i][i];
   for (int i = n - 2; i >= 0; i--)
-    for (int k = i + 1; k < n; k++) x[i] -= state->d[k][i] * x[k];
+    for (int k = i + 1; k < n; k++)
+      x[i] -= state->d[k][i] * x[k];
 }
 
 /* P+ = P − P H* D⁻¹ H P, one rank at a time with y = L⁻¹ (H P): a prescribed hinge passes P whole. */
@@ -131,7 +147,8 @@ static orr_inertia hinge_project(const struct orr_link *link, const struct orr_l
   orr_spatial y[6];
   for (int i = 0; i < link->dof; i++) {
     y[i] = state->gain[i];
-    for (int k = 0; k < i; k++) y[i] = sp_madd(y[i], -state->d[i][k], y[k]);
+    for (int k = 0; k < i; k++)
+      y[i] = sp_madd(y[i], -state->d[i][k], y[k]);
     p = in_rank1(p, state->d[i][i], y[i]);
   }
   return p;
@@ -141,11 +158,13 @@ static orr_inertia hinge_project(const struct orr_link *link, const struct orr_l
 void orr_articulated_to_parent(const struct orr_model *model, struct orr_workspace *ws, int k, orr_inertia plus) {
   const struct orr_link *link = &model->links[k];
   const struct orr_link_state *state = &ws->links[k];
-  if (link->parent < 0) return;
+  if (link->parent < 0)
+    return;
   orr_inertia gamma = in_shift(state->l, in_rotate(state->r, plus));
   struct orr_link_state *parent = &ws->links[link->parent];
   parent->p = in_add(parent->p, gamma);
-  if (link->site_parent < 0) return;
+  if (link->site_parent < 0)
+    return;
   struct orr_site_state *site = &ws->sites[link->site_parent];
   site->gamma = site->loaded ? in_add(site->gamma, gamma) : gamma;
   site->loaded = true;
@@ -160,7 +179,8 @@ static void rotors_inertia(const struct orr_model *m, struct orr_workspace *ws) 
     orr_spatial a = {u, v3_zero()};
     struct orr_link_state *state = &ws->links[rotor->link];
     state->p = in_rank1(state->p, rotor->inertia, a);
-    if (!site) continue;
+    if (!site)
+      continue;
     site->gamma = in_rank1(site->loaded ? site->gamma : in_zero(), rotor->inertia, a);
     site->loaded = true;
   }
@@ -175,7 +195,8 @@ static enum orr_status factor_link(const struct orr_model *m, struct orr_workspa
     status = eliminate_modes(&ws->flexes[link->flex], &state->p);
   }
   bool held = ws->prescribed[k];
-  if (status == ORR_OK && !held) status = factor_hinge(link, state);
+  if (status == ORR_OK && !held)
+    status = factor_hinge(link, state);
   if (status != ORR_OK) {
     ws->failed_body = link->body;
     return status;
@@ -196,7 +217,8 @@ void orr_articulated_inertias(const struct orr_model *model, struct orr_workspac
       state->p = in_rigid(flex->modal.mass, flex->mass.s, flex->mass.inertia);
     }
   }
-  for (int i = 0; i < model->site_count; i++) ws->sites[i].loaded = false;
+  for (int i = 0; i < model->site_count; i++)
+    ws->sites[i].loaded = false;
   rotors_inertia(model, ws);
 }
 
@@ -204,7 +226,8 @@ enum orr_status orr_articulated_factor(const struct orr_model *model, struct orr
   orr_articulated_inertias(model, ws);
   for (int k = model->body_count - 1; k >= 0; k--) {
     enum orr_status status = factor_link(model, ws, k);
-    if (status != ORR_OK) return status;
+    if (status != ORR_OK)
+      return status;
   }
   return ORR_OK;
 }
@@ -212,8 +235,10 @@ enum orr_status orr_articulated_factor(const struct orr_model *model, struct orr
 /* ---- forces ------------------------------------------------------------------------------------------------ */
 
 void orr_articulated_clear(const struct orr_model *model, struct orr_workspace *ws) {
-  for (int k = 0; k < model->body_count; k++) ws->links[k].z = sp_zero();
-  for (int i = 0; i < model->site_count; i++) ws->sites[i].zeta = sp_zero();
+  for (int k = 0; k < model->body_count; k++)
+    ws->links[k].z = sp_zero();
+  for (int i = 0; i < model->site_count; i++)
+    ws->sites[i].zeta = sp_zero();
   for (int i = 0; i < model->flex_count; i++)
     memset(ws->flexes[i].force, 0, sizeof(double) * (size_t)ws->flexes[i].modal.ld);
 }
@@ -234,11 +259,13 @@ static void modal_forces(const struct orr_link *link, struct orr_workspace *ws, 
   double *restrict e = flex->force;
   for (int i = link->site_first; i < link->site_first + link->site_count; i++)
     orr_site_force(&ws->sites[i], ws->sites[i].zeta, -1, e, ld);
-  if (link->site_own >= 0) orr_site_force(&ws->sites[link->site_own], state->z, 1, e, ld);
+  if (link->site_own >= 0)
+    orr_site_force(&ws->sites[link->site_own], state->z, 1, e, ld);
   for (int j = 0; j < n; j++) {
     const double *restrict row = flex->w + j * ldw;
     double k = e[j] * flex->inverse[j];
-    for (int r = j + 1; r < n; r++) e[r] -= k * row[r];
+    for (int r = j + 1; r < n; r++)
+      e[r] -= k * row[r];
     state->z = sp_madd(state->z, k, sp_from(row + ld));
   }
 }
@@ -248,28 +275,35 @@ enum orr_status orr_articulated_forces(const struct orr_model *model, struct orr
   for (int k = model->body_count - 1; k >= 0; k--) {
     const struct orr_link *link = &model->links[k];
     struct orr_link_state *state = &ws->links[k];
-    if (link->flex >= 0) modal_forces(link, ws, state);
+    if (link->flex >= 0)
+      modal_forces(link, ws, state);
     orr_spatial z = state->z;
-    if (moving) z = sp_add(z, in_apply(state->p, state->a));
+    if (moving)
+      z = sp_add(z, in_apply(state->p, state->a));
     if (ws->prescribed[k]) {
       for (int i = 0; i < link->dof; i++) {
         state->nu[i] = given ? given[link->hinge_u + i] : 0;
-        if (state->nu[i] != 0) z = sp_add(z, in_apply(state->p, (orr_spatial){v3_scale(state->nu[i], state->h[i].w),
-                                                                           v3_scale(state->nu[i], state->h[i].v)}));
+        if (state->nu[i] != 0)
+          z = sp_add(z, in_apply(state->p, (orr_spatial){v3_scale(state->nu[i], state->h[i].w),
+                                                         v3_scale(state->nu[i], state->h[i].v)}));
       }
     } else {
-      for (int i = 0; i < link->dof; i++) state->nu[i] = tau[link->hinge_u + i] - sp_dot(state->h[i], z);
+      for (int i = 0; i < link->dof; i++)
+        state->nu[i] = tau[link->hinge_u + i] - sp_dot(state->h[i], z);
       orr_hinge_solve(link, state, state->nu);
-      for (int i = 0; i < link->dof; i++) z = sp_madd(z, state->nu[i], state->gain[i]);
+      for (int i = 0; i < link->dof; i++)
+        z = sp_madd(z, state->nu[i], state->gain[i]);
     }
     if (!(fabs(sp_dot(z, z)) <= DBL_MAX)) {
       ws->failed_body = link->body;
       return ORR_ERROR_NOT_FINITE;
     }
-    if (link->parent < 0) continue;
+    if (link->parent < 0)
+      continue;
     orr_spatial zeta = sp_force_shift(state->l, sp_rotate(state->r, z));
     ws->links[link->parent].z = sp_add(ws->links[link->parent].z, zeta);
-    if (link->site_parent < 0) continue;
+    if (link->site_parent < 0)
+      continue;
     ws->sites[link->site_parent].zeta = sp_add(ws->sites[link->site_parent].zeta, zeta);
   }
   return ORR_OK;
@@ -282,7 +316,8 @@ orr_spatial orr_site_motion(const struct orr_site_state *site, const double *res
   for (int c = 0; c < 6; c++) {
     double part[4] = {0, 0, 0, 0};
     for (int r = 0; r < ld; r += 4)
-      for (int i = 0; i < 4; i++) part[i] += site->pi[c * ld + r + i] * x[r + i];
+      for (int i = 0; i < 4; i++)
+        part[i] += site->pi[c * ld + r + i] * x[r + i];
     sum[c] = (part[0] + part[1]) + (part[2] + part[3]);
   }
   return sp_from(sum);
@@ -295,38 +330,47 @@ static void modal_accelerations(struct orr_flex_state *flex, orr_spatial alpha_r
   for (int j = n - 1; j >= 0; j--) {
     const double *restrict row = flex->w + j * ldw;
     double sum = flex->force[j] - sp_dot(sp_from(row + ld), alpha_r);
-    for (int r = j + 1; r < n; r++) sum -= row[r] * x[r];
+    for (int r = j + 1; r < n; r++)
+      sum -= row[r] * x[r];
     x[j] = sum * flex->inverse[j];
   }
 }
 
-void orr_articulated_accelerations(const struct orr_model *model, struct orr_workspace *ws, orr_vec3 base,
-                                   bool moving, double *accel) {
+void orr_articulated_accelerations(const struct orr_model *model, struct orr_workspace *ws, orr_vec3 base, bool moving,
+                                   double *accel) {
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
     struct orr_link_state *state = &ws->links[k];
     orr_spatial on = {v3_zero(), base};
-    if (link->parent >= 0) on = ws->links[link->parent].alpha;
+    if (link->parent >= 0)
+      on = ws->links[link->parent].alpha;
     if (link->site_parent >= 0) {
       const struct orr_flex_state *flex = &ws->flexes[model->links[link->parent].flex];
       on = sp_add(on, orr_site_motion(&ws->sites[link->site_parent], flex->accel, flex->modal.ld));
     }
     orr_spatial alpha = sp_rotate_t(state->r, sp_motion_shift(state->l, on));
     double beta[6], y[6];
-    for (int i = 0; i < link->dof; i++) y[i] = sp_dot(state->gain[i], alpha);
-    if (!ws->prescribed[k]) orr_hinge_solve(link, state, y);
+    for (int i = 0; i < link->dof; i++)
+      y[i] = sp_dot(state->gain[i], alpha);
+    if (!ws->prescribed[k])
+      orr_hinge_solve(link, state, y);
     for (int i = 0; i < link->dof; i++) {
       beta[i] = ws->prescribed[k] ? state->nu[i] : state->nu[i] - y[i];
       accel[link->hinge_u + i] = beta[i];
     }
-    if (moving) alpha = sp_add(alpha, state->a);
-    for (int i = 0; i < link->dof; i++) alpha = sp_madd(alpha, beta[i], state->h[i]);
+    if (moving)
+      alpha = sp_add(alpha, state->a);
+    for (int i = 0; i < link->dof; i++)
+      alpha = sp_madd(alpha, beta[i], state->h[i]);
     state->alpha_r = state->alpha = alpha;
-    if (link->flex < 0) continue;
+    if (link->flex < 0)
+      continue;
     struct orr_flex_state *flex = &ws->flexes[link->flex];
     modal_accelerations(flex, alpha);
-    for (int r = 0; r < link->mode_count; r++) accel[link->u + r] = flex->accel[r];
-    if (link->site_own < 0) continue;
+    for (int r = 0; r < link->mode_count; r++)
+      accel[link->u + r] = flex->accel[r];
+    if (link->site_own < 0)
+      continue;
     state->alpha = sp_sub(alpha, orr_site_motion(&ws->sites[link->site_own], flex->accel, flex->modal.ld));
   }
 }

@@ -10,7 +10,7 @@
 #ifndef ORR_CORE_ARTICULATED_H
 #define ORR_CORE_ARTICULATED_H
 
-#include "workspace.h"
+#include "core/workspace.h"
 
 /* P, D and the gains of every link, with prescribed hinges rigid. On failure ws->failed_body tells whose D(k).
  * [rt] O(N + Σn³/6): see core/README.md for why not the O(n²) variant. */
@@ -46,7 +46,7 @@ enum orr_status orr_articulated_forces(const struct orr_model *model, struct orr
 
 /* Accelerations of every link from the inertial frame's `base` (inertial axes) outwards, into links[].nu's places:
  * accel [u_count]. [rt] O(N + Σn²). */
-void orr_articulated_accelerations(const struct orr_model *model, struct orr_workspace *ws, orr_vec3 base,
-                                   bool moving, double *accel);
+void orr_articulated_accelerations(const struct orr_model *model, struct orr_workspace *ws, orr_vec3 base, bool moving,
+                                   double *accel);
 
 #endif

@@ -1,7 +1,7 @@
-#include "compliance.h"
+#include "core/compliance.h"
 
-#include "articulated.h"
-#include "kinematics.h"
+#include "core/articulated.h"
+#include "core/kinematics.h"
 
 /* 6 x 6, full. */
 struct square {
@@ -20,7 +20,7 @@ struct recursion {
   struct pick *of_link, *of_node;
 };
 
-static struct recursion layout(struct orr_arena *arena, const struct orr_model *m, int nodes) {
+static struct recursion layout(struct orr_block *arena, const struct orr_model *m, int nodes) {
   struct recursion r;
   size_t ld = (size_t)(m->mode_max + 3) / 4 * 4;
   r.upsilon = ORR_TAKE(arena, struct square, m->body_count);
@@ -28,20 +28,22 @@ static struct recursion layout(struct orr_arena *arena, const struct orr_model *
   r.of_node = ORR_TAKE(arena, struct pick, nodes);
   for (int i = 0; ld && i < m->body_count + nodes; i++) {
     double *g = ORR_TAKE(arena, double, 6 * ld);
-    if (arena->base) (i < m->body_count ? &r.of_link[i] : &r.of_node[i - m->body_count])->g = g;
+    if (arena->base)
+      (i < m->body_count ? &r.of_link[i] : &r.of_node[i - m->body_count])->g = g;
   }
   return r;
 }
 
 size_t orr_compliance_size(const struct orr_model *model, int nodes) {
-  struct orr_arena arena = {0};
+  struct orr_block arena = {0};
   layout(&arena, model, nodes);
   return arena.used;
 }
 
 static struct square square_identity(void) {
   struct square s = {{{0}}};
-  for (int i = 0; i < 6; i++) s.m[i][i] = 1;
+  for (int i = 0; i < 6; i++)
+    s.m[i][i] = 1;
   return s;
 }
 
@@ -50,7 +52,8 @@ static struct square square_mul(const struct square *a, const struct square *b, 
   for (int i = 0; i < 6; i++)
     for (int j = 0; j < 6; j++) {
       c.m[i][j] = 0;
-      for (int k = 0; k < 6; k++) c.m[i][j] += a->m[i][k] * (transposed ? b->m[j][k] : b->m[k][j]);
+      for (int k = 0; k < 6; k++)
+        c.m[i][j] += a->m[i][k] * (transposed ? b->m[j][k] : b->m[k][j]);
     }
   return c;
 }
@@ -62,7 +65,8 @@ static struct square motion_matrix(orr_mat3 r, orr_vec3 l) {
     double e[6] = {0}, column[6];
     e[j] = 1;
     sp_to(column, sp_rotate_t(r, sp_motion_shift(l, sp_from(e))));
-    for (int i = 0; i < 6; i++) s.m[i][j] = column[i];
+    for (int i = 0; i < 6; i++)
+      s.m[i][j] = column[i];
   }
   return s;
 }
@@ -81,22 +85,26 @@ static void make_pick(const struct orr_model *m, const struct orr_workspace *ws,
   const double *own = link->site_own >= 0 ? ws->sites[link->site_own].pi : NULL;
   for (int c = 0; c < 6; c++) {
     double *g = pick->g + c * ld;
-    for (int r = 0; r < n; r++) g[r] = (pi ? pi[c * ld + r] : 0) - (own ? own[c * ld + r] : 0);
+    for (int r = 0; r < n; r++)
+      g[r] = (pi ? pi[c * ld + r] : 0) - (own ? own[c * ld + r] : 0);
     for (int j = 0; j < n; j++) {
       double k_j = g[j] * flex->inverse[j];
       const double *row = flex->w + j * ldw;
-      for (int r = j + 1; r < n; r++) g[r] -= k_j * row[r];
-      for (int i = 0; i < 6; i++) pick->t.m[c][i] -= k_j * row[ld + i];
+      for (int r = j + 1; r < n; r++)
+        g[r] -= k_j * row[r];
+      for (int i = 0; i < 6; i++)
+        pick->t.m[c][i] -= k_j * row[ld + i];
     }
   }
 }
 
 /* cov(y_i, y_j) of two nodes of link k. */
-static struct square same_body(const struct orr_model *m, const struct orr_workspace *ws, const struct recursion *r, int k,
-                               const struct pick *a, const struct pick *b) {
+static struct square same_body(const struct orr_model *m, const struct orr_workspace *ws, const struct recursion *r,
+                               int k, const struct pick *a, const struct pick *b) {
   struct square half = square_mul(&a->t, &r->upsilon[k], false);
   struct square sum = square_mul(&half, &b->t, true);
-  if (m->links[k].flex < 0) return sum;
+  if (m->links[k].flex < 0)
+    return sum;
   const struct orr_flex_state *flex = &ws->flexes[m->links[k].flex];
   int ld = flex->modal.ld;
   for (int i = 0; i < 6; i++)
@@ -111,16 +119,21 @@ static struct square across_hinge(const struct orr_model *m, const struct orr_wo
   const struct orr_link *link = &m->links[k];
   const struct orr_link_state *state = &ws->links[k];
   struct square x = motion_matrix(state->r, state->l);
-  if (ws->prescribed[k]) return x;
+  if (ws->prescribed[k])
+    return x;
   for (int j = 0; j < 6; j++) {
     double column[6], y[6];
-    for (int i = 0; i < 6; i++) column[i] = x.m[i][j];
+    for (int i = 0; i < 6; i++)
+      column[i] = x.m[i][j];
     orr_spatial motion = sp_from(column);
-    for (int i = 0; i < link->dof; i++) y[i] = sp_dot(state->gain[i], motion);
+    for (int i = 0; i < link->dof; i++)
+      y[i] = sp_dot(state->gain[i], motion);
     orr_hinge_solve(link, state, y);
-    for (int i = 0; i < link->dof; i++) motion = sp_madd(motion, -y[i], state->h[i]);
+    for (int i = 0; i < link->dof; i++)
+      motion = sp_madd(motion, -y[i], state->h[i]);
     sp_to(column, motion);
-    for (int i = 0; i < 6; i++) x.m[i][j] = column[i];
+    for (int i = 0; i < 6; i++)
+      x.m[i][j] = column[i];
   }
   return x;
 }
@@ -143,11 +156,13 @@ static void advance(const struct orr_model *m, const struct orr_workspace *ws, s
     e[j] = 1;
     orr_hinge_solve(link, state, e);
     orr_spatial yielded = sp_zero();
-    for (int i = 0; i < link->dof; i++) yielded = sp_madd(yielded, e[i], state->h[i]);
+    for (int i = 0; i < link->dof; i++)
+      yielded = sp_madd(yielded, e[i], state->h[i]);
     sp_to(h, state->h[j]);
     sp_to(g, yielded);
     for (int a = 0; a < 6; a++)
-      for (int b = 0; b < 6; b++) sum.m[a][b] += g[a] * h[b];
+      for (int b = 0; b < 6; b++)
+        sum.m[a][b] += g[a] * h[b];
   }
   r->upsilon[k] = sum;
 }
@@ -168,8 +183,10 @@ static struct square carry(const struct orr_model *m, const struct orr_workspace
 /* Nearest common ancestor of two links, or -1; parents have lower numbers. */
 static int common_ancestor(const struct orr_model *m, int a, int b) {
   while (a != b) {
-    if (a > b) a = m->links[a].parent;
-    else b = m->links[b].parent;
+    if (a > b)
+      a = m->links[a].parent;
+    else
+      b = m->links[b].parent;
   }
   return a;
 }
@@ -191,10 +208,12 @@ static void pick_node(const struct orr_model *m, struct orr_workspace *ws, int n
 
 void orr_compliance(const struct orr_model *model, struct orr_workspace *ws, const int *nodes, int count, void *scratch,
                     double *out) {
-  struct orr_arena arena = {.base = scratch, .size = orr_compliance_size(model, count)};
+  struct orr_block arena = {.base = scratch, .size = orr_compliance_size(model, count)};
   struct recursion r = layout(&arena, model, count);
-  for (int k = 0; k < model->body_count; k++) advance(model, ws, &r, k);
-  for (int i = 0; i < count; i++) pick_node(model, ws, nodes[i], &r.of_node[i]);
+  for (int k = 0; k < model->body_count; k++)
+    advance(model, ws, &r, k);
+  for (int i = 0; i < count; i++)
+    pick_node(model, ws, nodes[i], &r.of_node[i]);
   for (int i = 0; i < count; i++) {
     for (int j = 0; j <= i; j++) {
       int a = model->nodes[nodes[i]].link, b = model->nodes[nodes[j]].link, meet = common_ancestor(model, a, b);

@@ -12,7 +12,7 @@
 #ifndef ORR_CORE_COMPLIANCE_H
 #define ORR_CORE_COMPLIANCE_H
 
-#include "workspace.h"
+#include "core/workspace.h"
 
 /* Bytes of scratch that orr_compliance needs for `nodes` nodes. [init] O(1). */
 size_t orr_compliance_size(const struct orr_model *model, int nodes);

@@ -1,13 +1,13 @@
-#include "composite.h"
+#include "core/composite.h"
 
 #include <float.h>
 
-#include "articulated.h"
-#include "inverse.h"
-#include "kinematics.h"
+#include "core/articulated.h"
+#include "core/inverse.h"
+#include "core/kinematics.h"
 
 /* Speeds of a link and of all links on its way to the base, numbered so that a body's speeds follow each other. */
-static struct orr_composite layout(struct orr_arena *arena, const struct orr_model *m, struct orr_composite **self) {
+static struct orr_composite layout(struct orr_block *arena, const struct orr_model *m, struct orr_composite **self) {
   struct orr_composite c = {.count = m->u_count};
   *self = ORR_TAKE(arena, struct orr_composite, 1);
   c.user = ORR_TAKE(arena, int, c.count);
@@ -27,18 +27,20 @@ static struct orr_composite layout(struct orr_arena *arena, const struct orr_mod
 /* Number of speeds above link k on its way to the base. */
 static int speeds_above(const struct orr_model *m, int k) {
   int sum = 0;
-  for (int p = m->links[k].parent; p >= 0; p = m->links[p].parent) sum += m->links[p].mode_count + m->links[p].dof;
+  for (int p = m->links[k].parent; p >= 0; p = m->links[p].parent)
+    sum += m->links[p].mode_count + m->links[p].dof;
   return sum;
 }
 
-static void layout_rows(struct orr_arena *arena, const struct orr_model *m, struct orr_composite *c) {
+static void layout_rows(struct orr_block *arena, const struct orr_model *m, struct orr_composite *c) {
   int speed = 0;
   for (int k = 0; k < m->body_count; k++) {
     const struct orr_link *link = &m->links[k];
     int depth = speeds_above(m, k), own = link->mode_count + link->dof;
     for (int i = 0; i < own; i++, depth++, speed++) {
       double *row = ORR_TAKE(arena, double, (depth + 4) / 4 * 4);
-      if (!arena->base) continue;
+      if (!arena->base)
+        continue;
       c->row[speed] = row;
       c->depth[speed] = depth;
       c->user[speed] = link->u + i;
@@ -48,15 +50,16 @@ static void layout_rows(struct orr_arena *arena, const struct orr_model *m, stru
 }
 
 size_t orr_composite_size(const struct orr_model *model) {
-  struct orr_arena arena = {0};
+  struct orr_block arena = {0};
   struct orr_composite *self, c = layout(&arena, model, &self);
   layout_rows(&arena, model, &c);
   return arena.used;
 }
 
 struct orr_composite *orr_composite_init(void *block, size_t bytes, const struct orr_model *model) {
-  if (!block || bytes < orr_composite_size(model)) return NULL;
-  struct orr_arena arena = {.base = block, .size = bytes};
+  if (!block || bytes < orr_composite_size(model))
+    return NULL;
+  struct orr_block arena = {.base = block, .size = bytes};
   struct orr_composite *self, c = layout(&arena, model, &self);
   layout_rows(&arena, model, &c);
   int speed = 0;
@@ -68,7 +71,8 @@ struct orr_composite *orr_composite_init(void *block, size_t bytes, const struct
       above = c.first[p] + model->links[p].mode_count + model->links[p].dof - 1;
     c.first[k] = speed;
     c.above[k] = above;
-    for (int i = 0; i < own; i++, speed++) c.parent[speed] = i ? speed - 1 : above;
+    for (int i = 0; i < own; i++, speed++)
+      c.parent[speed] = i ? speed - 1 : above;
   }
   *self = c;
   return self;
@@ -80,7 +84,8 @@ struct orr_composite *orr_composite_init(void *block, size_t bytes, const struct
 static void composite_inertias(const struct orr_model *m, struct orr_workspace *ws) {
   orr_articulated_inertias(m, ws);
   for (int k = m->body_count - 1; k >= 0; k--) {
-    if (m->links[k].flex >= 0) orr_articulated_modes(m, ws, k);
+    if (m->links[k].flex >= 0)
+      orr_articulated_modes(m, ws, k);
     orr_articulated_to_parent(m, ws, k, ws->links[k].p);
   }
 }
@@ -94,11 +99,14 @@ static void project(const struct orr_model *m, const struct orr_workspace *ws, c
   if (link->flex >= 0) {
     int ld = ws->flexes[link->flex].modal.ld;
     memset(modal, 0, sizeof(double) * (size_t)ld);
-    if (site >= 0) orr_site_force(&ws->sites[site], f, 1, modal, ld);
-    if (link->site_own >= 0) orr_site_force(&ws->sites[link->site_own], f, -1, modal, ld);
+    if (site >= 0)
+      orr_site_force(&ws->sites[site], f, 1, modal, ld);
+    if (link->site_own >= 0)
+      orr_site_force(&ws->sites[link->site_own], f, -1, modal, ld);
     memcpy(at, modal, sizeof(double) * (size_t)link->mode_count);
   }
-  for (int i = 0; i < link->dof; i++) at[link->mode_count + i] = sp_dot(ws->links[k].h[i], f);
+  for (int i = 0; i < link->dof; i++)
+    at[link->mode_count + i] = sp_dot(ws->links[k].h[i], f);
 }
 
 /* M(·, speed) for all ancestors outside link k. */
@@ -107,7 +115,8 @@ static void project_up(const struct orr_model *m, const struct orr_workspace *ws
   for (int child = k, p = m->links[k].parent; p >= 0; child = p, p = m->links[p].parent) {
     const struct orr_link_state *state = &ws->links[child];
     f = sp_force_shift(state->l, sp_rotate(state->r, f));
-    if (m->links[p].mode_count + m->links[p].dof > 0) project(m, ws, c, p, f, m->links[child].site_parent, row);
+    if (m->links[p].mode_count + m->links[p].dof > 0)
+      project(m, ws, c, p, f, m->links[child].site_parent, row);
   }
 }
 
@@ -121,14 +130,17 @@ void orr_composite_matrix(const struct orr_model *model, struct orr_workspace *w
     for (int s = 0; s < n; s++, speed++) {
       /* a mode: the force μ_s at the origin; D_f among the modes (its upper triangle is in w) */
       double *row = composite->row[speed], *own = row + composite->depth[composite->first[k]];
-      for (int r = 0; r <= s; r++) own[r] = flex->w[r * flex->ldw + s];
+      for (int r = 0; r <= s; r++)
+        own[r] = flex->w[r * flex->ldw + s];
       project_up(model, ws, composite, k, sp_from(flex->w + s * flex->ldw + flex->modal.ld), row);
     }
     for (int j = 0; j < link->dof; j++, speed++) {
       double *row = composite->row[speed], *own = row + composite->depth[composite->first[k]];
       orr_spatial f = in_apply(state->p, state->h[j]);
-      for (int r = 0; r < n; r++) own[r] = sp_dot(sp_from(flex->w + r * flex->ldw + flex->modal.ld), state->h[j]);
-      for (int i = 0; i <= j; i++) own[n + i] = sp_dot(state->h[i], f);
+      for (int r = 0; r < n; r++)
+        own[r] = sp_dot(sp_from(flex->w + r * flex->ldw + flex->modal.ld), state->h[j]);
+      for (int i = 0; i <= j; i++)
+        own[n + i] = sp_dot(state->h[i], f);
       project_up(model, ws, composite, k, f, row);
     }
   }
@@ -147,21 +159,27 @@ void orr_composite_dense(const struct orr_composite *composite, double *out) {
 /* For k from the tips: row_i −= (M_ki / D_k) row_k for every ancestor i, over the ancestors of i. */
 enum orr_status orr_composite_factor(struct orr_composite *composite, int *where) {
   struct orr_composite *c = composite;
-  for (int k = 0; k < c->count; k++) c->diagonal[k] = c->row[k][c->depth[k]];
+  for (int k = 0; k < c->count; k++)
+    c->diagonal[k] = c->row[k][c->depth[k]];
   for (int k = c->count - 1; k >= 0; k--) {
-    if (c->held[k]) continue;
+    if (c->held[k])
+      continue;
     double *restrict row = c->row[k];
     double pivot = row[c->depth[k]], before = c->diagonal[k];
     *where = c->link[k];
-    if (!(fabs(pivot) <= DBL_MAX)) return ORR_ERROR_NOT_FINITE;
-    if (!(pivot > 1e-14 * before)) return ORR_ERROR_SINGULAR;
+    if (!(fabs(pivot) <= DBL_MAX))
+      return ORR_ERROR_NOT_FINITE;
+    if (!(pivot > 1e-14 * before))
+      return ORR_ERROR_SINGULAR;
     double inverse = 1 / pivot;
     c->diagonal[k] = inverse;
     for (int i = c->parent[k], d = c->depth[k] - 1; i >= 0; i = c->parent[i], d--) {
       double *restrict above = c->row[i], a = row[d] * inverse;
-      for (int j = 0; j < (d + 4) / 4 * 4; j++) above[j] -= a * row[j];
+      for (int j = 0; j < (d + 4) / 4 * 4; j++)
+        above[j] -= a * row[j];
     }
-    for (int j = 0; j < c->depth[k]; j++) row[j] *= inverse;
+    for (int j = 0; j < c->depth[k]; j++)
+      row[j] *= inverse;
   }
   return ORR_OK;
 }
@@ -169,14 +187,18 @@ enum orr_status orr_composite_factor(struct orr_composite *composite, int *where
 /* L* D L x = b, in place, over the speeds that are not held. */
 static void solve(const struct orr_composite *c, double *x) {
   for (int k = c->count - 1; k >= 0; k--) {
-    if (c->held[k]) continue;
-    for (int i = c->parent[k], d = c->depth[k] - 1; i >= 0; i = c->parent[i], d--) x[i] -= c->row[k][d] * x[k];
+    if (c->held[k])
+      continue;
+    for (int i = c->parent[k], d = c->depth[k] - 1; i >= 0; i = c->parent[i], d--)
+      x[i] -= c->row[k][d] * x[k];
   }
   for (int k = 0; k < c->count; k++) {
-    if (c->held[k]) continue;
+    if (c->held[k])
+      continue;
     double sum = x[k] * c->diagonal[k];
     for (int i = c->parent[k], d = c->depth[k] - 1; i >= 0; i = c->parent[i], d--)
-      if (!c->held[i]) sum -= c->row[k][d] * x[i];
+      if (!c->held[i])
+        sum -= c->row[k][d] * x[i];
     x[k] = sum;
   }
 }
@@ -194,7 +216,8 @@ enum orr_status orr_composite_forward(const struct orr_model *model, struct orr_
   int where = 0;
   mark_held(model, ws, c);
   /* C: what the given accelerations alone need; then M x = T − C over the free speeds */
-  for (int k = 0; k < c->count; k++) c->x[c->user[k]] = c->held[k] && given ? given[c->user[k]] : 0;
+  for (int k = 0; k < c->count; k++)
+    c->x[c->user[k]] = c->held[k] && given ? given[c->user[k]] : 0;
   orr_inverse(model, ws, c->x, c->bias);
   orr_composite_matrix(model, ws, c);
   enum orr_status status = orr_composite_factor(c, &where);
@@ -202,10 +225,12 @@ enum orr_status orr_composite_forward(const struct orr_model *model, struct orr_
     ws->failed_body = model->links[where].body;
     return status;
   }
-  for (int k = 0; k < c->count; k++) c->x[k] = c->held[k] ? 0 : force[c->user[k]] - c->bias[c->user[k]];
+  for (int k = 0; k < c->count; k++)
+    c->x[k] = c->held[k] ? 0 : force[c->user[k]] - c->bias[c->user[k]];
   solve(c, c->x);
   for (int k = 0; k < c->count; k++) {
-    if (fabs(c->x[k]) <= DBL_MAX) continue;
+    if (fabs(c->x[k]) <= DBL_MAX)
+      continue;
     ws->failed_body = model->links[c->link[k]].body;
     return ORR_ERROR_NOT_FINITE;
   }

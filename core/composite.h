@@ -10,21 +10,21 @@
 #ifndef ORR_CORE_COMPOSITE_H
 #define ORR_CORE_COMPOSITE_H
 
-#include "workspace.h"
+#include "core/workspace.h"
 
 struct orr_composite {
-  int count;       /* speeds */
-  int *user;       /* [count] index in user order */
-  int *parent;     /* [count] the ancestor just before, or -1 */
-  int *depth;      /* [count] number of ancestors */
-  int *link;       /* [count] */
-  int *first;      /* [body_count] number of a link's first speed (or of where it would be) */
-  int *above;      /* [body_count] the last speed on the way to the base from outside the link, or -1 */
-  double **row;    /* [count] of depth + 1 numbers, padded: M(k, ancestor at that depth); diagonal last */
-  bool *held;      /* [count] speeds of prescribed hinges: no equation of their own */
+  int count;        /* speeds */
+  int *user;        /* [count] index in user order */
+  int *parent;      /* [count] the ancestor just before, or -1 */
+  int *depth;       /* [count] number of ancestors */
+  int *link;        /* [count] */
+  int *first;       /* [body_count] number of a link's first speed (or of where it would be) */
+  int *above;       /* [body_count] the last speed on the way to the base from outside the link, or -1 */
+  double **row;     /* [count] of depth + 1 numbers, padded: M(k, ancestor at that depth); diagonal last */
+  bool *held;       /* [count] speeds of prescribed hinges: no equation of their own */
   double *diagonal; /* [count] D after the factor */
-  double *x;       /* [count] */
-  double *bias;    /* [count] user order */
+  double *x;        /* [count] */
+  double *bias;     /* [count] user order */
 };
 
 /* Bytes, and the layout in a block of that size (64-byte aligned; NULL if too small). [init] O(Σ depth). */

@@ -1,11 +1,12 @@
-#include "energy.h"
+#include "core/energy.h"
 
-#include "kinematics.h"
+#include "core/kinematics.h"
 
 /* A body's mass matrix at the set state, without modes. */
 static struct orr_rigid rigid_part(const struct orr_model *m, const struct orr_workspace *ws, int k) {
   int flex = m->links[k].flex;
-  if (flex < 0) return ws->rigids[k];
+  if (flex < 0)
+    return ws->rigids[k];
   const struct orr_flex_state *state = &ws->flexes[flex];
   return (struct orr_rigid){state->modal.mass, state->mass.s, state->mass.inertia};
 }
@@ -18,7 +19,8 @@ static orr_spatial modal_momentum(const struct orr_flex_state *flex, double *ene
   *energy = 0;
   for (int r = 0; r < n; r++) {
     double sum = 0;
-    for (int s = 0; s < n; s++) sum += modal->mff[r * ld + s] * flex->rate[s];
+    for (int s = 0; s < n; s++)
+      sum += modal->mff[r * ld + s] * flex->rate[s];
     *energy += 0.5 * flex->rate[r] * sum;
     for (int c = 0; c < 3; c++) {
       h[c] += flex->mass.l[c * ld + r] * flex->rate[r];
@@ -35,7 +37,8 @@ static orr_spatial link_momentum(const struct orr_model *m, const struct orr_wor
   orr_spatial v = {state->omega, state->v};
   orr_spatial h = in_apply(in_rigid(body.mass, body.s, body.i), v);
   *energy = 0.5 * sp_dot(h, v);
-  if (m->links[k].flex < 0) return h;
+  if (m->links[k].flex < 0)
+    return h;
   double modal;
   orr_spatial coupled = modal_momentum(&ws->flexes[m->links[k].flex], &modal);
   *energy += sp_dot(coupled, v) + modal;
@@ -45,7 +48,8 @@ static orr_spatial link_momentum(const struct orr_model *m, const struct orr_wor
 /* The axis of a rotor and the angular velocity of its node, S axes. */
 static orr_vec3 rotor_axis(const struct orr_workspace *ws, const struct orr_rotor *rotor, orr_vec3 *omega) {
   *omega = ws->links[rotor->link].omega;
-  if (rotor->site < 0) return rotor->axis;
+  if (rotor->site < 0)
+    return rotor->axis;
   const struct orr_site_state *site = &ws->sites[rotor->site];
   *omega = v3_add(*omega, site->u.w);
   return m3_apply(site->r, rotor->axis);
@@ -70,7 +74,8 @@ double orr_kinetic_energy(const struct orr_model *model, struct orr_workspace *w
 static orr_vec3 deformed_moment(const struct orr_model *m, const struct orr_workspace *ws, int k, double *mass) {
   int index = m->links[k].flex;
   *mass = ws->rigids[k].mass;
-  if (index < 0) return ws->rigids[k].s;
+  if (index < 0)
+    return ws->rigids[k].s;
   const struct orr_flex_state *flex = &ws->flexes[index];
   int ld = flex->modal.ld;
   orr_vec3 s = flex->modal.s0;
@@ -84,7 +89,8 @@ static double elastic_energy(const struct orr_flex_state *flex) {
   double sum = 0;
   int n = flex->modal.n, ld = flex->modal.ld;
   for (int r = 0; r < n; r++)
-    for (int s = 0; s < n; s++) sum += 0.5 * flex->eta[r] * flex->modal.stiffness[r * ld + s] * flex->eta[s];
+    for (int s = 0; s < n; s++)
+      sum += 0.5 * flex->eta[r] * flex->modal.stiffness[r * ld + s] * flex->eta[s];
   return sum;
 }
 
@@ -96,7 +102,8 @@ double orr_potential_energy(const struct orr_model *model, struct orr_workspace 
     double mass;
     orr_vec3 s = m3_apply(state->attitude, deformed_moment(model, ws, k, &mass));
     sum -= v3_dot(model->gravity, v3_madd(s, mass, state->position));
-    if (link->flex >= 0) sum += elastic_energy(&ws->flexes[link->flex]);
+    if (link->flex >= 0)
+      sum += elastic_energy(&ws->flexes[link->flex]);
     for (int i = 0; link->springs && i < link->dof; i++) {
       double stretch = ws->q[link->hinge_q + i] - link->rest[i];
       sum += 0.5 * link->stiffness[i] * stretch * stretch;
@@ -132,7 +139,8 @@ struct orr_mass_properties orr_mass_properties(const struct orr_model *model, st
     sum.mass += body.mass;
     moment = v3_add(moment, v3_madd(m3_apply(state->attitude, body.s), body.mass, state->position));
   }
-  if (!(sum.mass > 0)) return sum;
+  if (!(sum.mass > 0))
+    return sum;
   sum.com = v3_scale(1 / sum.mass, moment);
   sum.inertia = s3_add(sum.inertia, s3_point(-sum.mass, sum.com));
   return sum;

@@ -3,7 +3,7 @@
 #ifndef ORR_CORE_ENERGY_H
 #define ORR_CORE_ENERGY_H
 
-#include "workspace.h"
+#include "core/workspace.h"
 
 /* J: ½ V_mᵀ M_m V_m of every body, rotors included. */
 double orr_kinetic_energy(const struct orr_model *model, struct orr_workspace *ws);

@@ -1,7 +1,7 @@
-#include "forward.h"
+#include "core/forward.h"
 
-#include "articulated.h"
-#include "kinematics.h"
+#include "core/articulated.h"
+#include "core/kinematics.h"
 
 void orr_hinge_springs(const struct orr_link *link, const double *q, const double *u, double *out) {
   for (int i = 0; i < link->dof; i++) {
@@ -28,7 +28,8 @@ static void rotors_load(const struct orr_model *m, struct orr_workspace *ws) {
     orr_vec3 n = v3_scale(ws->rotor_torque[i] - rotor->inertia * bias, u);
     n = v3_madd(n, rotor->inertia * ws->rotor_speed[i], v3_cross(omega, u));
     state->z.w = v3_add(state->z.w, n);
-    if (site) site->zeta.w = v3_add(site->zeta.w, n);
+    if (site)
+      site->zeta.w = v3_add(site->zeta.w, n);
   }
 }
 
@@ -48,7 +49,8 @@ void orr_forward_load(const struct orr_model *model, struct orr_workspace *ws, c
     const struct orr_link *link = &model->links[k];
     struct orr_link_state *state = &ws->links[k];
     state->z = sp_sub(state->b, ws->external[k]);
-    if (link->flex < 0) continue;
+    if (link->flex < 0)
+      continue;
     struct orr_flex_state *flex = &ws->flexes[link->flex];
     const double *external = ws->external_modal[link->flex];
     for (int r = 0; r < link->mode_count; r++)
@@ -61,17 +63,20 @@ void orr_forward_load(const struct orr_model *model, struct orr_workspace *ws, c
 enum orr_status orr_forward(const struct orr_model *model, struct orr_workspace *ws, const double *force,
                             const double *given, double *accel) {
   enum orr_status status = orr_articulated_factor(model, ws);
-  if (status != ORR_OK) return status;
+  if (status != ORR_OK)
+    return status;
   ws->forces_known = false;
   orr_forward_load(model, ws, force);
   double *tau = ws->effort;
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
     orr_hinge_springs(link, ws->q, ws->u, tau + link->hinge_u);
-    for (int i = 0; i < link->dof; i++) tau[link->hinge_u + i] += force[link->hinge_u + i];
+    for (int i = 0; i < link->dof; i++)
+      tau[link->hinge_u + i] += force[link->hinge_u + i];
   }
   status = orr_articulated_forces(model, ws, tau, given, true);
-  if (status != ORR_OK) return status;
+  if (status != ORR_OK)
+    return status;
   orr_articulated_accelerations(model, ws, v3_neg(model->gravity), true, accel);
   rotors_accelerate(model, ws);
   return ORR_OK;
@@ -80,7 +85,8 @@ enum orr_status orr_forward(const struct orr_model *model, struct orr_workspace 
 /* f = P_R α_R + z_R about the origin of S; that origin is O where the own node does not deform. */
 static orr_spatial force_at_s(const struct orr_workspace *ws, int k) {
   const struct orr_link_state *state = &ws->links[k];
-  if (ws->forces_known) return state->f;
+  if (ws->forces_known)
+    return state->f;
   return sp_add(in_apply(state->p, state->alpha_r), state->z);
 }
 
@@ -88,7 +94,8 @@ orr_spatial orr_hinge_force(const struct orr_model *model, const struct orr_work
   int k = model->link_of_body[body];
   const struct orr_link *link = &model->links[k];
   orr_spatial f = force_at_s(ws, k);
-  if (link->site_own >= 0) f = sp_force_shift(v3_neg(ws->sites[link->site_own].l), f);
+  if (link->site_own >= 0)
+    f = sp_force_shift(v3_neg(ws->sites[link->site_own].l), f);
   return sp_rotate(link->c, f);
 }
 
@@ -104,5 +111,6 @@ void orr_hinge_effort(const struct orr_model *model, const struct orr_workspace 
   orr_spatial f = force_at_s(ws, k);
   double springs[6];
   orr_hinge_springs(link, ws->q, ws->u, springs);
-  for (int i = 0; i < link->dof; i++) out[i] = sp_dot(ws->links[k].h[i], f) - springs[i];
+  for (int i = 0; i < link->dof; i++)
+    out[i] = sp_dot(ws->links[k].h[i], f) - springs[i];
 }

@@ -5,7 +5,7 @@
 #ifndef ORR_CORE_FORWARD_H
 #define ORR_CORE_FORWARD_H
 
-#include "workspace.h"
+#include "core/workspace.h"
 
 /* u̇ [u_count] from the actuators' generalised forces [u_count] (tau and modal; what stands at a prescribed hinge is not
  * read) and, for prescribed hinges, their β̇ at their places in `given` [u_count] (NULL: zero). Springs, dampers, K, D, gravity,

@@ -1,20 +1,8 @@
-#include "hinge.h"
+#include "core/hinge.h"
 
-static const struct {
-  const char *name;
-  int coordinates, speeds, quaternion;
-} KINDS[ORR_HINGE_KIND_COUNT] = {
-    [ORR_HINGE_FIXED] = {"fixed", 0, 0, -1},         [ORR_HINGE_REVOLUTE] = {"revolute", 1, 1, -1},
-    [ORR_HINGE_PRISMATIC] = {"prismatic", 1, 1, -1}, [ORR_HINGE_CYLINDRICAL] = {"cylindrical", 2, 2, -1},
-    [ORR_HINGE_UNIVERSAL] = {"universal", 2, 2, -1}, [ORR_HINGE_GIMBAL] = {"gimbal", 3, 3, -1},
-    [ORR_HINGE_BALL] = {"ball", 4, 3, 0},            [ORR_HINGE_PLANAR] = {"planar", 3, 3, -1},
-    [ORR_HINGE_FREE] = {"free", 7, 6, 3},
-};
-
-int orr_hinge_coordinates(enum orr_hinge_kind kind) { return KINDS[kind].coordinates; }
-int orr_hinge_speeds(enum orr_hinge_kind kind) { return KINDS[kind].speeds; }
-int orr_hinge_quaternion(enum orr_hinge_kind kind) { return KINDS[kind].quaternion; }
-const char *orr_hinge_name(enum orr_hinge_kind kind) { return KINDS[kind].name; }
+int orr_hinge_quaternion(enum orr_hinge_kind kind) {
+  return kind == ORR_HINGE_BALL ? 0 : kind == ORR_HINGE_FREE ? 3 : -1;
+}
 
 /* exp(u angle) for a unit u: c 1 + (1−c) u uᵀ + s ũ, with 1 − c = 2 sin²(angle/2). */
 static orr_mat3 rotation_about(orr_vec3 u, double angle) {
@@ -23,7 +11,8 @@ static orr_mat3 rotation_about(orr_vec3 u, double angle) {
   orr_mat3 r = m3_skew(v3_scale(s, u));
   const double e[3] = {u.x, u.y, u.z};
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) r.m[i][j] += k * e[i] * e[j] + (i == j ? c : 0);
+    for (int j = 0; j < 3; j++)
+      r.m[i][j] += k * e[i] * e[j] + (i == j ? c : 0);
   return r;
 }
 
@@ -71,56 +60,59 @@ void orr_joint_pose(enum orr_hinge_kind kind, const double axes[3][3], const dou
   joint->r = m3_identity();
   joint->p = v3_zero();
   switch (kind) {
-    case ORR_HINGE_REVOLUTE:
-      joint->r = rotation_about(u, q[0]);
-      joint->h[0] = turning(u);
-      break;
-    case ORR_HINGE_PRISMATIC:
-      joint->p = v3_scale(q[0], u);
-      joint->h[0] = sliding(u);
-      break;
-    case ORR_HINGE_CYLINDRICAL:
-      joint->r = rotation_about(u, q[0]);
-      joint->p = v3_scale(q[1], u);
-      joint->h[0] = turning(u);
-      joint->h[1] = sliding(u);
-      break;
-    case ORR_HINGE_UNIVERSAL:
-      universal_pose(u, v3_from(axes[1]), q, joint);
-      break;
-    case ORR_HINGE_GIMBAL:
-      gimbal_pose(axes, q, joint);
-      break;
-    case ORR_HINGE_PLANAR:
-      planar_pose(u, q, joint);
-      break;
-    case ORR_HINGE_BALL:
-      joint->r = quat_matrix(q);
-      for (int i = 0; i < 3; i++) joint->h[i] = turning(v3_from(unit[i]));
-      break;
-    case ORR_HINGE_FREE:
-      joint->p = v3_from(q);
-      joint->r = quat_matrix(q + 3);
-      for (int i = 0; i < 3; i++) {
-        joint->h[i] = turning(v3_from(unit[i]));
-        joint->h[3 + i] = sliding(v3_from(unit[i]));
-      }
-      break;
-    case ORR_HINGE_FIXED:
-    case ORR_HINGE_KIND_COUNT:
-      break;
+  case ORR_HINGE_REVOLUTE:
+    joint->r = rotation_about(u, q[0]);
+    joint->h[0] = turning(u);
+    break;
+  case ORR_HINGE_PRISMATIC:
+    joint->p = v3_scale(q[0], u);
+    joint->h[0] = sliding(u);
+    break;
+  case ORR_HINGE_CYLINDRICAL:
+    joint->r = rotation_about(u, q[0]);
+    joint->p = v3_scale(q[1], u);
+    joint->h[0] = turning(u);
+    joint->h[1] = sliding(u);
+    break;
+  case ORR_HINGE_UNIVERSAL:
+    universal_pose(u, v3_from(axes[1]), q, joint);
+    break;
+  case ORR_HINGE_GIMBAL:
+    gimbal_pose(axes, q, joint);
+    break;
+  case ORR_HINGE_PLANAR:
+    planar_pose(u, q, joint);
+    break;
+  case ORR_HINGE_BALL:
+    joint->r = quat_matrix(q);
+    for (int i = 0; i < 3; i++)
+      joint->h[i] = turning(v3_from(unit[i]));
+    break;
+  case ORR_HINGE_FREE:
+    joint->p = v3_from(q);
+    joint->r = quat_matrix(q + 3);
+    for (int i = 0; i < 3; i++) {
+      joint->h[i] = turning(v3_from(unit[i]));
+      joint->h[3 + i] = sliding(v3_from(unit[i]));
+    }
+    break;
+  case ORR_HINGE_FIXED:
+  case ORR_HINGE_KIND_COUNT:
+    break;
   }
 }
 
 void orr_joint_motion(enum orr_hinge_kind kind, const double *speeds, struct orr_joint *joint) {
+  int dof = orr_hinge_speeds(kind);
   orr_spatial vel = sp_zero();
-  for (int i = 0; i < KINDS[kind].speeds; i++) vel = sp_madd(vel, speeds[i], joint->h[i]);
+  for (int i = 0; i < dof; i++)
+    vel = sp_madd(vel, speeds[i], joint->h[i]);
   joint->vel = vel;
   joint->bias = sp_zero();
   if (kind == ORR_HINGE_UNIVERSAL || kind == ORR_HINGE_GIMBAL) {
     /* column i is fixed before the turns after it: ḣ_i = −(Σ_{j>i} h_j β_j) × h_i */
     orr_vec3 later = v3_zero(), sum = v3_zero();
-    for (int i = KINDS[kind].speeds - 1; i >= 0; i--) {
+    for (int i = dof - 1; i >= 0; i--) {
       orr_vec3 turn = v3_scale(speeds[i], joint->h[i].w);
       sum = v3_add(sum, v3_cross(turn, later));
       later = v3_add(later, turn);
@@ -128,7 +120,8 @@ void orr_joint_motion(enum orr_hinge_kind kind, const double *speeds, struct orr
     joint->bias.w = sum;
   }
   /* planar: H_v turns back with the hinge, so d/dt(H_v) β = −ω_J × v_J and nothing is left */
-  if (kind == ORR_HINGE_FREE) joint->bias.v = v3_cross(vel.w, vel.v);
+  if (kind == ORR_HINGE_FREE)
+    joint->bias.v = v3_cross(vel.w, vel.v);
 }
 
 /* q̇ = ½ q ∘ [ω; 0] for ω in the moved frame */
@@ -144,6 +137,7 @@ void orr_hinge_rates(enum orr_hinge_kind kind, const double *q, const double *sp
     v3_to(rates, m3_apply(quat_matrix(q + 3), v3_from(speeds + 3)));
     quaternion_rate(q + 3, speeds, rates + 3);
   } else {
-    for (int i = 0; i < KINDS[kind].speeds; i++) rates[i] = speeds[i];
+    for (int i = 0; i < orr_hinge_speeds(kind); i++)
+      rates[i] = speeds[i];
   }
 }

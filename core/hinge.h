@@ -6,8 +6,9 @@
 #ifndef ORR_CORE_HINGE_H
 #define ORR_CORE_HINGE_H
 
-#include "description.h"
-#include "spatial.h"
+#include "core/description.h"
+#include "core/hinge_kinds.h"
+#include "core/spatial.h"
 
 enum { ORR_HINGE_MAX_SPEEDS = 6, ORR_HINGE_MAX_COORDINATES = 7 };
 
@@ -21,15 +22,14 @@ struct orr_joint {
                        O+ when β̇ = 0 */
 };
 
-/* Number of coordinates q (quaternions count 4) and of speeds β. [any] O(1), never fails. */
-int orr_hinge_coordinates(enum orr_hinge_kind kind);
-int orr_hinge_speeds(enum orr_hinge_kind kind);
+/* Number of coordinates q (quaternions count 4) and of speeds β: core/hinge_kinds.h as int. [any] O(1). */
+static inline int orr_hinge_coordinates(enum orr_hinge_kind kind) {
+  return (int)orr_hinge_kind_info(kind)->coordinate_count;
+}
+static inline int orr_hinge_speeds(enum orr_hinge_kind kind) { return (int)orr_hinge_kind_info(kind)->speed_count; }
 
 /* Index of the first of the four numbers of the quaternion among the hinge's q, or -1. [any] */
 int orr_hinge_quaternion(enum orr_hinge_kind kind);
-
-/* "revolute" and so on. [any] */
-const char *orr_hinge_name(enum orr_hinge_kind kind);
 
 /* r, p, h for q (quaternions must be unit). [rt] O(1). */
 void orr_joint_pose(enum orr_hinge_kind kind, const double axes[3][3], const double *q, struct orr_joint *joint);

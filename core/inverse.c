@@ -1,7 +1,7 @@
-#include "inverse.h"
+#include "core/inverse.h"
 
-#include "articulated.h"
-#include "forward.h"
+#include "core/articulated.h"
+#include "core/forward.h"
 
 /* α_R = X (α + Π' η̈ of the parent) + H* β̇ + a;  α = α_R − Π_d' η̈ */
 static void accelerate_link(const struct orr_model *m, struct orr_workspace *ws, int k, orr_vec3 base,
@@ -9,18 +9,23 @@ static void accelerate_link(const struct orr_model *m, struct orr_workspace *ws,
   const struct orr_link *link = &m->links[k];
   struct orr_link_state *state = &ws->links[k];
   orr_spatial on = {v3_zero(), base};
-  if (link->parent >= 0) on = ws->links[link->parent].alpha;
+  if (link->parent >= 0)
+    on = ws->links[link->parent].alpha;
   if (link->site_parent >= 0) {
     const struct orr_flex_state *flex = &ws->flexes[m->links[link->parent].flex];
     on = sp_add(on, orr_site_motion(&ws->sites[link->site_parent], flex->accel, flex->modal.ld));
   }
   orr_spatial alpha = sp_rotate_t(state->r, sp_motion_shift(state->l, on));
-  if (moving) alpha = sp_add(alpha, state->a);
-  for (int i = 0; i < link->dof; i++) alpha = sp_madd(alpha, accel[link->hinge_u + i], state->h[i]);
+  if (moving)
+    alpha = sp_add(alpha, state->a);
+  for (int i = 0; i < link->dof; i++)
+    alpha = sp_madd(alpha, accel[link->hinge_u + i], state->h[i]);
   state->alpha_r = state->alpha = alpha;
-  if (link->flex < 0) return;
+  if (link->flex < 0)
+    return;
   struct orr_flex_state *flex = &ws->flexes[link->flex];
-  for (int r = 0; r < link->mode_count; r++) flex->accel[r] = accel[link->u + r];
+  for (int r = 0; r < link->mode_count; r++)
+    flex->accel[r] = accel[link->u + r];
   if (link->site_own >= 0)
     state->alpha = sp_sub(alpha, orr_site_motion(&ws->sites[link->site_own], flex->accel, flex->modal.ld));
 }
@@ -41,7 +46,8 @@ static void load_modes(const struct orr_link *link, struct orr_workspace *ws, st
   }
   state->z = sp_add(state->z, sp_from(z));
   for (int r = 0; r < n; r++)
-    for (int s = 0; s < n; s++) flex->force[r] -= modal->mff[r * ld + s] * flex->accel[s];
+    for (int s = 0; s < n; s++)
+      flex->force[r] -= modal->mff[r * ld + s] * flex->accel[s];
 }
 
 /* A free rotor: its spin inertia does not turn with the body. −J u (u·ω̇_n) less bias, which orr_forward_load has. */
@@ -57,7 +63,8 @@ static void load_rotors(const struct orr_model *m, struct orr_workspace *ws) {
     }
     orr_vec3 n = v3_scale(-rotor->inertia * v3_dot(u, turn), u);
     state->z.w = v3_add(state->z.w, n);
-    if (rotor->site >= 0) ws->sites[rotor->site].zeta.w = v3_add(ws->sites[rotor->site].zeta.w, n);
+    if (rotor->site >= 0)
+      ws->sites[rotor->site].zeta.w = v3_add(ws->sites[rotor->site].zeta.w, n);
   }
 }
 
@@ -70,12 +77,16 @@ static void force_link(const struct orr_model *m, struct orr_workspace *ws, int 
     int ld = flex->modal.ld;
     for (int i = link->site_first; i < link->site_first + link->site_count; i++)
       orr_site_force(&ws->sites[i], ws->sites[i].zeta, -1, flex->force, ld);
-    if (link->site_own >= 0) orr_site_force(&ws->sites[link->site_own], state->z, 1, flex->force, ld);
-    for (int r = 0; r < link->mode_count; r++) force[link->u + r] = -flex->force[r];
+    if (link->site_own >= 0)
+      orr_site_force(&ws->sites[link->site_own], state->z, 1, flex->force, ld);
+    for (int r = 0; r < link->mode_count; r++)
+      force[link->u + r] = -flex->force[r];
   }
   state->f = state->z;
-  for (int i = 0; i < link->dof; i++) force[link->hinge_u + i] = sp_dot(state->h[i], state->f);
-  if (link->parent < 0) return;
+  for (int i = 0; i < link->dof; i++)
+    force[link->hinge_u + i] = sp_dot(state->h[i], state->f);
+  if (link->parent < 0)
+    return;
   orr_spatial zeta = sp_force_shift(state->l, sp_rotate(state->r, state->f));
   ws->links[link->parent].z = sp_add(ws->links[link->parent].z, zeta);
   if (link->site_parent >= 0)
@@ -84,7 +95,8 @@ static void force_link(const struct orr_model *m, struct orr_workspace *ws, int 
 
 void orr_inverse_sweep(const struct orr_model *model, struct orr_workspace *ws, orr_vec3 base, const double *accel,
                        bool moving, double *force) {
-  for (int k = 0; k < model->body_count; k++) accelerate_link(model, ws, k, base, accel, moving);
+  for (int k = 0; k < model->body_count; k++)
+    accelerate_link(model, ws, k, base, accel, moving);
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
     struct orr_link_state *state = &ws->links[k];
@@ -100,7 +112,8 @@ void orr_inverse_sweep(const struct orr_model *model, struct orr_workspace *ws, 
     state->z = sp_add(state->z, in_apply(own, state->alpha));
   }
   load_rotors(model, ws);
-  for (int k = model->body_count - 1; k >= 0; k--) force_link(model, ws, k, force);
+  for (int k = model->body_count - 1; k >= 0; k--)
+    force_link(model, ws, k, force);
   ws->forces_known = true;
 }
 
@@ -111,6 +124,7 @@ void orr_inverse(const struct orr_model *model, struct orr_workspace *ws, const 
     const struct orr_link *link = &model->links[k];
     double springs[6];
     orr_hinge_springs(link, ws->q, ws->u, springs);
-    for (int i = 0; i < link->dof; i++) force[link->hinge_u + i] -= springs[i];
+    for (int i = 0; i < link->dof; i++)
+      force[link->hinge_u + i] -= springs[i];
   }
 }

@@ -2,7 +2,7 @@
 #ifndef ORR_CORE_INVERSE_H
 #define ORR_CORE_INVERSE_H
 
-#include "workspace.h"
+#include "core/workspace.h"
 
 /* force [u_count] = what actuators supply (tau and modal; springs, dampers, K, D, gravity and external forces come on top)
  * for the accelerations accel [u_count] of every hinge, prescribed or not, at the set state. Rotors: with the torques of

@@ -1,12 +1,12 @@
-#include "kinematics.h"
-
+#include "core/kinematics.h"
 
 /* Σ_r m[c][r] x[r] for the three components c. */
 static orr_vec3 combine(const double *restrict m, const double *restrict x, int ld) {
   double sum[3][4] = {{0}};
   for (int c = 0; c < 3; c++)
     for (int r = 0; r < ld; r += 4)
-      for (int i = 0; i < 4; i++) sum[c][i] += m[c * ld + r + i] * x[r + i];
+      for (int i = 0; i < 4; i++)
+        sum[c][i] += m[c * ld + r + i] * x[r + i];
   return v3((sum[0][0] + sum[0][1]) + (sum[0][2] + sum[0][3]), (sum[1][0] + sum[1][1]) + (sum[1][2] + sum[1][3]),
             (sum[2][0] + sum[2][1]) + (sum[2][2] + sum[2][3]));
 }
@@ -37,7 +37,8 @@ void orr_place_evaluate(const struct orr_model *model, const struct orr_workspac
   out->r = m3_identity();
   out->u = sp_zero();
   out->turn = v3_zero();
-  if (link->flex < 0) return;
+  if (link->flex < 0)
+    return;
   const struct orr_flex_state *flex = &ws->flexes[link->flex];
   int ld = flex->modal.ld;
   orr_vec3 theta = combine(n->mass.slope, flex->eta, ld), rate = combine(n->mass.slope, flex->rate, ld);
@@ -48,7 +49,8 @@ void orr_place_evaluate(const struct orr_model *model, const struct orr_workspac
   out->u.w = m3_apply(e, rate);
   out->u.v = combine(n->mass.shift, flex->rate, ld);
   out->turn = turn_rate(k, theta, rate);
-  if (out->pi) fill_pi(out->pi, e, out->l, n->mass.slope, n->mass.shift, ld);
+  if (out->pi)
+    fill_pi(out->pi, e, out->l, n->mass.slope, n->mass.shift, ld);
 }
 
 /* Motion of the parent's side of a hinge, parent's S axes. */
@@ -86,8 +88,7 @@ static struct base_motion parent_side(const struct orr_model *m, const struct or
 }
 
 /* The joint, then the child's own node: pose (r, l), H_F, motion and bias of the frame S. */
-static void general_link(const struct orr_model *m, struct orr_workspace *ws, int k, const double *q,
-                         const double *u) {
+static void general_link(const struct orr_model *m, struct orr_workspace *ws, int k, const double *q, const double *u) {
   const struct orr_link *link = &m->links[k];
   struct orr_link_state *state = &ws->links[k];
   struct base_motion base = parent_side(m, ws, link);
@@ -105,8 +106,8 @@ static void general_link(const struct orr_model *m, struct orr_workspace *ws, in
     turn = site->turn;
     spin = site->u.w;
   }
-  orr_mat3 across = m3_mul(joint.r, m3_transpose(o));    /* S axes → O+ axes */
-  orr_vec3 w_plus = m3_apply_t(base.r, base.omega);      /* O+ axes */
+  orr_mat3 across = m3_mul(joint.r, m3_transpose(o)); /* S axes → O+ axes */
+  orr_vec3 w_plus = m3_apply_t(base.r, base.omega);   /* O+ axes */
   orr_vec3 v_plus = m3_apply_t(base.r, base.v);
   orr_vec3 turn_plus = m3_apply_t(base.r, base.turn), push_plus = m3_apply_t(base.r, base.push);
   orr_vec3 w_joint = m3_apply(o, joint.vel.w), v_joint = m3_apply(o, joint.vel.v); /* S axes */
@@ -147,8 +148,8 @@ static orr_spatial rigid_bias(const struct orr_rigid *body, orr_vec3 omega) {
 
 /* A body with modes: its coordinates, its sites, its mass matrix; needs ω of S, which own-site rates enter, so sites come
  * before the link and the mass matrix after it. */
-static void set_modes(const struct orr_model *m, struct orr_workspace *ws, const struct orr_link *link,
-                      const double *q, const double *u) {
+static void set_modes(const struct orr_model *m, struct orr_workspace *ws, const struct orr_link *link, const double *q,
+                      const double *u) {
   struct orr_flex_state *flex = &ws->flexes[link->flex];
   for (int r = 0; r < link->mode_count; r++) {
     flex->eta[r] = q[link->q + r];
@@ -181,7 +182,8 @@ void orr_state_set(const struct orr_model *model, struct orr_workspace *ws, cons
   memcpy(ws->u, u, sizeof *u * (size_t)model->u_count);
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
-    if (link->flex >= 0) set_modes(model, ws, link, q, u);
+    if (link->flex >= 0)
+      set_modes(model, ws, link, q, u);
     general_link(model, ws, k, q, u);
     general_body(model, ws, k);
   }
@@ -212,10 +214,12 @@ void orr_force_add(const struct orr_model *model, struct orr_workspace *ws, int 
   struct orr_site_state place = {0};
   orr_place_evaluate(model, ws, node, &place);
   orr_mat3 to_s = axes == ORR_AXES_INERTIAL ? m3_transpose(ws->links[n->link].attitude) : m3_transpose(link->c);
-  if (axes == ORR_AXES_NODE) to_s = m3_mul(place.r, to_s);
+  if (axes == ORR_AXES_NODE)
+    to_s = m3_mul(place.r, to_s);
   orr_vec3 f = m3_apply(to_s, force), t = m3_apply(to_s, moment);
   ws->external[n->link] = sp_add(ws->external[n->link], sp_force_shift(place.l, (orr_spatial){t, f}));
-  if (link->flex < 0) return;
+  if (link->flex < 0)
+    return;
   const struct orr_flex_state *flex = &ws->flexes[link->flex];
   int ld = flex->modal.ld;
   orr_vec3 theta = combine(n->mass.slope, flex->eta, ld);

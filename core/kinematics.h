@@ -7,7 +7,7 @@
 #ifndef ORR_CORE_KINEMATICS_H
 #define ORR_CORE_KINEMATICS_H
 
-#include "workspace.h"
+#include "core/workspace.h"
 
 /* Takes q and u (user order, quaternions unit) and computes what depends on them alone: poses across hinges, places of
  * sites, mass matrices of flexible bodies, angular velocities and biases. External forces stay as they are.
@@ -28,9 +28,9 @@ void orr_force_add(const struct orr_model *model, struct orr_workspace *ws, int 
 
 /* A node's place and motion. */
 struct orr_node_state {
-  orr_vec3 position;   /* m, inertial */
-  orr_mat3 attitude;   /* v_inertial = attitude v_node */
-  orr_vec3 omega, v;   /* rad/s, m/s: inertial motion in inertial axes */
+  orr_vec3 position; /* m, inertial */
+  orr_mat3 attitude; /* v_inertial = attitude v_node */
+  orr_vec3 omega, v; /* rad/s, m/s: inertial motion in inertial axes */
 };
 
 /* [rt] O(n), after orr_poses_update. */

@@ -1,6 +1,6 @@
-#include "modal.h"
+#include "core/modal.h"
 
-void orr_modal_layout(struct orr_modal *modal, int n, struct orr_arena *arena) {
+void orr_modal_layout(struct orr_modal *modal, int n, struct orr_block *arena) {
   int ld = (n + 3) / 4 * 4;
   size_t row = (size_t)ld, square = (size_t)n * (size_t)ld;
   modal->n = n;
@@ -25,7 +25,8 @@ static void add3(double *m, int stride, int at, orr_vec3 x) {
 
 static void add6(double *m, int stride, int at, orr_sym3 x) {
   const double e[6] = {x.xx, x.yy, x.zz, x.xy, x.xz, x.yz};
-  for (int c = 0; c < 6; c++) m[c * stride + at] += e[c];
+  for (int c = 0; c < 6; c++)
+    m[c * stride + at] += e[c];
 }
 
 /* −(ã b̃ + b̃ ã)/2, the symmetric part of −ã b̃ */
@@ -56,7 +57,8 @@ static void add_pair(struct orr_modal *modal, double m, orr_sym3 j, int a, int b
   n = v3_add(n, v3_cross(slope[0], s3_apply(j, slope[1])));
   n = v3_madd(n, -0.5, s3_apply(j, v3_cross(slope[0], slope[1])));
   add3(modal->nn, square, at, n);
-  add6(modal->i2, square, at, s3_add(s3_scale(m, cross_pair(gamma[0], gamma[1])), inertia_curve(slope[0], slope[1], j)));
+  add6(modal->i2, square, at,
+       s3_add(s3_scale(m, cross_pair(gamma[0], gamma[1])), inertia_curve(slope[0], slope[1], j)));
 }
 
 void orr_modal_add_node(struct orr_modal *modal, double sign, const struct orr_modal_node *node) {
@@ -84,7 +86,8 @@ void orr_modal_add_node(struct orr_modal *modal, double sign, const struct orr_m
 static double dot(const double *restrict a, const double *restrict b, int ld) {
   double sum[4] = {0, 0, 0, 0};
   for (int r = 0; r < ld; r += 4)
-    for (int i = 0; i < 4; i++) sum[i] += a[r + i] * b[r + i];
+    for (int i = 0; i < 4; i++)
+      sum[i] += a[r + i] * b[r + i];
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
@@ -102,7 +105,8 @@ static orr_vec3 evaluate_coupling(const struct orr_modal *modal, const double *r
     double *restrict l = out->l + c * ld, *restrict bias = out->bias_f;
     const double *row = modal->nn + c * n * ld;
     double sum = 0;
-    for (int r = 0; r < ld; r++) l[r] = modal->l0[c * ld + r];
+    for (int r = 0; r < ld; r++)
+      l[r] = modal->l0[c * ld + r];
     for (int s = 0; s < n; s++, row += ld) {
       double e = eta[s], k = w[c] * rate[s], back = dot(row, rate, ld);
       for (int r = 0; r < ld; r++) {
@@ -118,8 +122,8 @@ static orr_vec3 evaluate_coupling(const struct orr_modal *modal, const double *r
 }
 
 /* I(η), its rate İ, and the modal part −½ ω·∂I/∂η_r ω. */
-static orr_sym3 evaluate_inertia(const struct orr_modal *modal, const double *restrict eta,
-                                 const double *restrict rate, orr_vec3 w, struct orr_modal_state *out) {
+static orr_sym3 evaluate_inertia(const struct orr_modal *modal, const double *restrict eta, const double *restrict rate,
+                                 orr_vec3 w, struct orr_modal_state *out) {
   int n = modal->n, ld = modal->ld;
   const double k[6] = {-0.5 * w.x * w.x, -0.5 * w.y * w.y, -0.5 * w.z * w.z, -w.x * w.y, -w.x * w.z, -w.y * w.z};
   double value[6], slope[6];
@@ -127,12 +131,14 @@ static orr_sym3 evaluate_inertia(const struct orr_modal *modal, const double *re
     const double *restrict one = modal->i1 + c * ld, *row = modal->i2 + c * n * ld;
     double *restrict bias = out->bias_f;
     double kc = k[c], first = dot(one, eta, ld), turn = dot(one, rate, ld), second = 0;
-    for (int r = 0; r < ld; r++) bias[r] += kc * one[r];
+    for (int r = 0; r < ld; r++)
+      bias[r] += kc * one[r];
     for (int s = 0; s < n; s++, row += ld) {
       double e = eta[s], ke = 2 * kc * e, by_eta = dot(row, eta, ld), by_rate = dot(row, rate, ld);
       second += e * by_eta;
       turn += 2 * e * by_rate;
-      for (int r = 0; r < ld; r++) bias[r] += ke * row[r];
+      for (int r = 0; r < ld; r++)
+        bias[r] += ke * row[r];
     }
     value[c] = first + second;
     slope[c] = turn;
@@ -147,7 +153,8 @@ static void evaluate_linearized(const struct orr_modal *modal, const double *rat
   int ld = modal->ld;
   orr_vec3 k = v3_cross(v, omega), s1 = dot3(modal->s1, rate, ld);
   for (int r = 0; r < ld; r++) {
-    for (int c = 0; c < 3; c++) out->l[c * ld + r] = modal->l0[c * ld + r];
+    for (int c = 0; c < 3; c++)
+      out->l[c * ld + r] = modal->l0[c * ld + r];
     out->bias_f[r] = v3_dot(k, column(modal->s1, ld, r));
   }
   out->s = modal->s0;
@@ -164,7 +171,8 @@ void orr_modal_evaluate(const struct orr_modal *modal, const double *eta, const 
     return;
   }
   int ld = modal->ld;
-  for (int r = 0; r < ld; r++) out->bias_f[r] = 0;
+  for (int r = 0; r < ld; r++)
+    out->bias_f[r] = 0;
   orr_vec3 moment = evaluate_coupling(modal, eta, rate, omega, out);
   orr_sym3 turn = evaluate_inertia(modal, eta, rate, omega, out);
   orr_vec3 s1 = dot3(modal->s1, rate, ld);

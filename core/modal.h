@@ -18,23 +18,23 @@
 
 #include <stdbool.h>
 
-#include "arena.h"
-#include "description.h"
-#include "spatial.h"
+#include "core/block.h"
+#include "core/description.h"
+#include "core/spatial.h"
 
 /* Constant in the model; each workspace has its own copy, so that a node's mass may change in a run. Solver axes. */
 struct orr_modal {
   int n, ld;
-  bool linearized;  /* only s0, s1, l0, i0, mff are used */
-  double mass;      /* kg */
-  orr_vec3 s0;      /* kg m */
-  orr_sym3 i0;      /* kg m², about the origin */
-  double *s1;       /* [3][ld] kg m per unit η */
-  double *l0;       /* [3][ld] */
-  double *i1;       /* [6][ld] */
-  double *mff;      /* [n][ld] */
-  double *nn;       /* [3][n][ld]: component, s, r */
-  double *i2;       /* [6][n][ld] */
+  bool linearized;             /* only s0, s1, l0, i0, mff are used */
+  double mass;                 /* kg */
+  orr_vec3 s0;                 /* kg m */
+  orr_sym3 i0;                 /* kg m², about the origin */
+  double *s1;                  /* [3][ld] kg m per unit η */
+  double *l0;                  /* [3][ld] */
+  double *i1;                  /* [6][ld] */
+  double *mff;                 /* [n][ld] */
+  double *nn;                  /* [3][n][ld]: component, s, r */
+  double *i2;                  /* [6][n][ld] */
   double *stiffness, *damping; /* [n][ld], K and D of the conventions */
 };
 
@@ -56,7 +56,7 @@ struct orr_modal_state {
 };
 
 /* Takes the arrays from the arena (zeroed). [init] O(n²) bytes. */
-void orr_modal_layout(struct orr_modal *modal, int n, struct orr_arena *arena);
+void orr_modal_layout(struct orr_modal *modal, int n, struct orr_block *arena);
 
 /* Adds `sign` times one node's mass to the integrals (sign −1 takes it out again). [init], and [rt] on a copy. O(n²). */
 void orr_modal_add_node(struct orr_modal *modal, double sign, const struct orr_modal_node *node);

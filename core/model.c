@@ -1,4 +1,4 @@
-#include "model.h"
+#include "core/model.h"
 
 /* The arrays of a model while they are being filled: the same pointers as in the model, not const. */
 struct build {
@@ -19,12 +19,13 @@ struct build {
 
 static size_t name_bytes(const struct orr_description *d) {
   size_t bytes = 0;
-  for (size_t i = 0; i < d->body_count; i++) bytes += strlen(d->bodies[i].name) + 1;
+  for (size_t i = 0; i < d->body_count; i++)
+    bytes += strlen(d->bodies[i].name) + 1;
   return bytes;
 }
 
 /* Takes every array, in one order, from an arena that measures or one that gives. */
-static struct build layout(struct orr_arena *arena, const struct orr_description *d) {
+static struct build layout(struct orr_block *arena, const struct orr_description *d) {
   struct build b = {.d = d};
   size_t nodes = 0, flexes = 0;
   for (size_t i = 0; i < d->body_count; i++) {
@@ -48,16 +49,18 @@ static struct build layout(struct orr_arena *arena, const struct orr_description
 }
 
 /* Arrays of the flexible bodies: integrals, and each node's modes in solver axes. */
-static void layout_modes(struct orr_arena *arena, const struct orr_description *d, struct build *b) {
+static void layout_modes(struct orr_block *arena, const struct orr_description *d, struct build *b) {
   int flex = 0, node = 0;
   for (size_t i = 0; i < d->body_count; i++) {
     const struct orr_body_desc *body = &d->bodies[i];
     int n = (int)body->mode_count;
     struct orr_modal scratch, *modal = arena->base && n ? &b->modals[flex++] : &scratch;
-    if (n) orr_modal_layout(modal, n, arena);
+    if (n)
+      orr_modal_layout(modal, n, arena);
     for (size_t j = 0; n && j < body->node_count; j++) {
       double *modes = ORR_TAKE(arena, double, 6 * (size_t)modal->ld);
-      if (!arena->base) continue;
+      if (!arena->base)
+        continue;
       b->nodes[node + (int)j].mass.slope = modes;
       b->nodes[node + (int)j].mass.shift = modes + 3 * modal->ld;
     }
@@ -67,7 +70,7 @@ static void layout_modes(struct orr_arena *arena, const struct orr_description *
 
 size_t orr_model_size(const struct orr_description *description, unsigned options) {
   (void)options;
-  struct orr_arena arena = {0};
+  struct orr_block arena = {0};
   struct build b = layout(&arena, description);
   layout_modes(&arena, description, &b);
   return arena.used;
@@ -77,7 +80,8 @@ size_t orr_model_size(const struct orr_description *description, unsigned option
  * *where is then the first such body. */
 static bool order_links(struct build *b, int *where) {
   int count = (int)b->d->body_count, *son = b->first_son + 1; /* son[-1]: of inertial */
-  for (int i = -1; i < count; i++) son[i] = -1;
+  for (int i = -1; i < count; i++)
+    son[i] = -1;
   for (int i = count - 1; i >= 0; i--) {
     int parent = b->d->bodies[i].hinge.parent;
     b->next_sibling[i] = son[parent];
@@ -92,13 +96,16 @@ static bool order_links(struct build *b, int *where) {
       b->links[filled].parent = from;
       b->link_of_body[i] = filled++;
     }
-    if (filled > first) b->links[filled - 1].last_child = true;
-    if (from < 0) continue;
+    if (filled > first)
+      b->links[filled - 1].last_child = true;
+    if (from < 0)
+      continue;
     b->links[from].first_child = first;
     b->links[from].child_count = filled - first;
   }
   for (int i = 0; i < count; i++) {
-    if (b->link_of_body[i] >= 0) continue;
+    if (b->link_of_body[i] >= 0)
+      continue;
     *where = i;
     return false;
   }
@@ -127,8 +134,10 @@ static void number_states(struct build *b) {
     b->names += strlen(body->name) + 1;
     b->node_first[i] = node;
     node += (int)body->node_count;
-    if (link->mode_count > b->model->mode_max) b->model->mode_max = link->mode_count;
-    if (link->flex >= 0 && link->linearized) b->model->needs_velocity = true;
+    if (link->mode_count > b->model->mode_max)
+      b->model->mode_max = link->mode_count;
+    if (link->flex >= 0 && link->linearized)
+      b->model->needs_velocity = true;
   }
   b->node_first[b->d->body_count] = node;
   b->model->q_count = q;
@@ -139,13 +148,15 @@ static void number_states(struct build *b) {
 
 static bool moves_with_modes(const struct orr_body_desc *body, int node) {
   for (size_t i = 0; i < 6 * body->mode_count; i++)
-    if (body->nodes[node].modes[i] != 0) return true;
+    if (body->nodes[node].modes[i] != 0)
+      return true;
   return false;
 }
 
 /* The site of a node, made if it deforms and has none yet; -1 if it does not deform. */
 static int site_at(struct build *b, int body, int node) {
-  if (!moves_with_modes(&b->d->bodies[body], node)) return -1;
+  if (!moves_with_modes(&b->d->bodies[body], node))
+    return -1;
   int *site = &b->site_of_node[b->node_first[body] + node];
   if (*site < 0) {
     *site = b->model->site_count++;
@@ -157,7 +168,8 @@ static int site_at(struct build *b, int body, int node) {
 
 /* Sites link by link, so that a body's sites are neighbours. */
 static void find_sites(struct build *b) {
-  for (int i = 0; i < b->model->node_count; i++) b->site_of_node[i] = -1;
+  for (int i = 0; i < b->model->node_count; i++)
+    b->site_of_node[i] = -1;
   for (int k = 0; k < (int)b->d->body_count; k++) {
     struct orr_link *link = &b->links[k];
     const struct orr_body_desc *body = &b->d->bodies[link->body];
@@ -166,19 +178,25 @@ static void find_sites(struct build *b) {
     for (int c = link->first_child; c < link->first_child + link->child_count; c++) {
       int site = site_at(b, link->body, b->d->bodies[b->links[c].body].hinge.parent_node);
       b->links[c].site_parent = site;
-      if (site >= 0) b->sites[site].children++;
+      if (site >= 0)
+        b->sites[site].children++;
     }
-    if (link->parent < 0) link->site_parent = -1;
+    if (link->parent < 0)
+      link->site_parent = -1;
     for (size_t i = 0; i < b->d->rotor_count; i++)
-      if (b->d->rotors[i].body == link->body) (void)site_at(b, link->body, b->d->rotors[i].node);
+      if (b->d->rotors[i].body == link->body)
+        (void)site_at(b, link->body, b->d->rotors[i].node);
   }
 }
 
 /* A rotation whose third column is u: a cyclic change of axes for a coordinate axis. */
 static orr_mat3 axes_with_z(orr_vec3 u) {
-  if (u.z == 1) return m3_identity();
-  if (u.x == 1) return (orr_mat3){{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}};
-  if (u.y == 1) return (orr_mat3){{{0, 1, 0}, {0, 0, 1}, {1, 0, 0}}};
+  if (u.z == 1)
+    return m3_identity();
+  if (u.x == 1)
+    return (orr_mat3){{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}};
+  if (u.y == 1)
+    return (orr_mat3){{{0, 1, 0}, {0, 0, 1}, {1, 0, 0}}};
   orr_vec3 far = fabs(u.x) < 0.5 ? v3(1, 0, 0) : v3(0, 1, 0);
   orr_vec3 e2 = v3_cross(u, far);
   e2 = v3_scale(1 / v3_norm(e2), e2);
@@ -190,7 +208,8 @@ static orr_mat3 axes_with_z(orr_vec3 u) {
 static orr_vec3 snapped(orr_vec3 w) {
   const orr_vec3 e[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   for (int i = 0; i < 3; i++)
-    if (v3_norm(v3_sub(w, e[i])) < 1e-15) return e[i];
+    if (v3_norm(v3_sub(w, e[i])) < 1e-15)
+      return e[i];
   return w;
 }
 
@@ -211,7 +230,8 @@ static void revolute_axes(struct orr_link *link) {
 
 static bool has_rotor(const struct orr_description *d, int body) {
   for (size_t i = 0; i < d->rotor_count; i++)
-    if (d->rotors[i].body == body) return true;
+    if (d->rotors[i].body == body)
+      return true;
   return false;
 }
 
@@ -225,7 +245,8 @@ static void place_link(struct build *b, int k) {
     link->stiffness[i] = hinge->stiffness[i];
     link->damping[i] = hinge->damping[i];
     link->rest[i] = hinge->rest[i];
-    if (i < link->dof && (hinge->stiffness[i] != 0 || hinge->damping[i] != 0)) link->springs = true;
+    if (i < link->dof && (hinge->stiffness[i] != 0 || hinge->damping[i] != 0))
+      link->springs = true;
   }
   b->prescribed[k] = hinge->prescribed;
   link->at = v3_from(body->nodes[hinge->node].at);
@@ -241,16 +262,15 @@ static void place_link(struct build *b, int k) {
   link->r0c = link->r0;
   bool fast = link->kind == ORR_HINGE_REVOLUTE && link->flex < 0 && link->site_parent < 0 &&
               !(b->options & ORR_MODEL_PLAIN) && !has_rotor(b->d, link->body);
-  if (!fast) return;
+  if (!fast)
+    return;
   link->kernel = ORR_KERNEL_REVOLUTE;
   revolute_axes(link);
   b->model->revolute_count++;
 }
 
 /* Components about the mass centre in F → inertia about the origin of S in S axes, from a mass centre at c (S). */
-static orr_sym3 inertia_in_s(orr_mat3 f_to_s, const double inertia[6]) {
-  return s3_rotate(f_to_s, s3_from(inertia));
-}
+static orr_sym3 inertia_in_s(orr_mat3 f_to_s, const double inertia[6]) { return s3_rotate(f_to_s, s3_from(inertia)); }
 
 static void place_node(struct build *b, const struct orr_link *link, const struct orr_node_desc *desc, int index) {
   struct orr_node *node = &b->nodes[index];
@@ -261,7 +281,8 @@ static void place_node(struct build *b, const struct orr_link *link, const struc
   node->mass.mass = desc->mass;
   node->mass.com = m3_apply(f_to_s, v3_from(desc->com));
   node->mass.inertia = inertia_in_s(f_to_s, desc->inertia);
-  if (link->flex < 0) return;
+  if (link->flex < 0)
+    return;
   int ld = b->modals[link->flex].ld;
   double *slope = (double *)node->mass.slope, *shift = (double *)node->mass.shift;
   for (int r = 0; r < link->mode_count; r++) {
@@ -283,7 +304,8 @@ static void elastic(const struct orr_body_desc *body, struct orr_modal *modal) {
       modal->stiffness[r * ld + s] = body->stiffness ? body->stiffness[r * n + s] : 0;
       modal->damping[r * ld + s] = body->damping ? body->damping[r * n + s] : 0;
     }
-    if (!body->modes) continue;
+    if (!body->modes)
+      continue;
     double m = modal->mff[r * ld + r], w = two_pi * body->modes[r].frequency_hz;
     modal->stiffness[r * ld + r] = w * w * m;
     modal->damping[r * ld + r] = 2 * body->modes[r].damping * w * m;
@@ -300,7 +322,8 @@ static void fill_mass(struct build *b, struct orr_link *link) {
     link->inertia = s3_add(inertia_in_s(f_to_s, body->inertia), s3_point(body->mass, c));
   }
   struct orr_modal *modal = link->flex >= 0 ? &b->modals[link->flex] : NULL;
-  if (modal) modal->linearized = link->linearized;
+  if (modal)
+    modal->linearized = link->linearized;
   for (size_t j = 0; j < body->node_count; j++) {
     int index = b->node_first[link->body] + (int)j;
     const struct orr_modal_node *node = &b->nodes[index].mass;
@@ -314,7 +337,8 @@ static void fill_mass(struct build *b, struct orr_link *link) {
       link->inertia = s3_add(link->inertia, s3_add(node->inertia, s3_point(node->mass, c)));
     }
   }
-  if (modal) elastic(body, modal);
+  if (modal)
+    elastic(body, modal);
 }
 
 static void place_rotors(struct build *b) {
@@ -348,12 +372,14 @@ static void publish(struct build *b) {
 const struct orr_model *orr_model_init(void *block, size_t bytes, const struct orr_description *description,
                                        unsigned options, enum orr_status *status, int *where) {
   *status = ORR_ERROR_BLOCK;
-  if (!block || bytes < orr_model_size(description, options)) return NULL;
-  struct orr_arena arena = {.base = block, .size = bytes};
+  if (!block || bytes < orr_model_size(description, options))
+    return NULL;
+  struct orr_block arena = {.base = block, .size = bytes};
   struct build b = layout(&arena, description);
   b.options = options;
   *status = ORR_ERROR_CYCLE;
-  if (!order_links(&b, where)) return NULL;
+  if (!order_links(&b, where))
+    return NULL;
   number_states(&b);
   layout_modes(&arena, description, &b);
   find_sites(&b);

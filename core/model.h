@@ -19,11 +19,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "arena.h"
-#include "description.h"
-#include "hinge.h"
-#include "modal.h"
-#include "spatial.h"
+#include "core/block.h"
+#include "core/description.h"
+#include "core/hinge.h"
+#include "core/modal.h"
+#include "core/spatial.h"
 
 /* Which code computes a link; chosen once, here, so that the sweeps decide nothing. */
 enum orr_kernel {
@@ -42,35 +42,35 @@ struct orr_link {
   int body;                     /* in the file */
   int first_child, child_count; /* links; children of one parent are neighbours */
   bool last_child;              /* of its parent: the first one met from the tips */
-  int q, u;           /* where this body's [η; q] and [η̇; β] start in the state vectors */
-  int mode_count;     /* n */
-  int hinge_q, hinge_u; /* where its hinge coordinates and speeds start */
-  int dof;            /* speeds of the hinge */
+  int q, u;                     /* where this body's [η; q] and [η̇; β] start in the state vectors */
+  int mode_count;               /* n */
+  int hinge_q, hinge_u;         /* where its hinge coordinates and speeds start */
+  int dof;                      /* speeds of the hinge */
   enum orr_hinge_kind kind;
-  double axes[3][3];  /* O axes */
-  orr_mat3 c;         /* v_F = c v_S; O is parallel to F where the body is not deformed */
-  orr_vec3 at;        /* m, origin of S in F */
-  int site_parent;    /* site of the parent's node, or -1 where that node does not deform */
-  int site_own;       /* site of the own node where modes move it, or -1 */
-  orr_mat3 r0;        /* O+ axes in the parent's S axes, undeformed: v_P = r0 v_O+ */
-  orr_mat3 r0c;       /* r0 c: S axes at zero coordinates in the parent's S axes */
-  orr_vec3 l0;        /* m, the parent's node in the parent's S frame, undeformed */
-  bool springs;       /* some stiffness or damping is not zero */
+  double axes[3][3]; /* O axes */
+  orr_mat3 c;        /* v_F = c v_S; O is parallel to F where the body is not deformed */
+  orr_vec3 at;       /* m, origin of S in F */
+  int site_parent;   /* site of the parent's node, or -1 where that node does not deform */
+  int site_own;      /* site of the own node where modes move it, or -1 */
+  orr_mat3 r0;       /* O+ axes in the parent's S axes, undeformed: v_P = r0 v_O+ */
+  orr_mat3 r0c;      /* r0 c: S axes at zero coordinates in the parent's S axes */
+  orr_vec3 l0;       /* m, the parent's node in the parent's S frame, undeformed */
+  bool springs;      /* some stiffness or damping is not zero */
   double stiffness[6], damping[6], rest[6];
-  int flex;           /* index among the flexible bodies with modes, or -1 */
-  bool flexible;      /* as the file says it, modes or none */
+  int flex;      /* index among the flexible bodies with modes, or -1 */
+  bool flexible; /* as the file says it, modes or none */
   bool linearized;
   int site_first, site_count; /* the sites of this body */
-  double mass;        /* kg; rigid bodies and flexible ones without modes */
-  orr_vec3 s;         /* kg m, first moment in S */
-  orr_sym3 inertia;   /* kg m², about the origin of S */
+  double mass;                /* kg; rigid bodies and flexible ones without modes */
+  orr_vec3 s;                 /* kg m, first moment in S */
+  orr_sym3 inertia;           /* kg m², about the origin of S */
   const char *name;
 };
 
 /* A node of a body in solver axes. */
 struct orr_node {
   int link;
-  orr_vec3 at;         /* m, undeformed, from the origin of S */
+  orr_vec3 at;                /* m, undeformed, from the origin of S */
   struct orr_modal_node mass; /* flexible bodies */
 };
 
@@ -88,28 +88,29 @@ struct orr_rotor {
 
 struct orr_model {
   int body_count;
-  int node_count;       /* of all bodies, in file order */
-  int flex_count;       /* bodies with modes */
+  int node_count; /* of all bodies, in file order */
+  int flex_count; /* bodies with modes */
   int site_count;
   int rotor_count;
-  int q_count, u_count; /* lengths of the state vectors */
-  int revolute_count;   /* links with ORR_KERNEL_REVOLUTE */
-  int mode_max;         /* most modes of a body */
-  bool needs_velocity;  /* some linearized body: v and gravity are carried along */
-  orr_vec3 gravity;     /* m/s², inertial */
-  const struct orr_link *links;       /* [body_count] solver order */
-  const int *link_of_body;            /* [body_count] file order → link */
-  const int *node_first;              /* [body_count + 1] file order → first node */
-  const struct orr_node *nodes;       /* [node_count] */
-  const struct orr_modal *modals;     /* [flex_count] */
-  const struct orr_site *sites;       /* [site_count] */
-  const struct orr_rotor *rotors;     /* [rotor_count] */
-  const bool *prescribed;             /* [body_count] links, as the file says */
+  int q_count, u_count;           /* lengths of the state vectors */
+  int revolute_count;             /* links with ORR_KERNEL_REVOLUTE */
+  int mode_max;                   /* most modes of a body */
+  bool needs_velocity;            /* some linearized body: v and gravity are carried along */
+  orr_vec3 gravity;               /* m/s², inertial */
+  const struct orr_link *links;   /* [body_count] solver order */
+  const int *link_of_body;        /* [body_count] file order → link */
+  const int *node_first;          /* [body_count + 1] file order → first node */
+  const struct orr_node *nodes;   /* [node_count] */
+  const struct orr_modal *modals; /* [flex_count] */
+  const struct orr_site *sites;   /* [site_count] */
+  const struct orr_rotor *rotors; /* [rotor_count] */
+  const bool *prescribed;         /* [body_count] links, as the file says */
 };
 
 enum orr_model_option {
   ORR_MODEL_DEFAULT = 0,
-  ORR_MODEL_PLAIN = 1, /* every link on ORR_KERNEL_GENERAL: the plain twin of the fast kernels, for tests and benchmarks */
+  ORR_MODEL_PLAIN =
+      1, /* every link on ORR_KERNEL_GENERAL: the plain twin of the fast kernels, for tests and benchmarks */
 };
 
 /* Everything that init and the sweeps can say. */

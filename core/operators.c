@@ -1,8 +1,8 @@
-#include "operators.h"
+#include "core/operators.h"
 
-#include "articulated.h"
-#include "inverse.h"
-#include "kinematics.h"
+#include "core/articulated.h"
+#include "core/inverse.h"
+#include "core/kinematics.h"
 
 /* ---- products ---------------------------------------------------------------------------------------------- */
 
@@ -10,7 +10,8 @@
 static void take_modal(const struct orr_model *m, struct orr_workspace *ws, const double *x) {
   for (int k = 0; k < m->body_count; k++) {
     const struct orr_link *link = &m->links[k];
-    for (int r = 0; r < link->mode_count; r++) ws->flexes[link->flex].force[r] = x[link->u + r];
+    for (int r = 0; r < link->mode_count; r++)
+      ws->flexes[link->flex].force[r] = x[link->u + r];
   }
 }
 
@@ -18,7 +19,8 @@ void orr_inverse_mass_apply(const struct orr_model *model, struct orr_workspace 
   orr_articulated_clear(model, ws);
   take_modal(model, ws, x);
   if (orr_articulated_forces(model, ws, x, NULL, false) != ORR_OK) {
-    for (int i = 0; i < model->u_count; i++) out[i] = NAN;
+    for (int i = 0; i < model->u_count; i++)
+      out[i] = NAN;
     return;
   }
   orr_articulated_accelerations(model, ws, v3_zero(), false, out);
@@ -35,25 +37,29 @@ void orr_mass_apply(const struct orr_model *model, struct orr_workspace *ws, con
 /* x = L x */
 static void modes_fold(const struct orr_flex_state *flex, double *x) {
   for (int i = flex->modal.n - 1; i >= 0; i--)
-    for (int j = 0; j < i; j++) x[i] += flex->w[j * flex->ldw + i] * flex->inverse[j] * x[j];
+    for (int j = 0; j < i; j++)
+      x[i] += flex->w[j * flex->ldw + i] * flex->inverse[j] * x[j];
 }
 /* x = L⁻¹ x */
 static void modes_unfold(const struct orr_flex_state *flex, double *x) {
   for (int j = 0; j < flex->modal.n; j++)
-    for (int i = j + 1; i < flex->modal.n; i++) x[i] -= flex->w[j * flex->ldw + i] * flex->inverse[j] * x[j];
+    for (int i = j + 1; i < flex->modal.n; i++)
+      x[i] -= flex->w[j * flex->ldw + i] * flex->inverse[j] * x[j];
 }
 /* x = U x */
 static void modes_upper(const struct orr_flex_state *flex, double *x) {
   for (int j = 0; j < flex->modal.n; j++) {
     double sum = 0;
-    for (int r = j; r < flex->modal.n; r++) sum += flex->w[j * flex->ldw + r] * x[r];
+    for (int r = j; r < flex->modal.n; r++)
+      sum += flex->w[j * flex->ldw + r] * x[r];
     x[j] = sum;
   }
 }
 /* x = U⁻¹ x */
 static void modes_back(const struct orr_flex_state *flex, double *x) {
   for (int j = flex->modal.n - 1; j >= 0; j--) {
-    for (int r = j + 1; r < flex->modal.n; r++) x[j] -= flex->w[j * flex->ldw + r] * x[r];
+    for (int r = j + 1; r < flex->modal.n; r++)
+      x[j] -= flex->w[j * flex->ldw + r] * x[r];
     x[j] *= flex->inverse[j];
   }
 }
@@ -69,10 +75,13 @@ static orr_spatial modes_mu(const struct orr_flex_state *flex, const double *x, 
 static void hinge_scale(const struct orr_link *link, const struct orr_link_state *state, double *x) {
   int n = link->dof;
   for (int i = 0; i < n; i++)
-    for (int k = i + 1; k < n; k++) x[i] += state->d[k][i] * x[k];
-  for (int i = 0; i < n; i++) x[i] /= state->d[i][i];
+    for (int k = i + 1; k < n; k++)
+      x[i] += state->d[k][i] * x[k];
+  for (int i = 0; i < n; i++)
+    x[i] /= state->d[i][i];
   for (int i = n - 1; i > 0; i--)
-    for (int k = 0; k < i; k++) x[i] += state->d[i][k] * x[k];
+    for (int k = 0; k < i; k++)
+      x[i] += state->d[i][k] * x[k];
 }
 
 /* ---- factors ----------------------------------------------------------------------------------------------- */
@@ -83,10 +92,14 @@ void orr_innovations_scale(const struct orr_model *model, struct orr_workspace *
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
     double *hinge = out + link->hinge_u;
-    if (ws->prescribed[k]) memset(hinge, 0, sizeof(double) * (size_t)link->dof);
-    else if (inverse) orr_hinge_solve(link, &ws->links[k], hinge);
-    else hinge_scale(link, &ws->links[k], hinge);
-    if (link->flex < 0) continue;
+    if (ws->prescribed[k])
+      memset(hinge, 0, sizeof(double) * (size_t)link->dof);
+    else if (inverse)
+      orr_hinge_solve(link, &ws->links[k], hinge);
+    else
+      hinge_scale(link, &ws->links[k], hinge);
+    if (link->flex < 0)
+      continue;
     struct orr_flex_state *flex = &ws->flexes[link->flex];
     if (inverse) {
       modes_unfold(flex, out + link->u);
@@ -104,9 +117,12 @@ void orr_innovate(const struct orr_model *model, struct orr_workspace *ws, const
   (void)orr_articulated_forces(model, ws, x, NULL, false);
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
-    for (int i = 0; i < link->dof; i++) out[link->hinge_u + i] = ws->links[k].nu[i];
-    if (!ws->prescribed[k]) hinge_scale(link, &ws->links[k], out + link->hinge_u);
-    if (link->flex < 0) continue;
+    for (int i = 0; i < link->dof; i++)
+      out[link->hinge_u + i] = ws->links[k].nu[i];
+    if (!ws->prescribed[k])
+      hinge_scale(link, &ws->links[k], out + link->hinge_u);
+    if (link->flex < 0)
+      continue;
     memcpy(out + link->u, ws->flexes[link->flex].force, sizeof(double) * (size_t)link->mode_count);
     modes_fold(&ws->flexes[link->flex], out + link->u);
   }
@@ -116,8 +132,10 @@ void orr_innovate_transposed(const struct orr_model *model, struct orr_workspace
   take_modal(model, ws, x);
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
-    for (int i = 0; i < link->dof; i++) ws->links[k].nu[i] = ws->prescribed[k] ? 0 : x[link->hinge_u + i];
-    if (link->flex >= 0) modes_upper(&ws->flexes[link->flex], ws->flexes[link->flex].force);
+    for (int i = 0; i < link->dof; i++)
+      ws->links[k].nu[i] = ws->prescribed[k] ? 0 : x[link->hinge_u + i];
+    if (link->flex >= 0)
+      modes_upper(&ws->flexes[link->flex], ws->flexes[link->flex].force);
   }
   orr_articulated_accelerations(model, ws, v3_zero(), false, out);
 }
@@ -133,7 +151,8 @@ static void colour_link(const struct orr_model *m, struct orr_workspace *ws, int
     memset(e, 0, sizeof(double) * (size_t)ld);
     for (int i = link->site_first; i < link->site_first + link->site_count; i++)
       orr_site_force(&ws->sites[i], ws->sites[i].zeta, 1, e, ld);
-    if (link->site_own >= 0) orr_site_force(&ws->sites[link->site_own], state->z, -1, e, ld);
+    if (link->site_own >= 0)
+      orr_site_force(&ws->sites[link->site_own], state->z, -1, e, ld);
     for (int r = 0; r < link->mode_count; r++) {
       out[link->u + r] = x[link->u + r] + e[r];
       e[r] = x[link->u + r];
@@ -149,9 +168,11 @@ static void colour_link(const struct orr_model *m, struct orr_workspace *ws, int
   orr_spatial z = state->z;
   if (!ws->prescribed[k]) {
     orr_hinge_solve(link, state, nu);
-    for (int i = 0; i < link->dof; i++) z = sp_madd(z, nu[i], state->gain[i]);
+    for (int i = 0; i < link->dof; i++)
+      z = sp_madd(z, nu[i], state->gain[i]);
   }
-  if (link->parent < 0) return;
+  if (link->parent < 0)
+    return;
   orr_spatial zeta = sp_force_shift(state->l, sp_rotate(state->r, z));
   ws->links[link->parent].z = sp_add(ws->links[link->parent].z, zeta);
   if (link->site_parent >= 0)
@@ -160,7 +181,8 @@ static void colour_link(const struct orr_model *m, struct orr_workspace *ws, int
 
 void orr_colour(const struct orr_model *model, struct orr_workspace *ws, const double *x, double *out) {
   orr_articulated_clear(model, ws);
-  for (int k = model->body_count - 1; k >= 0; k--) colour_link(model, ws, k, x, out);
+  for (int k = model->body_count - 1; k >= 0; k--)
+    colour_link(model, ws, k, x, out);
 }
 
 /* ν = u̇ + G* α', α = X α' + H* u̇, base to tips. */
@@ -169,22 +191,26 @@ void orr_colour_transposed(const struct orr_model *model, struct orr_workspace *
     const struct orr_link *link = &model->links[k];
     struct orr_link_state *state = &ws->links[k];
     orr_spatial alpha = sp_zero();
-    if (link->parent >= 0) alpha = ws->links[link->parent].alpha;
+    if (link->parent >= 0)
+      alpha = ws->links[link->parent].alpha;
     if (link->site_parent >= 0) {
       const struct orr_flex_state *on = &ws->flexes[model->links[link->parent].flex];
       alpha = sp_add(alpha, orr_site_motion(&ws->sites[link->site_parent], on->accel, on->modal.ld));
     }
     alpha = sp_rotate_t(state->r, sp_motion_shift(state->l, alpha));
     double y[6];
-    for (int i = 0; i < link->dof; i++) y[i] = sp_dot(state->gain[i], alpha);
-    if (!ws->prescribed[k]) orr_hinge_solve(link, state, y);
+    for (int i = 0; i < link->dof; i++)
+      y[i] = sp_dot(state->gain[i], alpha);
+    if (!ws->prescribed[k])
+      orr_hinge_solve(link, state, y);
     for (int i = 0; i < link->dof; i++) {
       double rate = ws->prescribed[k] ? 0 : x[link->hinge_u + i];
       out[link->hinge_u + i] = ws->prescribed[k] ? 0 : rate + y[i];
       alpha = sp_madd(alpha, rate, state->h[i]);
     }
     state->alpha = alpha;
-    if (link->flex < 0) continue;
+    if (link->flex < 0)
+      continue;
     struct orr_flex_state *flex = &ws->flexes[link->flex];
     double *gain = flex->force; /* D_f⁻¹ μᵀ α_R */
     for (int r = 0; r < link->mode_count; r++) {
@@ -192,7 +218,8 @@ void orr_colour_transposed(const struct orr_model *model, struct orr_workspace *
       gain[r] = sp_dot(sp_from(flex->w + r * flex->ldw + flex->modal.ld), alpha);
     }
     modes_back(flex, gain);
-    for (int r = 0; r < link->mode_count; r++) out[link->u + r] = flex->accel[r] + gain[r];
+    for (int r = 0; r < link->mode_count; r++)
+      out[link->u + r] = flex->accel[r] + gain[r];
     if (link->site_own >= 0)
       state->alpha = sp_sub(alpha, orr_site_motion(&ws->sites[link->site_own], flex->accel, flex->modal.ld));
   }
@@ -204,12 +231,15 @@ enum orr_status orr_log_det_mass(const struct orr_model *model, struct orr_works
   memset(ws->prescribed, 0, sizeof(bool) * (size_t)model->body_count);
   enum orr_status status = orr_articulated_factor(model, ws);
   memcpy(ws->prescribed, kept, sizeof(bool) * (size_t)model->body_count);
-  if (status != ORR_OK) return status;
+  if (status != ORR_OK)
+    return status;
   double sum = 0;
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
-    for (int i = 0; i < link->dof; i++) sum -= log(ws->links[k].d[i][i]);
-    for (int r = 0; r < link->mode_count; r++) sum -= log(ws->flexes[link->flex].inverse[r]);
+    for (int i = 0; i < link->dof; i++)
+      sum -= log(ws->links[k].d[i][i]);
+    for (int r = 0; r < link->mode_count; r++)
+      sum -= log(ws->flexes[link->flex].inverse[r]);
   }
   *out = sum;
   return ORR_OK;

@@ -8,7 +8,7 @@
 #ifndef ORR_CORE_OPERATORS_H
 #define ORR_CORE_OPERATORS_H
 
-#include "workspace.h"
+#include "core/workspace.h"
 
 /* out = M⁻¹ x, [u_count] each. [rt] O(N + Σn²). */
 void orr_inverse_mass_apply(const struct orr_model *model, struct orr_workspace *ws, const double *x, double *out);

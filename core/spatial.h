@@ -70,18 +70,21 @@ static inline orr_vec3 m3_apply_t(orr_mat3 a, orr_vec3 b) {
 static inline orr_mat3 m3_mul(orr_mat3 a, orr_mat3 b) {
   orr_mat3 c;
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) c.m[i][j] = a.m[i][0] * b.m[0][j] + a.m[i][1] * b.m[1][j] + a.m[i][2] * b.m[2][j];
+    for (int j = 0; j < 3; j++)
+      c.m[i][j] = a.m[i][0] * b.m[0][j] + a.m[i][1] * b.m[1][j] + a.m[i][2] * b.m[2][j];
   return c;
 }
 static inline orr_mat3 m3_transpose(orr_mat3 a) {
   orr_mat3 c;
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) c.m[i][j] = a.m[j][i];
+    for (int j = 0; j < 3; j++)
+      c.m[i][j] = a.m[j][i];
   return c;
 }
 static inline orr_mat3 m3_add(orr_mat3 a, orr_mat3 b) {
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) a.m[i][j] += b.m[i][j];
+    for (int j = 0; j < 3; j++)
+      a.m[i][j] += b.m[i][j];
   return a;
 }
 /* The matrix of the cross product: m3_skew(a) b = a × b. */
@@ -120,8 +123,12 @@ static inline orr_sym3 s3_rotate(orr_mat3 r, orr_sym3 a) {
 }
 /* −a × (a × ·), times m: the inertia of a point mass m at a. */
 static inline orr_sym3 s3_point(double m, orr_vec3 a) {
-  return (orr_sym3){m * (a.y * a.y + a.z * a.z), m * (a.x * a.x + a.z * a.z), m * (a.x * a.x + a.y * a.y),
-                    -m * a.x * a.y,              -m * a.x * a.z,              -m * a.y * a.z};
+  return (orr_sym3){m * (a.y * a.y + a.z * a.z),
+                    m * (a.x * a.x + a.z * a.z),
+                    m * (a.x * a.x + a.y * a.y),
+                    -m * a.x * a.y,
+                    -m * a.x * a.z,
+                    -m * a.y * a.z};
 }
 
 static inline orr_spatial sp_zero(void) { return (orr_spatial){v3_zero(), v3_zero()}; }
@@ -160,7 +167,8 @@ static inline orr_inertia in_rank1(orr_inertia p, double d, orr_spatial x) {
                    p.a.xy - w.x * x.w.y, p.a.xz - w.x * x.w.z, p.a.yz - w.y * x.w.z};
   const double ww[3] = {w.x, w.y, w.z}, xv[3] = {x.v.x, x.v.y, x.v.z};
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) p.b.m[i][j] -= ww[i] * xv[j];
+    for (int j = 0; j < 3; j++)
+      p.b.m[i][j] -= ww[i] * xv[j];
   p.c = (orr_sym3){p.c.xx - v.x * x.v.x, p.c.yy - v.y * x.v.y, p.c.zz - v.z * x.v.z,
                    p.c.xy - v.x * x.v.y, p.c.xz - v.x * x.v.z, p.c.yz - v.y * x.v.z};
   return p;
@@ -171,13 +179,14 @@ static inline orr_inertia in_rotate(orr_mat3 r, orr_inertia p) {
 }
 /* The same inertia about an origin from which the old one is at l: φ p φ* with φ = [1 l̃; 0 1]. */
 static inline orr_inertia in_shift(orr_vec3 l, orr_inertia p) {
-  orr_mat3 lc = m3_mul(m3_skew(l), s3_full(p.c)); /* l̃ c */
+  orr_mat3 lc = m3_mul(m3_skew(l), s3_full(p.c));      /* l̃ c */
   orr_mat3 lb = m3_mul(m3_skew(l), m3_transpose(p.b)); /* l̃ bᵀ */
   orr_mat3 b = m3_add(p.b, lc);
   orr_mat3 lcl = m3_mul(lc, m3_skew(l)); /* l̃ c l̃, and l̃ᵀ = −l̃ */
   orr_mat3 s;
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) s.m[i][j] = lb.m[i][j] + lb.m[j][i] - lcl.m[i][j];
+    for (int j = 0; j < 3; j++)
+      s.m[i][j] = lb.m[i][j] + lb.m[j][i] - lcl.m[i][j];
   return (orr_inertia){s3_add(p.a, s3_part(s)), b, p.c};
 }
 
@@ -212,7 +221,8 @@ static inline void quat_mul(const double *p, const double *q, double *out) {
 }
 static inline void quat_normalise(double *q) {
   double s = 1 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-  for (int i = 0; i < 4; i++) q[i] *= s;
+  for (int i = 0; i < 4; i++)
+    q[i] *= s;
 }
 /* exp of a rotation vector, as a quaternion. */
 static inline void quat_exp(orr_vec3 t, double *q) {
@@ -226,15 +236,18 @@ static inline void quat_from_matrix(orr_mat3 r, double *q) {
                  r.m[2][2] - r.m[0][0] - r.m[1][1], r.m[0][0] + r.m[1][1] + r.m[2][2]};
   int k = 0;
   for (int i = 1; i < 4; i++)
-    if (t[i] > t[k]) k = i;
+    if (t[i] > t[k])
+      k = i;
   double big = 0.5 * sqrt(1 + t[k]), s = 0.25 / big;
   double xw = r.m[2][1] - r.m[1][2], yw = r.m[0][2] - r.m[2][0], zw = r.m[1][0] - r.m[0][1];
   double xy = r.m[0][1] + r.m[1][0], xz = r.m[0][2] + r.m[2][0], yz = r.m[1][2] + r.m[2][1];
   const double row[4][4] = {{0, xy, xz, xw}, {xy, 0, yz, yw}, {xz, yz, 0, zw}, {xw, yw, zw, 0}};
-  for (int i = 0; i < 4; i++) q[i] = s * row[k][i];
+  for (int i = 0; i < 4; i++)
+    q[i] = s * row[k][i];
   q[k] = big;
   if (q[3] < 0)
-    for (int i = 0; i < 4; i++) q[i] = -q[i];
+    for (int i = 0; i < 4; i++)
+      q[i] = -q[i];
   quat_normalise(q);
 }
 
@@ -260,8 +273,10 @@ static inline orr_turn turn_series(double x, int n) {
 /* Closed forms cancel below |θ| = 1, where the series is used: 1e-4 in t² needs four terms, 1 needs nine. */
 static inline orr_turn turn_coefficients(orr_vec3 theta) {
   double x = v3_dot(theta, theta);
-  if (x < 1e-4) return turn_series(x, 4);
-  if (x < 1) return turn_series(x, 9);
+  if (x < 1e-4)
+    return turn_series(x, 4);
+  if (x < 1)
+    return turn_series(x, 9);
   double t = sqrt(x), h = sin(0.5 * t);
   orr_turn k;
   k.a = sin(t) / t;
@@ -274,7 +289,8 @@ static inline orr_turn turn_coefficients(orr_vec3 theta) {
 static inline orr_mat3 turn_poly(double one, double p, double q, orr_vec3 t) {
   orr_mat3 s = m3_skew(t), r = m3_mul(s, s);
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) r.m[i][j] = q * r.m[i][j] + p * s.m[i][j] + (i == j ? one : 0);
+    for (int j = 0; j < 3; j++)
+      r.m[i][j] = q * r.m[i][j] + p * s.m[i][j] + (i == j ? one : 0);
   return r;
 }
 static inline orr_mat3 turn_exp(orr_turn k, orr_vec3 t) { return turn_poly(1, k.a, k.b, t); }
@@ -284,8 +300,7 @@ static inline orr_vec3 turn_rate(orr_turn k, orr_vec3 t, orr_vec3 td) {
   double p = v3_dot(t, td);
   orr_vec3 tx = v3_cross(t, td);
   /* d/dt [b θ̃ + c θ̃θ̃] θ̇ = ḃ θ×θ̇ + b θ̇×θ̇ + ċ θ×(θ×θ̇) + c (θ̇×(θ×θ̇) + θ×(θ̇×θ̇)) */
-  return v3_add(v3_add(v3_scale(p * k.db, tx), v3_scale(p * k.dc, v3_cross(t, tx))),
-                v3_scale(k.c, v3_cross(td, tx)));
+  return v3_add(v3_add(v3_scale(p * k.db, tx), v3_scale(p * k.dc, v3_cross(t, tx))), v3_scale(k.c, v3_cross(td, tx)));
 }
 
 #endif

@@ -1,6 +1,6 @@
-#include "workspace.h"
+#include "core/workspace.h"
 
-static void layout_flex(struct orr_arena *arena, int n, struct orr_flex_state *flex) {
+static void layout_flex(struct orr_block *arena, int n, struct orr_flex_state *flex) {
   orr_modal_layout(&flex->modal, n, arena);
   size_t ld = (size_t)flex->modal.ld;
   flex->ldw = flex->modal.ld + 8; /* six columns of μ and padding */
@@ -15,7 +15,7 @@ static void layout_flex(struct orr_arena *arena, int n, struct orr_flex_state *f
   flex->mass.bias_f = ORR_TAKE(arena, double, ld);
 }
 
-static struct orr_workspace layout(struct orr_arena *arena, const struct orr_model *m, struct orr_workspace **self) {
+static struct orr_workspace layout(struct orr_block *arena, const struct orr_model *m, struct orr_workspace **self) {
   struct orr_workspace ws = {.model = m};
   int padded = (m->revolute_count + 3) / 4 * 4;
   *self = ORR_TAKE(arena, struct orr_workspace, 1);
@@ -42,18 +42,20 @@ static struct orr_workspace layout(struct orr_arena *arena, const struct orr_mod
     struct orr_flex_state scratch;
     layout_flex(arena, m->modals[i].n, arena->base ? &ws.flexes[i] : &scratch);
     double *external = ORR_TAKE(arena, double, m->modals[i].ld);
-    if (arena->base) ws.external_modal[i] = external;
+    if (arena->base)
+      ws.external_modal[i] = external;
   }
   for (int i = 0; i < m->site_count; i++) {
     int ld = m->modals[m->links[m->sites[i].link].flex].ld;
     double *pi = ORR_TAKE(arena, double, 6 * ld);
-    if (arena->base) ws.sites[i].pi = pi;
+    if (arena->base)
+      ws.sites[i].pi = pi;
   }
   return ws;
 }
 
 size_t orr_workspace_size(const struct orr_model *model) {
-  struct orr_arena arena = {0};
+  struct orr_block arena = {0};
   struct orr_workspace *self;
   layout(&arena, model, &self);
   return arena.used;
@@ -75,8 +77,9 @@ static void copy_modal(struct orr_modal *to, const struct orr_modal *from) {
 }
 
 struct orr_workspace *orr_workspace_init(void *block, size_t bytes, const struct orr_model *model) {
-  if (!block || bytes < orr_workspace_size(model)) return NULL;
-  struct orr_arena arena = {.base = block, .size = bytes};
+  if (!block || bytes < orr_workspace_size(model))
+    return NULL;
+  struct orr_block arena = {.base = block, .size = bytes};
   struct orr_workspace *self, ws = layout(&arena, model, &self);
   *self = ws;
   for (int k = 0; k < model->body_count; k++) {
@@ -84,10 +87,13 @@ struct orr_workspace *orr_workspace_init(void *block, size_t bytes, const struct
     self->rigids[k] = (struct orr_rigid){link->mass, link->s, link->inertia};
     self->prescribed[k] = model->prescribed[k];
     int quaternion = orr_hinge_quaternion(link->kind);
-    if (quaternion >= 0) self->q[link->hinge_q + quaternion + 3] = 1;
+    if (quaternion >= 0)
+      self->q[link->hinge_q + quaternion + 3] = 1;
   }
-  for (int i = 0; i < model->flex_count; i++) copy_modal(&self->flexes[i].modal, &model->modals[i]);
-  for (int i = 0; i < model->node_count; i++) self->nodes[i] = model->nodes[i].mass;
+  for (int i = 0; i < model->flex_count; i++)
+    copy_modal(&self->flexes[i].modal, &model->modals[i]);
+  for (int i = 0; i < model->node_count; i++)
+    self->nodes[i] = model->nodes[i].mass;
   self->failed_body = -1;
   return self;
 }
@@ -130,10 +136,12 @@ void orr_node_mass_set(struct orr_workspace *ws, int body, int node, double mass
   changed->inertia = s3_rotate(m3_transpose(link->c), s3_from(inertia));
   struct orr_modal *modal = link->flex >= 0 ? &ws->flexes[link->flex].modal : NULL;
   ws->rigids[k] = (struct orr_rigid){link->mass, link->s, link->inertia};
-  if (modal) copy_modal(modal, &m->modals[link->flex]);
+  if (modal)
+    copy_modal(modal, &m->modals[link->flex]);
   for (int i = first; i < first + count; i++) {
     const struct orr_modal_node *now = &ws->nodes[i], *was = &m->nodes[i].mass;
-    if (same_mass(now, was)) continue;
+    if (same_mass(now, was))
+      continue;
     if (modal) {
       orr_modal_add_node(modal, -1, was);
       orr_modal_add_node(modal, 1, now);

@@ -7,7 +7,7 @@
 #ifndef ORR_CORE_WORKSPACE_H
 #define ORR_CORE_WORKSPACE_H
 
-#include "model.h"
+#include "core/model.h"
 
 /* Mass properties of a link's rigid part, S axes and origin. */
 struct orr_rigid {
@@ -19,52 +19,52 @@ struct orr_rigid {
 /* A link's state on the way out, and what the way in leaves for the way back. */
 struct orr_link_state {
   /* Filled by orr_state_set (base to tips). S axes. */
-  double sin_q, cos_q;     /* revolute kernel */
-  orr_mat3 r;              /* v_P = r v_S */
-  orr_vec3 l;              /* m, origin of S from the parent's, P axes */
-  orr_vec3 omega;          /* rad/s, inertial */
-  orr_vec3 v;              /* m/s, of the origin, inertial; where it is carried */
-  orr_vec3 g;              /* m/s², gravity; where it is carried */
-  orr_spatial a;           /* what the acceleration has beyond the parent's and H* β̇ */
-  orr_spatial b;           /* gyroscopic force less external force */
-  orr_spatial h[6];        /* columns of H_F* */
+  double sin_q, cos_q; /* revolute kernel */
+  orr_mat3 r;          /* v_P = r v_S */
+  orr_vec3 l;          /* m, origin of S from the parent's, P axes */
+  orr_vec3 omega;      /* rad/s, inertial */
+  orr_vec3 v;          /* m/s, of the origin, inertial; where it is carried */
+  orr_vec3 g;          /* m/s², gravity; where it is carried */
+  orr_spatial a;       /* what the acceleration has beyond the parent's and H* β̇ */
+  orr_spatial b;       /* gyroscopic force less external force */
+  orr_spatial h[6];    /* columns of H_F* */
   /* Filled tips to base. */
-  orr_inertia p;           /* own inertia and what the children add; then P_R(k), the modes eliminated */
-  orr_spatial z;           /* the same for the force: z_R(k) */
-  orr_spatial gain[6];     /* P_R H_F* */
-  double d[6][6];          /* D_R(k) = L diag L*: unit lower L; on the diagonal, the inverses */
-  double nu[6];            /* D_R⁻¹ ε_R; a prescribed hinge: its β̇ */
+  orr_inertia p;       /* own inertia and what the children add; then P_R(k), the modes eliminated */
+  orr_spatial z;       /* the same for the force: z_R(k) */
+  orr_spatial gain[6]; /* P_R H_F* */
+  double d[6][6];      /* D_R(k) = L diag L*: unit lower L; on the diagonal, the inverses */
+  double nu[6];        /* D_R⁻¹ ε_R; a prescribed hinge: its β̇ */
   /* Filled base to tips. */
-  orr_spatial alpha_r;     /* acceleration at the hinge's end of the body: α_R(k) */
-  orr_spatial alpha;       /* of the frame S, α_R − Π_d' η̈: [ω̇; acceleration − gravity] */
-  orr_spatial f;           /* force through the hinge, at the origin of S, where inverse dynamics has filled it */
+  orr_spatial alpha_r; /* acceleration at the hinge's end of the body: α_R(k) */
+  orr_spatial alpha;   /* of the frame S, α_R − Π_d' η̈: [ω̇; acceleration − gravity] */
+  orr_spatial f;       /* force through the hinge, at the origin of S, where inverse dynamics has filled it */
   /* Filled by orr_poses_update. */
-  orr_mat3 attitude;       /* v_inertial = attitude v_S */
-  orr_vec3 position;       /* m, inertial */
+  orr_mat3 attitude; /* v_inertial = attitude v_S */
+  orr_vec3 position; /* m, inertial */
 };
 
 /* A flexible body's modes. */
 struct orr_flex_state {
-  double *eta, *rate;   /* [ld] */
-  double *force;        /* [ld] ε_f; then forward-substituted */
-  double *accel;        /* [ld] η̈ */
-  double *w;            /* [n][ldw] rows of [D_f | μ], eliminated in place: D_f = Uᵀ diag⁻¹ U */
-  int ldw;              /* ld + 8: μ stands in the columns ld … ld + 5 */
-  double *coupling;     /* [6][ld] P_rf: angular rows, then linear */
-  double *inverse;      /* [ld] 1/U_jj */
+  double *eta, *rate; /* [ld] */
+  double *force;      /* [ld] ε_f; then forward-substituted */
+  double *accel;      /* [ld] η̈ */
+  double *w;          /* [n][ldw] rows of [D_f | μ], eliminated in place: D_f = Uᵀ diag⁻¹ U */
+  int ldw;            /* ld + 8: μ stands in the columns ld … ld + 5 */
+  double *coupling;   /* [6][ld] P_rf: angular rows, then linear */
+  double *inverse;    /* [ld] 1/U_jj */
   struct orr_modal_state mass;
   struct orr_modal modal; /* this workspace's copy of the integrals */
 };
 
 /* A site: where a node is now, and how modes move it, as seen from the body's origin. */
 struct orr_site_state {
-  orr_vec3 l;           /* m, from the origin of S */
-  orr_mat3 r;           /* exp(θ): node axes in S axes */
-  orr_spatial u;        /* Π' η̇: [w; l̇], l̇ relative to S; w = E θ̇ */
-  orr_vec3 turn;        /* Ė θ̇ */
-  double *pi;           /* [6][ld] Π' about the origin of S: E Π_s; Π_t + l × E Π_s */
-  bool loaded;          /* gamma holds something */
-  orr_inertia gamma;    /* what hangs there adds, about the origin of S */
+  orr_vec3 l;        /* m, from the origin of S */
+  orr_mat3 r;        /* exp(θ): node axes in S axes */
+  orr_spatial u;     /* Π' η̇: [w; l̇], l̇ relative to S; w = E θ̇ */
+  orr_vec3 turn;     /* Ė θ̇ */
+  double *pi;        /* [6][ld] Π' about the origin of S: E Π_s; Π_t + l × E Π_s */
+  bool loaded;       /* gamma holds something */
+  orr_inertia gamma; /* what hangs there adds, about the origin of S */
   orr_spatial zeta;
 };
 
@@ -73,22 +73,22 @@ struct orr_workspace {
   struct orr_link_state *links; /* [body_count] */
   struct orr_flex_state *flexes;
   struct orr_site_state *sites;
-  struct orr_rigid *rigids;  /* [body_count] */
-  struct orr_modal_node *nodes; /* [node_count] mass properties as they are now; flexible bodies */
-  bool *prescribed;          /* [body_count] links */
-  double *q, *u;             /* the state given to orr_state_set */
-  double *rotor_speed;       /* [rotor_count] rad/s, relative to the body */
-  double *rotor_torque;      /* N m, on the rotor */
-  double *rotor_accel;       /* rad/s² */
-  orr_spatial *external;     /* [body_count] wrench about the origin of S, S axes, that orr_force_* collects */
-  double **external_modal;   /* [flex_count][ld] */
-  bool *kept;                /* [body_count] scratch */
-  double *effort;            /* [u_count] hinge forces with springs */
-  double *scratch;           /* [6][largest ld] */
+  struct orr_rigid *rigids;         /* [body_count] */
+  struct orr_modal_node *nodes;     /* [node_count] mass properties as they are now; flexible bodies */
+  bool *prescribed;                 /* [body_count] links */
+  double *q, *u;                    /* the state given to orr_state_set */
+  double *rotor_speed;              /* [rotor_count] rad/s, relative to the body */
+  double *rotor_torque;             /* N m, on the rotor */
+  double *rotor_accel;              /* rad/s² */
+  orr_spatial *external;            /* [body_count] wrench about the origin of S, S axes, that orr_force_* collects */
+  double **external_modal;          /* [flex_count][ld] */
+  bool *kept;                       /* [body_count] scratch */
+  double *effort;                   /* [u_count] hinge forces with springs */
+  double *scratch;                  /* [6][largest ld] */
   double *angles, *sines, *cosines; /* [revolute_count, padded] */
-  bool complete;             /* revolute links have r, l, h, v, g and a too, not only what their kernel needs */
-  bool forces_known;         /* links[].f is filled; else f = P_R α_R + z_R */
-  int failed_body;           /* file order, after a status other than ORR_OK */
+  bool complete;                    /* revolute links have r, l, h, v, g and a too, not only what their kernel needs */
+  bool forces_known;                /* links[].f is filled; else f = P_R α_R + z_R */
+  int failed_body;                  /* file order, after a status other than ORR_OK */
 };
 
 /* Bytes that a workspace takes. [init] */
