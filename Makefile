@@ -145,7 +145,9 @@ E2E = $(sort $(shell find tests/e2e -maxdepth 1 -type f -perm -u+x))
 SANITIZED = $(patsubst %.c,build/sanitize/%,$(UNIT)) $(patsubst %.c,build/sanitize/%-replay,$(FUZZERS))
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE = $(MAKE) --no-print-directory
-RUNNER = $(B)/tests/runner ORRERY=$(CURDIR)/$(B)/orrery
+# a sanitizer's report is told from an exit status of the program itself
+RUNNER = $(B)/tests/runner ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1 \
+  ORRERY=$(CURDIR)/$(B)/orrery
 
 $(B)/tests/%: $(B)/tests/%.o $(TEST_ROOMS)
 	$(call say,link)

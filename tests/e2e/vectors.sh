@@ -35,10 +35,15 @@ E2
 run springs-dampers && fail "a wrong energy passes"
 grep -q '1 of .* fields differ, worst kinetic_energy' "$dir/out" || fail "the wrong field is named"
 
+run point-loop && fail "a pending case that is answered wrongly passes"
+grep -q 'refused, not answered wrongly' "$dir/out" || fail "it is told why"
+
 fake <<'E2'
 cat "$(dirname "$2")/expected.json"
 exit 1
 E2
+run point-loop || fail "a pending case that is refused is skipped"
+grep -q '^ok 1 - point-loop # SKIP' "$dir/out" || fail "it is told as a skip"
 run gravity-pendulum && fail "a right answer with exit status 1 passes"
 fake <<'E2'
 echo '{'
@@ -48,6 +53,7 @@ fake <<'E2'
 kill -SEGV $$
 E2
 run gravity-pendulum && fail "a crash passes"
+run point-loop && fail "a crash on a pending case passes"
 run no-such-case && fail "a case without an expected result passes"
 
 # The options of a case reach the command.
