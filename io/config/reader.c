@@ -9,8 +9,8 @@
 #include "io/config/names.h"
 #include "io/config/unit.h"
 
-const struct orr_range orr_range_positive = {0, INFINITY, true};
-const struct orr_range orr_range_not_negative = {0, INFINITY, false};
+const struct orr_range orr_range_positive = {0, HUGE_VAL, true};
+const struct orr_range orr_range_not_negative = {0, HUGE_VAL, false};
 
 void orr_read_error(struct orr_reader *r, struct orr_place place, const char *code, const char *format, ...) {
   va_list arguments;

@@ -30,7 +30,7 @@ enum orr_key_type {
 };
 
 struct orr_range {
-  double low, high; /* INFINITY for none */
+  double low, high; /* HUGE_VAL for none */
   bool open;        /* `low` itself is outside */
 };
 
