@@ -36,18 +36,20 @@ static int64_t excess_ns(struct orr_frame_record *r, const int64_t *usual_ns, si
   return sum_ns;
 }
 
-/* start + lost + own ≥ overrun: the largest of the three is the cause. */
+/* start + lost + own ≥ overrun: the largest of the three is the cause. What the kernel's CPU clock did not see as lost, but fell between
+ * two marks, is stolen, unless page faults can have taken it. */
 static enum orr_cause overrun_cause(const struct orr_frame_record *r, int64_t beyond_usual_ns) {
   int64_t start_late_ns = r->start_ns > 0 ? r->start_ns : 0;
-  int64_t lost_ns = r->lost_ns > r->gap_ns ? r->lost_ns : r->gap_ns;
-  int64_t own_ns = beyond_usual_ns > lost_ns ? beyond_usual_ns - lost_ns : 0;
-  if (start_late_ns > own_ns && start_late_ns >= lost_ns)
+  int64_t own_ns = beyond_usual_ns > r->lost_ns ? beyond_usual_ns - r->lost_ns : 0;
+  if (start_late_ns > own_ns && start_late_ns >= r->lost_ns)
     return late_start_cause(r);
   if (r->major_faults > 0)
     return ORR_CAUSE_PAGE_FAULT;
-  if (lost_ns > own_ns)
+  if (r->lost_ns > own_ns)
     return lost_core(r);
-  return (int64_t)r->minor_faults * ORR_MINOR_FAULT_MAX_NS > own_ns ? ORR_CAUSE_PAGE_FAULT : ORR_CAUSE_STAGE;
+  if ((int64_t)r->minor_faults * ORR_MINOR_FAULT_MAX_NS > own_ns)
+    return ORR_CAUSE_PAGE_FAULT;
+  return r->gap_ns - r->lost_ns > own_ns / 2 ? ORR_CAUSE_STOLEN : ORR_CAUSE_STAGE;
 }
 
 void orr_verdict(struct orr_frame_record *record, const struct orr_verdict_limits *limits, const int64_t *usual_ns,

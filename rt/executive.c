@@ -1,0 +1,147 @@
+#include "rt/executive.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rt/clock.h"
+
+enum { STACK_BYTES = ORR_STACK_TOUCHED + 512 * 1024, CALIBRATE_DEFAULT_NS = 500 * ORR_NS_PER_MS };
+
+static const char *const strict_message = "something the run needs cannot be had, and it is strict";
+
+static void calibrate(struct orr_executive *e, struct orr_loop_options *loop) {
+  int64_t budget_ns = e->options.calibrate_ns > 0 ? e->options.calibrate_ns : CALIBRATE_DEFAULT_NS;
+  bool find_margin = loop->margin_ns == ORR_AUTO_NS;
+  if (loop->phase_ns == ORR_AUTO_NS) {
+    orr_calibrate_phase(&e->calibration, loop->period_ns, find_margin ? 0 : loop->margin_ns, budget_ns);
+    loop->phase_ns = e->calibration.phase_ns;
+  }
+  e->calibration.phase_ns = loop->phase_ns;
+  if (find_margin) {
+    orr_calibrate_margin(&e->calibration, loop->period_ns, budget_ns);
+    loop->margin_ns = e->calibration.margin_ns;
+  }
+  e->calibration.margin_ns = loop->margin_ns;
+}
+
+/* On the rt thread, before the first tick. */
+static const char *prepare(struct orr_executive *e, const struct orr_work *work, void *user) {
+  struct orr_loop_options loop = e->options.loop;
+  struct orr_stats *stats = e->segment.stats;
+  orr_setup_real_time(e->core, e->options.priority, &e->lacks);
+  orr_setup_touch_stack();
+  if (e->options.strict && e->lacks.count > 0)
+    return strict_message; /* before half a second of calibration that would tell nothing */
+  calibrate(e, &loop);
+  orr_setup_check_throttling(loop.period_ns, loop.margin_ns, e->options.priority, &e->lacks);
+  if (e->options.strict && e->lacks.count > 0)
+    return strict_message;
+  stats->core = e->core;
+  stats->priority = e->options.priority;
+  for (unsigned i = 0; i < e->lacks.count; i++) {
+    if (e->lacks.entry[i].lack == ORR_LACK_AFFINITY)
+      stats->core = -1;
+    if (e->lacks.entry[i].lack == ORR_LACK_PRIORITY)
+      stats->priority = 0;
+  }
+  return orr_loop_init(&e->loop, &loop, work, user, stats);
+}
+
+static void *rt_thread(void *argument) {
+  struct orr_executive *e = argument;
+  e->wrong = prepare(e, e->loop.work, e->loop.user);
+  bool go = e->wrong == NULL;
+  sem_post(&e->ready);
+  if (atomic_load(&e->stop_asked))
+    orr_loop_stop(&e->loop);
+  if (go)
+    orr_loop_run(&e->loop);
+  atomic_store(&e->ended, 1);
+  return NULL;
+}
+
+static const char *start_thread(struct orr_executive *e) {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0)
+    return "no memory for the real-time thread";
+  pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  int error = pthread_create(&e->thread, &attributes, rt_thread, e);
+  if (error == EAGAIN) { /* the lock on future memory may not leave room for a stack */
+    orr_setup_unlock_memory();
+    orr_lacks_add(&e->lacks, ORR_LACK_MEMORY_LOCK, error);
+    error = pthread_create(&e->thread, &attributes, rt_thread, e);
+  }
+  pthread_attr_destroy(&attributes);
+  if (error)
+    return "the real-time thread cannot be made";
+  e->started = true;
+  while (sem_wait(&e->ready) != 0) {
+    /* a signal was handled meanwhile */
+  }
+  return e->wrong;
+}
+
+static const char *check(const struct orr_executive_options *options, const struct orr_work *work,
+                         struct orr_executive *e) {
+  struct orr_loop_options loop = options->loop;
+  if (loop.phase_ns == ORR_AUTO_NS)
+    loop.phase_ns = 0;
+  if (loop.margin_ns == ORR_AUTO_NS)
+    loop.margin_ns = 0;
+  return orr_loop_init(&e->loop, &loop, work, NULL, e->segment.stats);
+}
+
+const char *orr_executive_start(struct orr_executive *executive, const struct orr_executive_options *options,
+                                const struct orr_work *work, void *user) {
+  struct orr_executive *e = executive;
+  memset(e, 0, sizeof *e);
+  e->options = *options;
+  e->dma_latency_fd = -1;
+  sem_init(&e->ready, 0, 0);
+  orr_segment_sweep();
+  int error = orr_segment_create(&e->segment);
+  if (!e->segment.stats)
+    return "no memory for the statistics";
+  if (error)
+    orr_lacks_add(&e->lacks, ORR_LACK_SEGMENT, error);
+  orr_stats_init(e->segment.stats, options->name, options->loop.period_ns);
+  const char *wrong = check(options, work, e);
+  if (wrong)
+    return wrong;
+  e->loop.work = work;
+  e->loop.user = user;
+  e->core = options->core == ORR_CORE_AUTO ? orr_setup_choose_core() : options->core < 0 ? -1 : options->core;
+  if (options->core == ORR_CORE_AUTO && e->core < 0)
+    orr_lacks_add(&e->lacks, ORR_LACK_AFFINITY, 0);
+  orr_setup_lock_memory(options->arenas, options->arena_count, &e->lacks);
+  e->dma_latency_fd = orr_setup_hold_dma_latency(&e->lacks);
+  if (e->core >= 0)
+    orr_setup_keep_off(e->core, &e->before, &e->lacks);
+  return start_thread(e);
+}
+
+void orr_executive_stop(struct orr_executive *executive) {
+  atomic_store(&executive->stop_asked, 1);
+  orr_loop_stop(&executive->loop);
+}
+
+bool orr_executive_ended(const struct orr_executive *executive) { return atomic_load(&executive->ended) != 0; }
+
+void orr_executive_join(struct orr_executive *executive) {
+  if (executive->started)
+    pthread_join(executive->thread, NULL);
+  executive->started = false;
+}
+
+void orr_executive_close(struct orr_executive *executive) {
+  orr_executive_join(executive);
+  orr_segment_close(&executive->segment);
+  if (executive->dma_latency_fd >= 0)
+    close(executive->dma_latency_fd);
+  executive->dma_latency_fd = -1;
+  orr_setup_let_back(&executive->before);
+  orr_setup_unlock_memory();
+  sem_destroy(&executive->ready);
+}

@@ -1,0 +1,68 @@
+/* The executive: a thread of its own for the loop, prepared and measured. What io/session and the tools call.
+ *
+ *   orr_executive_start   the block of statistics, memory, the core; then the thread: affinity, priority, calibration, first tick
+ *   orr_executive_stop    from anywhere, also a signal handler
+ *   orr_executive_join    waits for the last frame
+ *   orr_executive_close   gives everything back
+ *
+ * All but stop from one thread, in that order. After a start that failed, close is still due.
+ */
+#ifndef ORR_RT_EXECUTIVE_H
+#define ORR_RT_EXECUTIVE_H
+
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "rt/calibrate.h"
+#include "rt/loop.h"
+#include "rt/segment.h"
+#include "rt/setup.h"
+
+/* In place of phase_ns or margin_ns: measure at start. */
+#define ORR_AUTO_NS INT64_C(-1)
+/* In place of core. */
+enum { ORR_CORE_AUTO = -1, ORR_CORE_ANY = -2 };
+
+struct orr_executive_options {
+  struct orr_loop_options loop; /* phase_ns and margin_ns may be ORR_AUTO_NS */
+  const char *name;             /* of the run, for readers of the statistics */
+  int core;                     /* or ORR_CORE_AUTO (orr_setup_choose_core), ORR_CORE_ANY (not bound) */
+  int priority;                 /* SCHED_FIFO; 0: none */
+  bool strict;                  /* a lack ends the start */
+  int64_t calibrate_ns;         /* budget for each calibration; 0: half a second */
+  const struct orr_arena *arenas;
+  size_t arena_count;
+};
+
+struct orr_executive {
+  struct orr_executive_options options;
+  struct orr_lacks lacks; /* complete when start returns */
+  struct orr_calibration calibration;
+  int core; /* in use; −1: not bound */
+  struct orr_segment segment;
+  struct orr_loop loop;
+  int dma_latency_fd;
+  cpu_set_t before; /* where the main thread could run before it was kept off the core */
+  pthread_t thread;
+  bool started;
+  const char *wrong; /* of the thread's own start */
+  sem_t ready;
+  _Atomic int stop_asked; /* also before there is a loop to tell */
+  _Atomic int ended;
+};
+
+/* [init] Starts the run and returns when its first tick is about to come, or what is wrong: a bad option, a lack under strict, no thread.
+ * Takes as long as the calibrations asked for. `work` and `user` outlive the run. */
+const char *orr_executive_start(struct orr_executive *executive, const struct orr_executive_options *options,
+                                const struct orr_work *work, void *user);
+
+/* [any] Asks the run to end. Async-signal-safe. */
+void orr_executive_stop(struct orr_executive *executive);
+/* [any] Whether the last frame is over. */
+bool orr_executive_ended(const struct orr_executive *executive);
+/* [init] Waits for the end; the result is in executive->loop.result, the measures in executive->segment.stats. */
+void orr_executive_join(struct orr_executive *executive);
+/* [init] Removes the segment; the processor may sleep again, memory is unlocked, the process may use the core. */
+void orr_executive_close(struct orr_executive *executive);
+
+#endif

@@ -1,0 +1,143 @@
+#include "rt/segment.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAMES_PER_PROCESS = 16, SWEEP_MAX = 64 };
+
+/* shm_open wants a leading slash; whoever asks for a name by hand may have left it out or not. */
+static void shared_path(char path[ORR_SEGMENT_NAME_MAX + 1], const char *name) {
+  snprintf(path, ORR_SEGMENT_NAME_MAX + 1, "/%.*s", ORR_SEGMENT_NAME_MAX - 1, name[0] == '/' ? name + 1 : name);
+}
+
+static int open_shared(const char *name, int flags) {
+  char path[ORR_SEGMENT_NAME_MAX + 1];
+  shared_path(path, name);
+  return shm_open(path, flags | O_CLOEXEC, 0600);
+}
+
+static void unlink_shared(const char *name) {
+  char path[ORR_SEGMENT_NAME_MAX + 1];
+  shared_path(path, name);
+  shm_unlink(path);
+}
+
+static int make_file(struct orr_segment *segment) {
+  int fd = -1;
+  for (int i = 0; i < NAMES_PER_PROCESS && fd < 0; i++) {
+    snprintf(segment->name, sizeof segment->name, i ? ORR_SEGMENT_PREFIX "%ld.%d" : ORR_SEGMENT_PREFIX "%ld",
+             (long)getpid(), i);
+    fd = open_shared(segment->name, O_RDWR | O_CREAT | O_EXCL);
+    if (fd < 0 && errno != EEXIST)
+      return -1;
+  }
+  return fd;
+}
+
+int orr_segment_create(struct orr_segment *segment) {
+  *segment = (struct orr_segment){.writer = true};
+  segment->fd = make_file(segment);
+  int error = segment->fd < 0 ? errno : 0;
+  /* the lock comes before the size: a sweep that finds an empty file cannot take it for a leftover of ours */
+  if (!error && flock(segment->fd, LOCK_SH | LOCK_NB) != 0)
+    error = errno;
+  if (!error)
+    error = posix_fallocate(segment->fd, 0, (off_t)sizeof(struct orr_stats));
+  if (error && segment->fd >= 0) {
+    unlink_shared(segment->name);
+    close(segment->fd);
+    segment->fd = -1;
+  }
+  if (error)
+    segment->name[0] = '\0';
+  int flags = error ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  void *memory = mmap(NULL, sizeof(struct orr_stats), PROT_READ | PROT_WRITE, flags, segment->fd, 0);
+  if (memory == MAP_FAILED) {
+    orr_segment_close(segment);
+    return ENOMEM;
+  }
+  segment->stats = memory;
+  return error;
+}
+
+int orr_segment_open(struct orr_segment *segment, const char *name) {
+  struct stat status;
+  *segment = (struct orr_segment){.fd = -1};
+  snprintf(segment->name, sizeof segment->name, "%s", name);
+  segment->fd = open_shared(segment->name, O_RDONLY);
+  if (segment->fd < 0)
+    return errno;
+  int error = fstat(segment->fd, &status) != 0 ? errno : 0;
+  if (!error && status.st_size != (off_t)sizeof(struct orr_stats))
+    error = EPROTO;
+  if (!error) {
+    void *memory = mmap(NULL, sizeof(struct orr_stats), PROT_READ, MAP_SHARED, segment->fd, 0);
+    if (memory == MAP_FAILED)
+      error = errno;
+    else
+      segment->stats = memory;
+  }
+  if (!error && !orr_stats_valid(segment->stats, (size_t)status.st_size))
+    error = EPROTO;
+  if (error)
+    orr_segment_close(segment);
+  return error;
+}
+
+void orr_segment_close(struct orr_segment *segment) {
+  if (segment->stats)
+    munmap(segment->stats, sizeof *segment->stats);
+  if (segment->writer && segment->name[0])
+    unlink_shared(segment->name);
+  if (segment->fd >= 0)
+    close(segment->fd);
+  *segment = (struct orr_segment){.fd = -1};
+}
+
+/* The writer's shared lock keeps an exclusive one away. */
+static bool locked(int fd) {
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+    return errno == EWOULDBLOCK;
+  flock(fd, LOCK_UN);
+  return false;
+}
+
+bool orr_segment_alive(const struct orr_segment *segment) { return locked(segment->fd); }
+
+size_t orr_segment_list(char names[][ORR_SEGMENT_NAME_MAX], size_t max) {
+  size_t count = 0;
+  DIR *shm = opendir("/dev/shm");
+  if (!shm)
+    return 0;
+  for (struct dirent *d; count < max && (d = readdir(shm)) != NULL;)
+    if (strncmp(d->d_name, ORR_SEGMENT_PREFIX, strlen(ORR_SEGMENT_PREFIX)) == 0 &&
+        strlen(d->d_name) < ORR_SEGMENT_NAME_MAX)
+      memcpy(names[count++], d->d_name, strlen(d->d_name) + 1);
+  closedir(shm);
+  return count;
+}
+
+size_t orr_segment_sweep(void) {
+  char names[SWEEP_MAX][ORR_SEGMENT_NAME_MAX];
+  size_t removed = 0, count = orr_segment_list(names, SWEEP_MAX);
+  for (size_t i = 0; i < count; i++) {
+    struct stat status;
+    int fd = open_shared(names[i], O_RDONLY);
+    if (fd < 0)
+      continue;
+    /* an empty one may be between its making and its lock */
+    if (fstat(fd, &status) == 0 && status.st_size > 0 && !locked(fd)) {
+      unlink_shared(names[i]);
+      removed++;
+    }
+    close(fd);
+  }
+  return removed;
+}
