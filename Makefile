@@ -211,10 +211,12 @@ check-rooms: programs
 check-selftest:
 	@tests/gates/selftest.sh rooms core names format tidy cppcheck
 check-tidy: $(TIDIED)
-build/tidy/%.ok: % $(HEADERS) .clang-tidy $(B)/generated/build_info.h
+TIDY_FLAGS = -std=c17 -march=$(ARCH) -I. -I$(B)/generated $(PKG_CFLAGS)
+build/tidy/%.ok: % .clang-tidy | $(B)/generated/build_info.h
 	@mkdir -p $(@D)
 	$(call say,tidy)
-	@tests/gates/tidy.sh $< -std=c17 -march=$(ARCH) $(if $(filter core/%,$<),,-D_GNU_SOURCE) -I. -I$(B)/generated $(PKG_CFLAGS)
+	@tests/gates/tidy.sh $< $(TIDY_FLAGS) $(if $(filter core/%,$<),,-D_GNU_SOURCE)
+	@$(CC) $(TIDY_FLAGS) -D_GNU_SOURCE -MM -MP -MT $@ -MF $(@:.ok=.d) $<
 	@touch $@
 
 format:
@@ -275,7 +277,7 @@ help:
 	@echo 'make clean    removes build/'
 	@echo 'with          CC=clang  ARCH=native  DEBUG=1  SANITIZE=1  V=1'
 
--include $(shell test -d $(B) && find $(B) -name '*.d')
+-include $(shell find $(wildcard $(B) build/tidy) /dev/null -name '*.d')
 
 .PHONY: clean
 clean:
