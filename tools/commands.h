@@ -23,4 +23,6 @@ struct orr_command {
   int (*run)(int argc, char **argv);
 };
 
+extern const struct orr_command orr_cmd_eval;
+
 #endif

@@ -1,0 +1,210 @@
+#include "tools/evaluation.h"
+
+#include <stdlib.h>
+
+#include "core/articulated.h"
+#include "core/compliance.h"
+#include "core/composite.h"
+#include "core/energy.h"
+#include "core/forward.h"
+#include "core/inverse.h"
+#include "core/kinematics.h"
+#include "core/operators.h"
+
+static double *numbers(int count) { return orr_aligned_block(sizeof(double) * (size_t)count); }
+
+static void put_body(struct orr_evaluation *e, int body) {
+  const struct orr_model *m = e->compiled.model;
+  const struct orr_link *link = &m->links[m->link_of_body[body]];
+  const struct orr_case_body *b = &e->given->bodies[body];
+  for (int r = 0; r < link->mode_count; r++) {
+    e->q[link->q + r] = b->eta[r];
+    e->u[link->u + r] = b->eta_rate[r];
+    e->force[link->u + r] = b->modal ? b->modal[r] : 0;
+    e->accel[link->u + r] = b->eta_acceleration ? b->eta_acceleration[r] : 0;
+  }
+  memcpy(e->q + link->hinge_q, b->q, sizeof(double) * (size_t)orr_hinge_coordinates(link->kind));
+  for (int i = 0; i < link->dof; i++) {
+    e->u[link->hinge_u + i] = b->speed[i];
+    e->force[link->hinge_u + i] = b->tau[i];
+    e->accel[link->hinge_u + i] = e->prescribed[link->hinge_u + i] = b->acceleration[i];
+  }
+  orr_prescribe(e->compiled.ws, body, b->prescribed);
+}
+
+void orr_evaluation_create(struct orr_evaluation *e, const struct orr_description *description,
+                           const struct orr_case *given) {
+  *e = (struct orr_evaluation){.description = description, .given = given};
+  orr_compiled_create(&e->compiled, description, ORR_MODEL_DEFAULT);
+  const struct orr_model *m = e->compiled.model;
+  e->q = numbers(m->q_count);
+  e->u = numbers(m->u_count);
+  e->force = numbers(m->u_count);
+  e->accel = numbers(m->u_count);
+  e->prescribed = numbers(m->u_count);
+  for (int i = 0; i < m->body_count; i++)
+    put_body(e, i);
+}
+
+void orr_evaluation_destroy(struct orr_evaluation *e) {
+  orr_compiled_destroy(&e->compiled);
+  free(e->q);
+  free(e->u);
+  free(e->force);
+  free(e->accel);
+  free(e->prescribed);
+  free(e->operational);
+}
+
+static void put_externals(struct orr_evaluation *e) {
+  const struct orr_model *m = e->compiled.model;
+  orr_force_clear(m, e->compiled.ws);
+  for (size_t i = 0; i < e->given->external_count; i++) {
+    const struct orr_case_external *x = &e->given->externals[i];
+    orr_force_add(m, e->compiled.ws, orr_model_node(m, x->body, x->node),
+                  x->body_axes ? ORR_AXES_BODY : ORR_AXES_INERTIAL, v3_from(x->force), v3_from(x->moment));
+  }
+}
+
+static enum orr_status run_composite(struct orr_evaluation *e) {
+  const struct orr_model *m = e->compiled.model;
+  size_t bytes = orr_composite_size(m);
+  void *block = orr_aligned_block(bytes);
+  struct orr_composite *composite = orr_composite_init(block, bytes, m);
+  enum orr_status status = orr_composite_forward(m, e->compiled.ws, composite, e->force, e->prescribed, e->accel);
+  free(block);
+  return status;
+}
+
+enum orr_status orr_evaluation_run(struct orr_evaluation *e, int *body) {
+  const struct orr_model *m = e->compiled.model;
+  struct orr_workspace *ws = e->compiled.ws;
+  enum orr_status status = ORR_OK;
+  orr_state_set(m, ws, e->q, e->u);
+  orr_poses_update(m, ws);
+  put_externals(e);
+  if (e->inverse)
+    orr_inverse(m, ws, e->accel, e->force);
+  else if (e->composite)
+    status = run_composite(e);
+  else
+    status = orr_forward(m, ws, e->force, e->prescribed, e->accel);
+  *body = ws->failed_body;
+  return status;
+}
+
+/* ---- the result -------------------------------------------------------------------------------------------- */
+
+static json_t *array(const double *x, int count) {
+  json_t *list = json_array();
+  for (int i = 0; i < count; i++)
+    json_array_append_new(list, json_real(x[i]));
+  return list;
+}
+
+static json_t *array_vec3(orr_vec3 x) { return array((const double[]){x.x, x.y, x.z}, 3); }
+
+static json_t *array_spatial(orr_spatial x) {
+  double six[6];
+  sp_to(six, x);
+  return array(six, 6);
+}
+
+static json_t *matrix(const double *x, int count) {
+  json_t *rows = json_array();
+  for (int i = 0; i < count; i++)
+    json_array_append_new(rows, array(x + i * count, count));
+  return rows;
+}
+
+static void set_pose(json_t *object, const struct orr_node_state *state) {
+  double q[4];
+  quat_from_matrix(state->attitude, q);
+  json_object_set_new(object, "position", array_vec3(state->position));
+  json_object_set_new(object, "attitude", array(q, 4));
+}
+
+static json_t *nodes_json(struct orr_evaluation *e, int body) {
+  const struct orr_model *m = e->compiled.model;
+  const struct orr_body_desc *desc = &e->description->bodies[body];
+  json_t *nodes = json_object();
+  for (size_t j = 0; j < desc->node_count; j++) {
+    struct orr_node_state state;
+    json_t *node = json_object();
+    orr_node_query(m, e->compiled.ws, orr_model_node(m, body, (int)j), &state);
+    set_pose(node, &state);
+    json_object_set_new(nodes, desc->nodes[j].name, node);
+  }
+  return nodes;
+}
+
+static json_t *body_json(struct orr_evaluation *e, int body) {
+  const struct orr_model *m = e->compiled.model;
+  struct orr_workspace *ws = e->compiled.ws;
+  const struct orr_link *link = &m->links[m->link_of_body[body]];
+  json_t *object = json_object();
+  double effort[6];
+  if (e->inverse) {
+    json_object_set_new(object, "tau", array(e->force + link->hinge_u, link->dof));
+    if (link->flexible)
+      json_object_set_new(object, "modal", array(e->force + link->u, link->mode_count));
+  } else {
+    json_object_set_new(object, "acceleration", array(e->accel + link->hinge_u, link->dof));
+    if (link->flexible)
+      json_object_set_new(object, "eta_acceleration", array(e->accel + link->u, link->mode_count));
+    if (ws->prescribed[m->link_of_body[body]]) {
+      orr_hinge_effort(m, ws, body, effort);
+      json_object_set_new(object, "tau", array(effort, link->dof));
+    }
+  }
+  json_object_set_new(object, "force", array_spatial(orr_hinge_force(m, ws, body)));
+  struct orr_node_state frame;
+  orr_body_query(m, ws, body, &frame);
+  set_pose(object, &frame);
+  json_object_set_new(object, "nodes", nodes_json(e, body));
+  return object;
+}
+
+static void set_mass_matrix(struct orr_evaluation *e, json_t *root) {
+  const struct orr_model *m = e->compiled.model;
+  size_t bytes = orr_composite_size(m);
+  void *block = orr_aligned_block(bytes);
+  double *dense = numbers(m->u_count * m->u_count), log_det;
+  struct orr_composite *composite = orr_composite_init(block, bytes, m);
+  orr_composite_matrix(m, e->compiled.ws, composite);
+  orr_composite_dense(composite, dense);
+  json_object_set_new(root, "mass_matrix", matrix(dense, m->u_count));
+  if (orr_log_det_mass(m, e->compiled.ws, &log_det) == ORR_OK)
+    json_object_set_new(root, "log_det_mass_matrix", json_real(log_det));
+  free(dense);
+  free(block);
+}
+
+static void set_compliance(struct orr_evaluation *e, json_t *root) {
+  const struct orr_model *m = e->compiled.model;
+  if (orr_articulated_factor(m, e->compiled.ws) != ORR_OK)
+    return;
+  int size = 6 * e->operational_count;
+  double *out = numbers(size * size);
+  void *scratch = orr_aligned_block(orr_compliance_size(m, e->operational_count));
+  orr_compliance(m, e->compiled.ws, e->operational, e->operational_count, scratch, out);
+  json_object_set_new(root, "operational_compliance", matrix(out, size));
+  free(scratch);
+  free(out);
+}
+
+json_t *orr_evaluation_json(struct orr_evaluation *e) {
+  const struct orr_model *m = e->compiled.model;
+  struct orr_workspace *ws = e->compiled.ws;
+  json_t *root = json_object(), *bodies = json_object();
+  for (int i = 0; i < m->body_count; i++)
+    json_object_set_new(bodies, e->description->bodies[i].name, body_json(e, i));
+  json_object_set_new(root, "bodies", bodies);
+  json_object_set_new(root, "kinetic_energy", json_real(orr_kinetic_energy(m, ws)));
+  json_object_set_new(root, "potential_energy", json_real(orr_potential_energy(m, ws)));
+  json_object_set_new(root, "momentum", array_spatial(orr_momentum(m, ws)));
+  set_mass_matrix(e, root);
+  if (e->operational_count)
+    set_compliance(e, root);
+  return root;
+}

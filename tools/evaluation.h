@@ -1,0 +1,36 @@
+/* One evaluation of `orrery eval`: a case put into a compiled model, solved, and its result as JSON in the shape of the
+ * conventions. [init] */
+#ifndef ORR_TOOLS_EVALUATION_H
+#define ORR_TOOLS_EVALUATION_H
+
+#include <jansson.h>
+
+#include "core/workspace.h"
+#include "io/config/case.h"
+#include "tools/compiled.h"
+
+struct orr_evaluation {
+  const struct orr_description *description;
+  struct orr_compiled compiled;
+  const struct orr_case *given;
+  bool inverse, composite;
+  int *operational; /* node indices of `--operational` */
+  int operational_count;
+  double *q, *u;      /* state */
+  double *force;      /* generalised forces: given, or the answer of inverse dynamics */
+  double *accel;      /* accelerations: the answer, or given */
+  double *prescribed; /* β̇ of prescribed hinges */
+};
+
+/* Takes memory, puts state, forces and prescribed motion of the case in place. */
+void orr_evaluation_create(struct orr_evaluation *e, const struct orr_description *description,
+                           const struct orr_case *given);
+void orr_evaluation_destroy(struct orr_evaluation *e);
+
+/* Solves. On failure *body is the body (file order). */
+enum orr_status orr_evaluation_run(struct orr_evaluation *e, int *body);
+
+/* After a run that went well. A number that is not finite makes it unprintable. */
+json_t *orr_evaluation_json(struct orr_evaluation *e);
+
+#endif
