@@ -30,6 +30,9 @@ static void calibrate(struct orr_executive *e, struct orr_loop_options *loop) {
 static const char *prepare(struct orr_executive *e, const struct orr_work *work, void *user) {
   struct orr_loop_options loop = e->options.loop;
   struct orr_stats *stats = e->segment.stats;
+  int error = e->options.isolation ? orr_isolate_attach(e->options.isolation) : 0;
+  if (error)
+    orr_lacks_add(&e->lacks, ORR_LACK_AFFINITY, error);
   orr_setup_real_time(e->core, e->options.priority, &e->lacks);
   orr_setup_touch_stack();
   if (e->options.strict && e->lacks.count > 0)

@@ -14,6 +14,7 @@
 #include <semaphore.h>
 
 #include "rt/calibrate.h"
+#include "rt/isolate.h"
 #include "rt/loop.h"
 #include "rt/segment.h"
 #include "rt/setup.h"
@@ -24,12 +25,13 @@
 enum { ORR_CORE_AUTO = -1, ORR_CORE_ANY = -2 };
 
 struct orr_executive_options {
-  struct orr_loop_options loop; /* phase_ns and margin_ns may be ORR_AUTO_NS */
-  const char *name;             /* of the run, for readers of the statistics */
-  int core;                     /* or ORR_CORE_AUTO (orr_setup_choose_core), ORR_CORE_ANY (not bound) */
-  int priority;                 /* SCHED_FIFO; 0: none */
-  bool strict;                  /* a lack ends the start */
-  int64_t calibrate_ns;         /* budget for each calibration; 0: half a second */
+  struct orr_loop_options loop;          /* phase_ns and margin_ns may be ORR_AUTO_NS */
+  const char *name;                      /* of the run, for readers of the statistics */
+  int core;                              /* or ORR_CORE_AUTO (orr_setup_choose_core), ORR_CORE_ANY (not bound) */
+  int priority;                          /* SCHED_FIFO; 0: none */
+  bool strict;                           /* a lack ends the start */
+  const struct orr_isolation *isolation; /* applied already, for this core; NULL: none */
+  int64_t calibrate_ns;                  /* budget for each calibration; 0: half a second */
   const struct orr_arena *arenas;
   size_t arena_count;
 };

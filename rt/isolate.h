@@ -1,0 +1,61 @@
+/* Clearing a core at run time, and giving it back: what `--fix` does.
+ *
+ *   cpuset     cgroup v2: an isolated partition of the one core, in a threaded group directly under the root, with this process moved to
+ *              the root group for the time; cgroup v1: an exclusive cpuset of the core and one of all the others, the latter taking
+ *              the tasks of the root cpuset, which no longer balances load
+ *   interrupts every IRQ that may arrive on the core is sent to the others
+ *   throttling of real-time threads is switched off
+ * (/dev/cpu_dma_latency is the executive's: it holds it in any case.)
+ *
+ * Every change goes through an undo journal. orr_isolate_undo takes them back at the end; after kill -9 the next orr_isolate_repair
+ * does. What cannot be had is reported, not fatal. Order: repair, apply, attach on the rt thread, undo when that thread has ended.
+ */
+#ifndef ORR_RT_ISOLATE_H
+#define ORR_RT_ISOLATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "rt/journal.h"
+
+#define ORR_ISOLATE_STATE_DIR "/run/orrery"
+
+struct orr_isolate_options {
+  int core;
+  const char *root;      /* put before /proc and /sys: "" on a machine, a folder in tests */
+  const char *state_dir; /* of the journal */
+  bool cpuset, irqs, throttling;
+  bool clear;         /* v1: move every task of the root cpuset; otherwise only `tasks` */
+  const pid_t *tasks; /* moved to the other cores when `clear` is not set */
+  size_t task_count;
+};
+
+enum orr_isolate_method { ORR_ISOLATE_NONE, ORR_ISOLATE_V1, ORR_ISOLATE_V2 };
+
+struct orr_isolation {
+  struct orr_journal journal;
+  enum orr_isolate_method method;
+  char attach_path[ORR_JOURNAL_PATH_MAX]; /* where the rt thread writes its id */
+  int journal_error;
+  int cpuset_error;        /* errno of the step that failed; ENOTSUP: no cpuset controller */
+  const char *cpuset_step; /* which step that was */
+  unsigned tasks_moved, tasks_refused;
+  unsigned irqs_moved, irqs_refused;
+  int throttling_error;
+};
+
+/* [init] Undoes what killed processes left. Returns how many of them; *failures as orr_journal_repair. */
+unsigned orr_isolate_repair(const char *state_dir, unsigned *failures);
+
+/* [init] Applies what the options ask for. Returns whether all of it worked; the details are in the struct. Milliseconds, more with many
+ * tasks. */
+bool orr_isolate_apply(struct orr_isolation *isolation, const struct orr_isolate_options *options);
+
+/* [init] Puts the calling thread on the cleared core. Returns 0 or errno; 0 when no cpuset was made. */
+int orr_isolate_attach(const struct orr_isolation *isolation);
+
+/* [init] Takes everything back. Returns how many changes could not be. */
+unsigned orr_isolate_undo(struct orr_isolation *isolation);
+
+#endif

@@ -1,0 +1,245 @@
+/* The undo journal, lists of cores, and isolation on a machine made of plain files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "rt/cpulist.h"
+#include "rt/isolate.h"
+#include "rt/journal.h"
+
+enum { PATH = 400 };
+
+static char machine[64]; /* a folder with proc/ and sys/ in it */
+
+static void path_of(char path[PATH], const char *name) { snprintf(path, PATH, "%s/%s", machine, name); }
+
+static void put(const char *name, const char *text) {
+  char path[PATH];
+  path_of(path, name);
+  for (char *slash = path + strlen(machine) + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+    *slash = '\0';
+    mkdir(path, 0755);
+    *slash = '/';
+  }
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  fputs(text, f);
+  fclose(f);
+}
+
+/* The first line; the kernel's files are replaced by a write, plain files keep what is longer: so all values here have one length. */
+static const char *get(const char *name) {
+  static char text[256];
+  char path[PATH];
+  path_of(path, name);
+  FILE *f = fopen(path, "r");
+  assert_non_null(f);
+  if (!fgets(text, sizeof text, f))
+    text[0] = '\0';
+  fclose(f);
+  text[strcspn(text, "\n")] = '\0';
+  return text;
+}
+
+static int make_machine(void **state) {
+  (void)state;
+  snprintf(machine, sizeof machine, "/tmp/orrery-isolate-XXXXXX");
+  return mkdtemp(machine) ? 0 : -1;
+}
+
+static int remove_machine(void **state) {
+  (void)state;
+  char command[128];
+  snprintf(command, sizeof command, "rm -rf '%s'", machine);
+  return system(command);
+}
+
+static void lists_of_cores_come_back_as_they_went(void **state) {
+  (void)state;
+  const char *const good[] = {"", "0", "0-3", "0-1,4,6-9", "1023"};
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    cpu_set_t set;
+    char text[64];
+    assert_true(orr_cpulist_parse(good[i], &set));
+    assert_true(orr_cpulist_format(&set, text, sizeof text));
+    assert_string_equal(text, good[i]);
+  }
+  cpu_set_t set;
+  char tiny[4];
+  assert_true(orr_cpulist_parse(" 2-3\n", &set));
+  assert_int_equal(CPU_COUNT(&set), 2);
+  assert_true(orr_cpulist_parse("100-200", &set));
+  assert_false(orr_cpulist_format(&set, tiny, sizeof tiny));
+  const char *const bad[] = {"x", "3-1", "1,", "1-", "-1", "1024", "99999999999999999999", "0-3 4", "0,,1"};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    assert_false(orr_cpulist_parse(bad[i], &set));
+    assert_int_equal(CPU_COUNT(&set), 0);
+  }
+}
+
+static void undo_takes_back_in_reverse_order(void **state) {
+  (void)state;
+  struct orr_journal journal;
+  char a[PATH], dir[PATH], run[PATH];
+  put("a", "one");
+  path_of(a, "a");
+  path_of(dir, "made");
+  path_of(run, "run");
+  assert_int_equal(orr_journal_open(&journal, run), 0);
+  assert_int_equal(orr_journal_set(&journal, a, "two"), 0);
+  assert_int_equal(orr_journal_set(&journal, a, "six"), 0);
+  assert_string_equal(get("a"), "six");
+  assert_int_equal(orr_journal_mkdir(&journal, dir), 0);
+  assert_int_equal(orr_journal_mkdir(&journal, dir), EEXIST);
+  assert_int_equal(orr_journal_set(&journal, "/nonexistent/file", "1"), ENOENT);
+  assert_int_equal(orr_journal_set(&journal, a, "t\tb"), EINVAL);
+  assert_int_equal(orr_journal_undo(&journal), 0);
+  assert_string_equal(get("a"), "one"); /* not "two": the first value is written last */
+  assert_int_equal(access(dir, F_OK), -1);
+  assert_int_equal(access(journal.path, F_OK), -1);
+}
+
+static void what_was_there_before_is_not_removed(void **state) {
+  (void)state;
+  struct orr_journal journal;
+  char dir[PATH], run[PATH];
+  path_of(dir, "mine");
+  path_of(run, "run");
+  mkdir(dir, 0755);
+  assert_int_equal(orr_journal_open(&journal, run), 0);
+  assert_int_equal(orr_journal_mkdir(&journal, dir), EEXIST);
+  assert_int_equal(orr_journal_undo(&journal), 0);
+  assert_int_equal(access(dir, F_OK), 0);
+}
+
+static void a_change_that_cannot_be_taken_back_is_counted(void **state) {
+  (void)state;
+  struct orr_journal journal;
+  char dir[PATH], run[PATH];
+  path_of(dir, "full");
+  path_of(run, "run");
+  assert_int_equal(orr_journal_open(&journal, run), 0);
+  assert_int_equal(orr_journal_mkdir(&journal, dir), 0);
+  put("full/file", "in the way");
+  assert_int_equal(orr_journal_undo(&journal), 1);
+}
+
+/* The machine as the isolation sees it: no cgroups, four cores, three interrupts. */
+static void furnish(void) {
+  put("proc/mounts", "tmpfs /tmp tmpfs rw 0 0\n");
+  put("proc/irq/7/smp_affinity_list", "0-3\n");
+  put("proc/irq/8/smp_affinity_list", "2\n");
+  put("proc/irq/9/smp_affinity_list", "0-1\n");
+  put("proc/irq/default_smp_affinity", "f\n");
+  put("sys/devices/system/cpu/online", "0-3\n");
+  put("proc/sys/kernel/sched_rt_runtime_us", "95\n");
+}
+
+static struct orr_isolate_options core_2(char run[PATH]) {
+  path_of(run, "run");
+  return (struct orr_isolate_options){
+      .core = 2, .root = machine, .state_dir = run, .cpuset = true, .irqs = true, .throttling = true};
+}
+
+static void interrupts_and_throttling_are_moved_off_and_given_back(void **state) {
+  (void)state;
+  char run[PATH];
+  struct orr_isolation isolation;
+  furnish();
+  struct orr_isolate_options o = core_2(run);
+  assert_false(orr_isolate_apply(&isolation, &o));
+  assert_int_equal(isolation.cpuset_error, ENOTSUP);
+  assert_int_equal(isolation.method, ORR_ISOLATE_NONE);
+  assert_int_equal(isolation.irqs_moved, 2);
+  assert_string_equal(get("proc/irq/7/smp_affinity_list"), "0-1,3");
+  /* it was bound to this core alone */
+  assert_string_equal(get("proc/irq/8/smp_affinity_list"), "0-1,3");
+  assert_string_equal(get("proc/irq/9/smp_affinity_list"), "0-1");
+  assert_string_equal(get("proc/sys/kernel/sched_rt_runtime_us"), "-1");
+  assert_int_equal(orr_isolate_attach(&isolation), 0);
+  assert_int_equal(orr_isolate_undo(&isolation), 0);
+  assert_memory_equal(get("proc/irq/7/smp_affinity_list"), "0-3", 3);
+  assert_memory_equal(get("proc/irq/8/smp_affinity_list"), "2", 1);
+  assert_string_equal(get("proc/sys/kernel/sched_rt_runtime_us"), "95");
+}
+
+static void what_a_killed_process_left_is_repaired_and_a_living_one_is_let_be(void **state) {
+  (void)state;
+  char run[PATH];
+  int tell[2];
+  struct orr_isolation own;
+  unsigned failures = 1;
+  furnish();
+  struct orr_isolate_options o = core_2(run);
+  assert_int_equal(pipe(tell), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    struct orr_isolation isolation;
+    o.irqs = o.cpuset = false;
+    bool ok = orr_isolate_apply(&isolation, &o);
+    if (write(tell[1], ok ? "y" : "n", 1) != 1)
+      _exit(1);
+    for (;;)
+      pause();
+  }
+  char done = 0;
+  assert_int_equal(read(tell[0], &done, 1), 1);
+  assert_int_equal(done, 'y');
+  assert_string_equal(get("proc/sys/kernel/sched_rt_runtime_us"), "-1");
+  assert_int_equal(orr_isolate_repair(run, &failures), 0); /* it lives */
+  assert_string_equal(get("proc/sys/kernel/sched_rt_runtime_us"), "-1");
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  o.throttling = false;
+  orr_isolate_apply(&own, &o); /* ours is not a leftover either */
+  assert_int_equal(orr_isolate_repair(run, &failures), 1);
+  assert_int_equal(failures, 0);
+  assert_string_equal(get("proc/sys/kernel/sched_rt_runtime_us"), "95");
+  assert_string_equal(get("proc/irq/7/smp_affinity_list"), "0-1,3");
+  orr_isolate_undo(&own);
+  assert_int_equal(orr_isolate_repair(run, &failures), 0);
+  close(tell[0]);
+  close(tell[1]);
+}
+
+static void a_line_cut_short_by_a_crash_does_no_harm(void **state) {
+  (void)state;
+  char run[PATH], line[3 * PATH], a[PATH];
+  unsigned failures;
+  path_of(run, "run");
+  path_of(a, "a");
+  put("a", "new");
+  snprintf(line, sizeof line, "write\t%s\told\nwrite\t%s\tno", a, a);
+  put("run/99999999.undo", line);
+  assert_int_equal(orr_isolate_repair(run, &failures), 1);
+  assert_int_equal(failures, 0);
+  assert_string_equal(get("a"), "old");
+}
+
+#define ON_A_MACHINE(test) cmocka_unit_test_setup_teardown(test, make_machine, remove_machine)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(lists_of_cores_come_back_as_they_went),
+      ON_A_MACHINE(undo_takes_back_in_reverse_order),
+      ON_A_MACHINE(what_was_there_before_is_not_removed),
+      ON_A_MACHINE(a_change_that_cannot_be_taken_back_is_counted),
+      ON_A_MACHINE(interrupts_and_throttling_are_moved_off_and_given_back),
+      ON_A_MACHINE(what_a_killed_process_left_is_repaired_and_a_living_one_is_let_be),
+      ON_A_MACHINE(a_line_cut_short_by_a_crash_does_no_harm),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
