@@ -24,5 +24,6 @@ struct orr_command {
 };
 
 extern const struct orr_command orr_cmd_eval;
+extern const struct orr_command orr_cmd_bench;
 
 #endif

@@ -1,0 +1,78 @@
+/* `orrery bench`: measures this build on this machine. */
+#include "tools/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/commands.h"
+
+extern const struct orr_bench orr_bench_dynamics;
+
+/* The first is what plain `orrery bench` runs. Ends with NULL. */
+static const struct orr_bench *const benches[] = {
+    &orr_bench_dynamics,
+    NULL,
+};
+
+double orr_bench_now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+struct orr_bench_stat orr_bench_stat(double *samples, int count) {
+  qsort(samples, (size_t)count, sizeof *samples, ascending);
+  return (struct orr_bench_stat){samples[0], samples[count / 2]};
+}
+
+static const struct orr_bench *find(const char *word) {
+  for (const struct orr_bench *const *b = benches; *b; b++)
+    if (strncmp(word, "--", 2) == 0 && strcmp((*b)->name, word + 2) == 0)
+      return *b;
+  return NULL;
+}
+
+static int run(int argc, char **argv) {
+  const struct orr_bench *bench = benches[0];
+  json_t *json = NULL;
+  int kept = 1;
+  for (int i = 1; i < argc; i++) {
+    const struct orr_bench *named = find(argv[i]);
+    if (named)
+      bench = named;
+    else if (strcmp(argv[i], "--json") == 0)
+      json = json ? json : json_object();
+    else
+      argv[kept++] = argv[i];
+  }
+  argv[kept] = NULL;
+  int status = bench->run(kept, argv, json);
+  if (json && status == ORR_EXIT_OK) {
+    json_dumpf(json, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+    putchar('\n');
+  }
+  json_decref(json);
+  return status;
+}
+
+const struct orr_command orr_cmd_bench = {
+    .name = "bench",
+    .summary = "measure this build on this machine",
+    .usage = "[--dynamics] [--quick] [--json]",
+    .help = "Times are for one thread. These machines are shared: trust the minimum and the ratios within one run.\n"
+            "\n"
+            "  --dynamics   the solver (the default): chains of 5 to 1000 rigid bodies, the spacecraft of 23 bodies, "
+            "rigid\n"
+            "               and with 20 modes on its bus, and ten flexible bodies with 0 to 20 modes each by the\n"
+            "               articulated and by the composite algorithm, with the paper's operation counts\n"
+            "  --quick      fewer samples\n"
+            "  --json       the same as data\n",
+    .run = run,
+};
