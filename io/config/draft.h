@@ -61,6 +61,9 @@ int orr_draft_find_node(const struct orr_draft *draft, int body, const char *nam
 bool orr_draft_read_reference(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place,
                               const char *key, int *body, int *node);
 
+/* [init] Has core judge the physics of what was read and reports what it finds (problems.c). */
+void orr_draft_judge(struct orr_draft *draft, const struct orr_description *description);
+
 struct orr_config;
 
 /* [any] What a model was read into, for reading what refers to it: cases, and the devices of a run. */

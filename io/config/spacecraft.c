@@ -228,4 +228,5 @@ void orr_spacecraft_read(struct orr_draft *draft, struct orr_files *files, const
       .body_count = draft->body_count, .bodies = draft->bodies, .loop_count = draft->loop_count, .loops = draft->loops};
   memcpy(out->gravity, section.gravity, sizeof out->gravity);
   out->source = orr_place_entity(draft->reader->diagnostics, key, place);
+  orr_draft_judge(draft, out);
 }
