@@ -38,6 +38,13 @@ static void add_products(double *restrict w, int ldw, int n, int ld, const doubl
   }
 }
 
+/* W += s D + s² K: the modal block of a step that takes elastic forces where it ends. */
+static void add_elastic(const struct orr_modal *modal, double step, double *restrict w, int ldw) {
+  for (int s = 0; s < modal->n; s++)
+    for (int r = 0; r < modal->n; r++)
+      w[s * ldw + r] += step * (modal->damping[s * modal->ld + r] + step * modal->stiffness[s * modal->ld + r]);
+}
+
 /* P_ff, P_rf from the mass matrix and the sites, then D_f and μ = P_rf − P_rr Π_d'. */
 void orr_articulated_modes(const struct orr_model *model, struct orr_workspace *ws, int k) {
   const struct orr_link *link = &model->links[k];
@@ -50,6 +57,8 @@ void orr_articulated_modes(const struct orr_model *model, struct orr_workspace *
   memcpy(coupling + 3 * ld, modal->s1, sizeof(double) * 3 * (size_t)ld);
   for (int s = 0; s < n; s++)
     memcpy(w + s * ldw, modal->mff + s * ld, sizeof(double) * (size_t)ld);
+  if (ws->implicit_s != 0)
+    add_elastic(modal, ws->implicit_s, w, ldw);
   for (int i = link->site_first; i < link->site_first + link->site_count; i++) {
     const struct orr_site_state *site = &ws->sites[i];
     if (!site->loaded)
@@ -105,13 +114,20 @@ static double pivot_scale(const orr_inertia *p, orr_spatial h) {
   return turn * v3_dot(h.w, h.w) + push * v3_dot(h.v, h.v);
 }
 
+/* What stands on the diagonal of D beside H P H*: geared rotors, and s c + s² k of an implicit step. */
+static double hinge_extra(const struct orr_link *link, const struct orr_workspace *ws, int i) {
+  double s = ws->implicit_s;
+  return ws->hinge_inertia[link->hinge_u + i] + s * (link->damping[i] + s * link->stiffness[i]);
+}
+
 /* D = H P H* = L diag L*, and gain = P H*. */
-static enum orr_status factor_hinge(const struct orr_link *link, struct orr_link_state *state) {
+static enum orr_status factor_hinge(const struct orr_link *link, const struct orr_workspace *ws,
+                                    struct orr_link_state *state) {
   int n = link->dof;
   for (int j = 0; j < n; j++)
     state->gain[j] = in_apply(state->p, state->h[j]);
   for (int j = 0; j < n; j++) {
-    double pivot = sp_dot(state->h[j], state->gain[j]);
+    double pivot = sp_dot(state->h[j], state->gain[j]) + hinge_extra(link, ws, j);
     for (int k = 0; k < j; k++)
       pivot -= state->d[j][k] * state->d[j][k] / state->d[k][k];
     enum orr_status status = pivot_status(pivot, pivot_scale(&state->p, state->h[j]));
@@ -196,7 +212,7 @@ static enum orr_status factor_link(const struct orr_model *m, struct orr_workspa
   }
   bool held = ws->prescribed[k];
   if (status == ORR_OK && !held)
-    status = factor_hinge(link, state);
+    status = factor_hinge(link, ws, state);
   if (status != ORR_OK) {
     ws->failed_body = link->body;
     return status;

@@ -34,6 +34,7 @@ static struct orr_workspace layout(struct orr_block *arena, const struct orr_mod
   ws.external_modal = ORR_TAKE(arena, double *, m->flex_count);
   ws.kept = ORR_TAKE(arena, bool, m->body_count);
   ws.effort = ORR_TAKE(arena, double, m->u_count);
+  ws.hinge_inertia = ORR_TAKE(arena, double, m->u_count);
   ws.scratch = ORR_TAKE(arena, double, 6 * ((m->mode_max + 3) / 4 * 4));
   ws.angles = ORR_TAKE(arena, double, padded);
   ws.sines = ORR_TAKE(arena, double, padded);

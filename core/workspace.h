@@ -73,18 +73,20 @@ struct orr_workspace {
   struct orr_link_state *links; /* [body_count] */
   struct orr_flex_state *flexes;
   struct orr_site_state *sites;
-  struct orr_rigid *rigids;         /* [body_count] */
-  struct orr_modal_node *nodes;     /* [node_count] mass properties as they are now; flexible bodies */
-  bool *prescribed;                 /* [body_count] links */
-  double *q, *u;                    /* the state given to orr_state_set */
-  double *rotor_speed;              /* [rotor_count] rad/s, relative to the body */
-  double *rotor_torque;             /* N m, on the rotor */
-  double *rotor_accel;              /* rad/s² */
-  orr_spatial *external;            /* [body_count] wrench about the origin of S, S axes, that orr_force_* collects */
-  double **external_modal;          /* [flex_count][ld] */
-  bool *kept;                       /* [body_count] scratch */
-  double *effort;                   /* [u_count] hinge forces with springs */
-  double *scratch;                  /* [6][largest ld] */
+  struct orr_rigid *rigids;     /* [body_count] */
+  struct orr_modal_node *nodes; /* [node_count] mass properties as they are now; flexible bodies */
+  bool *prescribed;             /* [body_count] links */
+  double *q, *u;                /* the state given to orr_state_set */
+  double *rotor_speed;          /* [rotor_count] rad/s, relative to the body */
+  double *rotor_torque;         /* N m, on the rotor */
+  double *rotor_accel;          /* rad/s² */
+  orr_spatial *external;        /* [body_count] wrench about the origin of S, S axes, that orr_force_* collects */
+  double **external_modal;      /* [flex_count][ld] */
+  bool *kept;                   /* [body_count] scratch */
+  double *effort;               /* [u_count] hinge forces with springs */
+  double *hinge_inertia; /* [u_count] added to D_R at a hinge speed: a rotor geared to it, n² J; zero for modes */
+  double implicit_s;     /* s: the factor has M + s D + s² K of modes and hinge springs in place of M; 0: M */
+  double *scratch;       /* [6][largest ld] */
   double *angles, *sines, *cosines; /* [revolute_count, padded] */
   bool complete;                    /* revolute links have r, l, h, v, g and a too, not only what their kernel needs */
   bool forces_known;                /* links[].f is filled; else f = P_R α_R + z_R */
