@@ -23,6 +23,7 @@ struct orr_command {
   int (*run)(int argc, char **argv);
 };
 
+extern const struct orr_command orr_cmd_check;
 extern const struct orr_command orr_cmd_eval;
 extern const struct orr_command orr_cmd_bench;
 

@@ -8,6 +8,7 @@
 
 /* In the order of `orrery --help`; ends with NULL. */
 static const struct orr_command *const commands[] = {
+    &orr_cmd_check,
     &orr_cmd_eval,
     &orr_cmd_bench,
     NULL,

@@ -1,0 +1,93 @@
+/* The summary of a spacecraft as data. */
+#include "core/hinge_kinds.h"
+#include "tools/summary.h"
+
+static json_t *numbers(size_t n, const double *values) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < n; i++)
+    json_array_append_new(list, json_real(values[i]));
+  return list;
+}
+
+static json_t *count(size_t n) { return json_integer((json_int_t)n); }
+
+static json_t *hinge_json(const struct orr_description *d, const struct orr_hinge_desc *h) {
+  const struct orr_hinge_kind_info *kind = orr_hinge_kind_info(h->kind);
+  json_t *o = json_object();
+  json_object_set_new(o, "kind", json_string(kind->name));
+  json_object_set_new(o, "degrees_of_freedom", count(kind->speed_count));
+  json_object_set_new(o, "prescribed", json_boolean(h->prescribed));
+  if (h->parent == ORR_INERTIAL)
+    json_object_set_new(o, "to", json_string("inertial"));
+  else
+    json_object_set_new(
+        o, "to", json_sprintf("%s.%s", d->bodies[h->parent].name, d->bodies[h->parent].nodes[h->parent_node].name));
+  json_t *axes = json_array();
+  for (size_t i = 0; i < kind->axis_count; i++)
+    json_array_append_new(axes, numbers(3, h->axes[i]));
+  json_object_set_new(o, "axes", axes);
+  if (kind->scalar && kind->speed_count) {
+    json_object_set_new(o, "stiffness", numbers(kind->speed_count, h->stiffness));
+    json_object_set_new(o, "damping", numbers(kind->speed_count, h->damping));
+  }
+  return o;
+}
+
+static json_t *body_json(const struct orr_summary *s, size_t i) {
+  const struct orr_body_desc *b = &s->description->bodies[i];
+  const struct orr_body_modes *m = &s->bodies[i];
+  json_t *o = json_object(), *nodes = json_array();
+  json_object_set_new(o, "name", json_string(b->name));
+  json_object_set_new(o, "flexible", json_boolean(b->flexible));
+  json_object_set_new(o, "mass", json_real(orr_body_inertia_at_rest(b).c.xx));
+  json_object_set_new(o, "hinge", hinge_json(s->description, &b->hinge));
+  for (size_t k = 0; k < b->node_count; k++)
+    json_array_append_new(nodes, json_string(b->nodes[k].name));
+  json_object_set_new(o, "nodes", nodes);
+  json_object_set_new(o, "modes", count(b->mode_count));
+  if (m->given_hz)
+    json_object_set_new(o, "frequencies", numbers(m->count, m->given_hz));
+  if (m->coupled_hz)
+    json_object_set_new(o, "coupled_frequencies", numbers(m->count, m->coupled_hz));
+  if (b->flexible)
+    json_object_set_new(o, "deformation", json_string(b->deformation == ORR_DEFORMATION_FULL ? "full" : "linearized"));
+  return o;
+}
+
+static json_t *loop_json(const struct orr_description *d, const struct orr_loop_desc *l) {
+  static const char *const kinds[] = {"point", "weld", "revolute", "distance", "gear"};
+  static const char *const methods[] = {"auto", "embed", "augment"};
+  json_t *o = json_object(), *between = json_array();
+  json_object_set_new(o, "kind", json_string(kinds[l->kind]));
+  json_object_set_new(o, "method", json_string(methods[l->method]));
+  for (size_t i = 0; i < 2; i++) {
+    const struct orr_body_desc *b = &d->bodies[l->body[i]];
+    json_array_append_new(between, l->kind == ORR_LOOP_GEAR
+                                       ? json_string(b->name)
+                                       : json_sprintf("%s.%s", b->name, b->nodes[l->node[i]].name));
+  }
+  json_object_set_new(o, "between", between);
+  return o;
+}
+
+json_t *orr_summary_json(const struct orr_summary *s) {
+  const struct orr_description *d = s->description;
+  json_t *o = json_object(), *bodies = json_array(), *loops = json_array();
+  for (size_t i = 0; i < d->body_count; i++)
+    json_array_append_new(bodies, body_json(s, i));
+  for (size_t i = 0; i < d->loop_count; i++)
+    json_array_append_new(loops, loop_json(d, &d->loops[i]));
+  json_object_set_new(o, "degrees_of_freedom", count(s->freedoms));
+  json_object_set_new(o, "prescribed", count(s->prescribed));
+  json_object_set_new(o, "modes", count(s->modes));
+  json_object_set_new(o, "trees", count(s->trees));
+  json_object_set_new(o, "mass", json_real(s->rest.mass));
+  json_object_set_new(o, "com", numbers(3, s->rest.com));
+  json_object_set_new(o, "inertia", numbers(6, s->rest.inertia));
+  json_object_set_new(o, "gravity", numbers(3, d->gravity));
+  json_object_set_new(o, "bodies", bodies);
+  json_object_set_new(o, "loops", loops);
+  json_object_set_new(o, "model_bytes", count(s->model_bytes));
+  json_object_set_new(o, "workspace_bytes", count(s->workspace_bytes));
+  return o;
+}
