@@ -81,6 +81,12 @@ struct orr_composite *orr_trial_composite(struct orr_trial *trial) {
   return composite;
 }
 
+double *orr_vector_make(int count) {
+  double *x = calloc((size_t)count + 1, sizeof *x);
+  assert_non_null(x);
+  return x;
+}
+
 static double largest(const double *x, int count) {
   double most = 0;
   for (int i = 0; i < count; i++)

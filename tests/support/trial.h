@@ -30,6 +30,9 @@ enum orr_status orr_trial_forward(struct orr_trial *trial);
 /* A composite for the model; freed with the trial. */
 struct orr_composite *orr_trial_composite(struct orr_trial *trial);
 
+/* Zeroed; fails the test without memory; the test frees it. */
+double *orr_vector_make(int count);
+
 /* max |a − b| / max |b|, infinite if something is not finite; 0 / 0 is 0. */
 double orr_gap(const double *a, const double *b, int count);
 /* The largest over bodies of max |a − b| / max(largest of the body, 1e-2 of the largest of all), for vectors laid out like u. */

@@ -15,12 +15,6 @@
 /* The reference is good to 1e-15 times the condition of M, and so is core: 1e-11 leaves room for a condition of 1e4. */
 static const double AGREE = 1e-11;
 
-static double *vector_of(int count) {
-  double *x = calloc((size_t)count + 1, sizeof *x);
-  assert_non_null(x);
-  return x;
-}
-
 /* f(k) of every body: worst difference over the largest force, the linear and the angular part each. */
 static double hinge_gap(const struct orr_trial *trial, const struct orr_dense *dense) {
   double gap[2] = {0, 0}, scale[2] = {1e-30, 1e-30};
@@ -41,7 +35,7 @@ static void compare_with_dense(const struct orr_sample *s, unsigned options, uin
   struct orr_trial trial = orr_trial_make(s, options);
   struct orr_dense *dense = orr_dense_make(s);
   int rotors = (int)s->description.rotor_count;
-  double *want = vector_of(s->u_count), *tau = vector_of(s->u_count), *rotor = vector_of(rotors);
+  double *want = orr_vector_make(s->u_count), *tau = orr_vector_make(s->u_count), *rotor = orr_vector_make(rotors);
   assert_true(orr_dense_forward(dense, want, rotor));
   assert_int_equal(orr_trial_forward(&trial), ORR_OK);
   orr_expect_below(orr_gap_bodies(s, trial.accel, want), AGREE, "acceleration", seed);
@@ -142,7 +136,7 @@ static void fast_kernels_equal_their_plain_twin(void **state) {
     assert_int_equal(orr_trial_forward(&fast), ORR_OK);
     assert_int_equal(orr_trial_forward(&plain), ORR_OK);
     orr_expect_below(orr_gap_bodies(s, fast.accel, plain.accel), 1e-10, "acceleration", seed);
-    double *have = vector_of(6 * o.bodies), *want = vector_of(6 * o.bodies);
+    double *have = orr_vector_make(6 * o.bodies), *want = orr_vector_make(6 * o.bodies);
     for (int i = 0; i < o.bodies; i++) {
       sp_to(have + 6 * i, orr_hinge_force(fast.model, fast.ws, i));
       sp_to(want + 6 * i, orr_hinge_force(plain.model, plain.ws, i));
@@ -166,7 +160,7 @@ static void renumbering_the_bodies_changes_nothing(void **state) {
     struct orr_trial a = orr_trial_make(s, 0), b = orr_trial_make(other, 0);
     assert_int_equal(orr_trial_forward(&a), ORR_OK);
     assert_int_equal(orr_trial_forward(&b), ORR_OK);
-    double *back = vector_of(s->u_count);
+    double *back = orr_vector_make(s->u_count);
     for (int i = 0; i < o.bodies; i++) {
       int count = orr_sample_hinge_u(s, i) - s->u_at[i] + orr_sample_speeds(s->bodies[i].hinge.kind);
       memcpy(back + s->u_at[i], b.accel + other->u_at[to[i]], sizeof(double) * (size_t)count);
@@ -218,7 +212,7 @@ static void forces_of_driven_hinges_and_accelerations_of_free_ones_are_not_read(
     struct orr_sample *s = orr_sample_make(&o);
     struct orr_trial trial = orr_trial_make(s, 0);
     assert_int_equal(orr_trial_forward(&trial), ORR_OK);
-    double *want = vector_of(s->u_count);
+    double *want = orr_vector_make(s->u_count);
     memcpy(want, trial.accel, sizeof(double) * (size_t)s->u_count);
     for (int i = 0; i < o.bodies; i++) {
       int hinge = orr_sample_hinge_u(s, i), end = hinge + orr_sample_speeds(s->bodies[i].hinge.kind);
@@ -245,7 +239,7 @@ static void no_given_accelerations_mean_zero(void **state) {
   memset(s->given, 0, sizeof(double) * (size_t)s->u_count);
   struct orr_trial trial = orr_trial_make(s, 0);
   assert_int_equal(orr_trial_forward(&trial), ORR_OK);
-  double *absent = vector_of(s->u_count);
+  double *absent = orr_vector_make(s->u_count);
   assert_int_equal(orr_forward(trial.model, trial.ws, s->force, NULL, absent), ORR_OK);
   assert_memory_equal(trial.accel, absent, sizeof(double) * (size_t)s->u_count);
   free(absent);
