@@ -1,5 +1,7 @@
 #include "core/articulated.h"
 
+#include "core/kinematics.h"
+
 #include <float.h>
 
 /* A pivot that is not above this part of the largest it is measured against is singular: sixteen digits less what
@@ -71,7 +73,7 @@ void orr_articulated_modes(const struct orr_model *model, struct orr_workspace *
   if (link->site_own >= 0) {
     /* D_f = P_ff − Π_d'ᵀ μ − P_frΠ_d' */
     const double *pi = ws->sites[link->site_own].pi;
-    inertia_rows(&ws->links[k].p, pi, y, ld);
+    inertia_rows(&ws->flows[k].p, pi, y, ld);
     add_products(w, ldw, n, ld, coupling, pi, -1);
     for (int r = 0; r < 6 * ld; r++)
       coupling[r] -= y[r];
@@ -122,15 +124,15 @@ static double hinge_extra(const struct orr_link *link, const struct orr_workspac
 
 /* D = H P H* = L diag L*, and gain = P H*. */
 static enum orr_status factor_hinge(const struct orr_link *link, const struct orr_workspace *ws,
-                                    struct orr_link_state *state) {
+                                    struct orr_link_state *state, const orr_inertia *p) {
   int n = link->dof;
   for (int j = 0; j < n; j++)
-    state->gain[j] = in_apply(state->p, state->h[j]);
+    state->gain[j] = in_apply(*p, state->h[j]);
   for (int j = 0; j < n; j++) {
     double pivot = sp_dot(state->h[j], state->gain[j]) + hinge_extra(link, ws, j);
     for (int k = 0; k < j; k++)
       pivot -= state->d[j][k] * state->d[j][k] / state->d[k][k];
-    enum orr_status status = pivot_status(pivot, pivot_scale(&state->p, state->h[j]));
+    enum orr_status status = pivot_status(pivot, pivot_scale(p, state->h[j]));
     if (status != ORR_OK)
       return status;
     state->d[j][j] = 1 / pivot;
@@ -158,8 +160,7 @@ void orr_hinge_solve(const struct orr_link *link, const struct orr_link_state *s
 }
 
 /* P+ = P − P H* D⁻¹ H P, one rank at a time with y = L⁻¹ (H P): a prescribed hinge passes P whole. */
-static orr_inertia hinge_project(const struct orr_link *link, const struct orr_link_state *state) {
-  orr_inertia p = state->p;
+static orr_inertia hinge_project(const struct orr_link *link, const struct orr_link_state *state, orr_inertia p) {
   orr_spatial y[6];
   for (int i = 0; i < link->dof; i++) {
     y[i] = state->gain[i];
@@ -177,7 +178,7 @@ void orr_articulated_to_parent(const struct orr_model *model, struct orr_workspa
   if (link->parent < 0)
     return;
   orr_inertia gamma = in_shift(state->l, in_rotate(state->r, plus));
-  struct orr_link_state *parent = &ws->links[link->parent];
+  struct orr_flow *parent = &ws->flows[link->parent];
   parent->p = in_add(parent->p, gamma);
   if (link->site_parent < 0)
     return;
@@ -193,8 +194,8 @@ static void rotors_inertia(const struct orr_model *m, struct orr_workspace *ws) 
     struct orr_site_state *site = rotor->site >= 0 ? &ws->sites[rotor->site] : NULL;
     orr_vec3 u = site ? m3_apply(site->r, rotor->axis) : rotor->axis;
     orr_spatial a = {u, v3_zero()};
-    struct orr_link_state *state = &ws->links[rotor->link];
-    state->p = in_rank1(state->p, rotor->inertia, a);
+    struct orr_flow *flow = &ws->flows[rotor->link];
+    flow->p = in_rank1(flow->p, rotor->inertia, a);
     if (!site)
       continue;
     site->gamma = in_rank1(site->loaded ? site->gamma : in_zero(), rotor->inertia, a);
@@ -202,22 +203,23 @@ static void rotors_inertia(const struct orr_model *m, struct orr_workspace *ws) 
   }
 }
 
-static enum orr_status factor_link(const struct orr_model *m, struct orr_workspace *ws, int k) {
-  const struct orr_link *link = &m->links[k];
+enum orr_status orr_articulated_factor_link(const struct orr_model *model, struct orr_workspace *ws, int k) {
+  const struct orr_link *link = &model->links[k];
   struct orr_link_state *state = &ws->links[k];
+  struct orr_flow *flow = &ws->flows[k];
   enum orr_status status = ORR_OK;
   if (link->flex >= 0) {
-    orr_articulated_modes(m, ws, k);
-    status = eliminate_modes(&ws->flexes[link->flex], &state->p);
+    orr_articulated_modes(model, ws, k);
+    status = eliminate_modes(&ws->flexes[link->flex], &flow->p);
   }
   bool held = ws->prescribed[k];
   if (status == ORR_OK && !held)
-    status = factor_hinge(link, ws, state);
+    status = factor_hinge(link, ws, state, &flow->p);
   if (status != ORR_OK) {
     ws->failed_body = link->body;
     return status;
   }
-  orr_articulated_to_parent(m, ws, k, held ? state->p : hinge_project(link, state));
+  orr_articulated_to_parent(model, ws, k, held ? flow->p : hinge_project(link, state, flow->p));
   return ORR_OK;
 }
 
@@ -225,12 +227,11 @@ void orr_articulated_inertias(const struct orr_model *model, struct orr_workspac
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
     const struct orr_rigid *rigid = &ws->rigids[k];
-    struct orr_link_state *state = &ws->links[k];
     if (link->flex < 0) {
-      state->p = in_rigid(rigid->mass, rigid->s, rigid->i);
+      ws->flows[k].p = in_rigid(rigid->mass, rigid->s, rigid->i);
     } else {
       const struct orr_flex_state *flex = &ws->flexes[link->flex];
-      state->p = in_rigid(flex->modal.mass, flex->mass.s, flex->mass.inertia);
+      ws->flows[k].p = in_rigid(flex->modal.mass, flex->mass.s, flex->mass.inertia);
     }
   }
   for (int i = 0; i < model->site_count; i++)
@@ -239,9 +240,10 @@ void orr_articulated_inertias(const struct orr_model *model, struct orr_workspac
 }
 
 enum orr_status orr_articulated_factor(const struct orr_model *model, struct orr_workspace *ws) {
+  orr_links_complete(model, ws);
   orr_articulated_inertias(model, ws);
   for (int k = model->body_count - 1; k >= 0; k--) {
-    enum orr_status status = factor_link(model, ws, k);
+    enum orr_status status = orr_articulated_factor_link(model, ws, k);
     if (status != ORR_OK)
       return status;
   }
@@ -252,7 +254,7 @@ enum orr_status orr_articulated_factor(const struct orr_model *model, struct orr
 
 void orr_articulated_clear(const struct orr_model *model, struct orr_workspace *ws) {
   for (int k = 0; k < model->body_count; k++)
-    ws->links[k].z = sp_zero();
+    ws->flows[k].z = sp_zero();
   for (int i = 0; i < model->site_count; i++)
     ws->sites[i].zeta = sp_zero();
   for (int i = 0; i < model->flex_count; i++)
@@ -269,58 +271,67 @@ void orr_site_force(const struct orr_site_state *site, orr_spatial f, double sig
 }
 
 /* ε_f = T_f − z_f + Π_d'ᵀ z_r; L⁻¹ ε_f; z_R = z_r + μᵀ D_f⁻¹ ε_f */
-static void modal_forces(const struct orr_link *link, struct orr_workspace *ws, struct orr_link_state *state) {
+static void modal_forces(const struct orr_link *link, struct orr_workspace *ws, struct orr_flow *flow) {
   struct orr_flex_state *flex = &ws->flexes[link->flex];
   int n = flex->modal.n, ld = flex->modal.ld, ldw = flex->ldw;
   double *restrict e = flex->force;
   for (int i = link->site_first; i < link->site_first + link->site_count; i++)
     orr_site_force(&ws->sites[i], ws->sites[i].zeta, -1, e, ld);
   if (link->site_own >= 0)
-    orr_site_force(&ws->sites[link->site_own], state->z, 1, e, ld);
+    orr_site_force(&ws->sites[link->site_own], flow->z, 1, e, ld);
   for (int j = 0; j < n; j++) {
     const double *restrict row = flex->w + j * ldw;
     double k = e[j] * flex->inverse[j];
     for (int r = j + 1; r < n; r++)
       e[r] -= k * row[r];
-    state->z = sp_madd(state->z, k, sp_from(row + ld));
+    flow->z = sp_madd(flow->z, k, sp_from(row + ld));
   }
+}
+
+enum orr_status orr_articulated_forces_link(const struct orr_model *model, struct orr_workspace *ws, int k,
+                                            const double *tau, const double *given, bool moving) {
+  const struct orr_link *link = &model->links[k];
+  struct orr_link_state *state = &ws->links[k];
+  struct orr_flow *flow = &ws->flows[k];
+  if (link->flex >= 0)
+    modal_forces(link, ws, flow);
+  orr_spatial z = flow->z;
+  if (moving)
+    z = sp_add(z, in_apply(flow->p, state->a));
+  if (ws->prescribed[k]) {
+    orr_spatial driven = sp_zero();
+    for (int i = 0; i < link->dof; i++) {
+      state->nu[i] = given ? given[i] : 0;
+      driven = sp_madd(driven, state->nu[i], state->h[i]);
+    }
+    z = sp_add(z, in_apply(flow->p, driven));
+  } else {
+    for (int i = 0; i < link->dof; i++)
+      state->nu[i] = tau[i] - sp_dot(state->h[i], z);
+    orr_hinge_solve(link, state, state->nu);
+    for (int i = 0; i < link->dof; i++)
+      z = sp_madd(z, state->nu[i], state->gain[i]);
+  }
+  if (!(fabs(sp_dot(z, z)) <= DBL_MAX)) {
+    ws->failed_body = link->body;
+    return ORR_ERROR_NOT_FINITE;
+  }
+  if (link->parent < 0)
+    return ORR_OK;
+  orr_spatial zeta = sp_force_shift(state->l, sp_rotate(state->r, z));
+  ws->flows[link->parent].z = sp_add(ws->flows[link->parent].z, zeta);
+  if (link->site_parent >= 0)
+    ws->sites[link->site_parent].zeta = sp_add(ws->sites[link->site_parent].zeta, zeta);
+  return ORR_OK;
 }
 
 enum orr_status orr_articulated_forces(const struct orr_model *model, struct orr_workspace *ws, const double *tau,
                                        const double *given, bool moving) {
   for (int k = model->body_count - 1; k >= 0; k--) {
-    const struct orr_link *link = &model->links[k];
-    struct orr_link_state *state = &ws->links[k];
-    if (link->flex >= 0)
-      modal_forces(link, ws, state);
-    orr_spatial z = state->z;
-    if (moving)
-      z = sp_add(z, in_apply(state->p, state->a));
-    if (ws->prescribed[k]) {
-      for (int i = 0; i < link->dof; i++) {
-        state->nu[i] = given ? given[link->hinge_u + i] : 0;
-        if (state->nu[i] != 0)
-          z = sp_add(z, in_apply(state->p, (orr_spatial){v3_scale(state->nu[i], state->h[i].w),
-                                                         v3_scale(state->nu[i], state->h[i].v)}));
-      }
-    } else {
-      for (int i = 0; i < link->dof; i++)
-        state->nu[i] = tau[link->hinge_u + i] - sp_dot(state->h[i], z);
-      orr_hinge_solve(link, state, state->nu);
-      for (int i = 0; i < link->dof; i++)
-        z = sp_madd(z, state->nu[i], state->gain[i]);
-    }
-    if (!(fabs(sp_dot(z, z)) <= DBL_MAX)) {
-      ws->failed_body = link->body;
-      return ORR_ERROR_NOT_FINITE;
-    }
-    if (link->parent < 0)
-      continue;
-    orr_spatial zeta = sp_force_shift(state->l, sp_rotate(state->r, z));
-    ws->links[link->parent].z = sp_add(ws->links[link->parent].z, zeta);
-    if (link->site_parent < 0)
-      continue;
-    ws->sites[link->site_parent].zeta = sp_add(ws->sites[link->site_parent].zeta, zeta);
+    int at = model->links[k].hinge_u;
+    enum orr_status status = orr_articulated_forces_link(model, ws, k, tau + at, given ? given + at : NULL, moving);
+    if (status != ORR_OK)
+      return status;
   }
   return ORR_OK;
 }
@@ -352,41 +363,46 @@ static void modal_accelerations(struct orr_flex_state *flex, orr_spatial alpha_r
   }
 }
 
+void orr_articulated_accelerate_link(const struct orr_model *model, struct orr_workspace *ws, int k, orr_vec3 base,
+                                     bool moving, double *accel) {
+  const struct orr_link *link = &model->links[k];
+  struct orr_link_state *state = &ws->links[k];
+  struct orr_flow *flow = &ws->flows[k];
+  orr_spatial on = {v3_zero(), base};
+  if (link->parent >= 0)
+    on = ws->flows[link->parent].alpha;
+  if (link->site_parent >= 0) {
+    const struct orr_flex_state *flex = &ws->flexes[model->links[link->parent].flex];
+    on = sp_add(on, orr_site_motion(&ws->sites[link->site_parent], flex->accel, flex->modal.ld));
+  }
+  orr_spatial alpha = sp_rotate_t(state->r, sp_motion_shift(state->l, on));
+  double beta[6], y[6];
+  for (int i = 0; i < link->dof; i++)
+    y[i] = sp_dot(state->gain[i], alpha);
+  if (!ws->prescribed[k])
+    orr_hinge_solve(link, state, y);
+  for (int i = 0; i < link->dof; i++) {
+    beta[i] = ws->prescribed[k] ? state->nu[i] : state->nu[i] - y[i];
+    accel[link->hinge_u + i] = beta[i];
+  }
+  if (moving)
+    alpha = sp_add(alpha, state->a);
+  for (int i = 0; i < link->dof; i++)
+    alpha = sp_madd(alpha, beta[i], state->h[i]);
+  state->alpha_r = flow->alpha = alpha;
+  if (link->flex < 0)
+    return;
+  struct orr_flex_state *flex = &ws->flexes[link->flex];
+  modal_accelerations(flex, alpha);
+  for (int r = 0; r < link->mode_count; r++)
+    accel[link->u + r] = flex->accel[r];
+  if (link->site_own < 0)
+    return;
+  flow->alpha = sp_sub(alpha, orr_site_motion(&ws->sites[link->site_own], flex->accel, flex->modal.ld));
+}
+
 void orr_articulated_accelerations(const struct orr_model *model, struct orr_workspace *ws, orr_vec3 base, bool moving,
                                    double *accel) {
-  for (int k = 0; k < model->body_count; k++) {
-    const struct orr_link *link = &model->links[k];
-    struct orr_link_state *state = &ws->links[k];
-    orr_spatial on = {v3_zero(), base};
-    if (link->parent >= 0)
-      on = ws->links[link->parent].alpha;
-    if (link->site_parent >= 0) {
-      const struct orr_flex_state *flex = &ws->flexes[model->links[link->parent].flex];
-      on = sp_add(on, orr_site_motion(&ws->sites[link->site_parent], flex->accel, flex->modal.ld));
-    }
-    orr_spatial alpha = sp_rotate_t(state->r, sp_motion_shift(state->l, on));
-    double beta[6], y[6];
-    for (int i = 0; i < link->dof; i++)
-      y[i] = sp_dot(state->gain[i], alpha);
-    if (!ws->prescribed[k])
-      orr_hinge_solve(link, state, y);
-    for (int i = 0; i < link->dof; i++) {
-      beta[i] = ws->prescribed[k] ? state->nu[i] : state->nu[i] - y[i];
-      accel[link->hinge_u + i] = beta[i];
-    }
-    if (moving)
-      alpha = sp_add(alpha, state->a);
-    for (int i = 0; i < link->dof; i++)
-      alpha = sp_madd(alpha, beta[i], state->h[i]);
-    state->alpha_r = state->alpha = alpha;
-    if (link->flex < 0)
-      continue;
-    struct orr_flex_state *flex = &ws->flexes[link->flex];
-    modal_accelerations(flex, alpha);
-    for (int r = 0; r < link->mode_count; r++)
-      accel[link->u + r] = flex->accel[r];
-    if (link->site_own < 0)
-      continue;
-    state->alpha = sp_sub(alpha, orr_site_motion(&ws->sites[link->site_own], flex->accel, flex->modal.ld));
-  }
+  for (int k = 0; k < model->body_count; k++)
+    orr_articulated_accelerate_link(model, ws, k, base, moving, accel);
 }

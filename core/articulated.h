@@ -38,6 +38,13 @@ void orr_hinge_solve(const struct orr_link *link, const struct orr_link_state *s
 /* Starts every z at zero. Then callers add to links[].z, sites[].zeta. [rt] O(N). */
 void orr_articulated_clear(const struct orr_model *model, struct orr_workspace *ws);
 
+/* The steps of the three sweeps for one link; `tau` and `given` are of its own hinge, `accel` is the whole vector. [rt] */
+enum orr_status orr_articulated_factor_link(const struct orr_model *model, struct orr_workspace *ws, int k);
+enum orr_status orr_articulated_forces_link(const struct orr_model *model, struct orr_workspace *ws, int k,
+                                            const double *tau, const double *given, bool moving);
+void orr_articulated_accelerate_link(const struct orr_model *model, struct orr_workspace *ws, int k, orr_vec3 base,
+                                     bool moving, double *accel);
+
 /* From z of every link, ε_f in flexes[].force (T_f less the modes' own z_f) and the hinge forces `tau` [u_count], the ν of
  * every link. `given` [u_count] holds β̇ of prescribed hinges (NULL: zero). Biases a of the links count when `moving`.
  * [rt] O(N + Σn²). */

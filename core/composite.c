@@ -82,11 +82,12 @@ struct orr_composite *orr_composite_init(void *block, size_t bytes, const struct
 
 /* R(k) of flexible-operators (47), tips to base: links[].p, and [D_f | μ] of the bodies with modes. */
 static void composite_inertias(const struct orr_model *m, struct orr_workspace *ws) {
+  orr_links_complete(m, ws);
   orr_articulated_inertias(m, ws);
   for (int k = m->body_count - 1; k >= 0; k--) {
     if (m->links[k].flex >= 0)
       orr_articulated_modes(m, ws, k);
-    orr_articulated_to_parent(m, ws, k, ws->links[k].p);
+    orr_articulated_to_parent(m, ws, k, ws->flows[k].p);
   }
 }
 
@@ -125,6 +126,7 @@ void orr_composite_matrix(const struct orr_model *model, struct orr_workspace *w
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
     const struct orr_link_state *state = &ws->links[k];
+    const struct orr_flow *flow = &ws->flows[k];
     const struct orr_flex_state *flex = link->flex >= 0 ? &ws->flexes[link->flex] : NULL;
     int n = link->mode_count, speed = composite->first[k];
     for (int s = 0; s < n; s++, speed++) {
@@ -136,7 +138,7 @@ void orr_composite_matrix(const struct orr_model *model, struct orr_workspace *w
     }
     for (int j = 0; j < link->dof; j++, speed++) {
       double *row = composite->row[speed], *own = row + composite->depth[composite->first[k]];
-      orr_spatial f = in_apply(state->p, state->h[j]);
+      orr_spatial f = in_apply(flow->p, state->h[j]);
       for (int r = 0; r < n; r++)
         own[r] = sp_dot(sp_from(flex->w + r * flex->ldw + flex->modal.ld), state->h[j]);
       for (int i = 0; i <= j; i++)

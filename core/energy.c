@@ -33,8 +33,9 @@ static orr_spatial modal_momentum(const struct orr_flex_state *flex, double *ene
 /* h = M_rr V + M_rf η̇ of link k about the origin of S, S axes; its kinetic energy. Rotors not included. */
 static orr_spatial link_momentum(const struct orr_model *m, const struct orr_workspace *ws, int k, double *energy) {
   const struct orr_link_state *state = &ws->links[k];
+  const struct orr_flow *flow = &ws->flows[k];
   struct orr_rigid body = rigid_part(m, ws, k);
-  orr_spatial v = {state->omega, state->v};
+  orr_spatial v = {flow->omega, state->v};
   orr_spatial h = in_apply(in_rigid(body.mass, body.s, body.i), v);
   *energy = 0.5 * sp_dot(h, v);
   if (m->links[k].flex < 0)
@@ -47,7 +48,7 @@ static orr_spatial link_momentum(const struct orr_model *m, const struct orr_wor
 
 /* The axis of a rotor and the angular velocity of its node, S axes. */
 static orr_vec3 rotor_axis(const struct orr_workspace *ws, const struct orr_rotor *rotor, orr_vec3 *omega) {
-  *omega = ws->links[rotor->link].omega;
+  *omega = ws->flows[rotor->link].omega;
   if (rotor->site < 0)
     return rotor->axis;
   const struct orr_site_state *site = &ws->sites[rotor->site];

@@ -1,14 +1,14 @@
 #include "core/forward.h"
 
+#include <float.h>
+
 #include "core/articulated.h"
 #include "core/kinematics.h"
+#include "core/revolute.h"
 
-void orr_hinge_springs(const struct orr_link *link, const double *q, const double *u, double *out) {
-  for (int i = 0; i < link->dof; i++) {
-    out[i] = 0;
-    if (link->springs)
-      out[i] = -link->stiffness[i] * (q[link->hinge_q + i] - link->rest[i]) - link->damping[i] * u[link->hinge_u + i];
-  }
+void orr_hinge_springs_add(const struct orr_link *link, const double *q, const double *u, double *out) {
+  for (int i = 0; i < link->dof; i++)
+    out[i] -= link->stiffness[i] * (q[link->hinge_q + i] - link->rest[i]) + link->damping[i] * u[link->hinge_u + i];
 }
 
 /* A rotor of speed Ω under the torque τ: J (Ω̇ + u·ω̇_n) = τ, and on its node −(J Ω̇ u + J Ω ω_n × u). With Ω̇ taken out,
@@ -16,18 +16,18 @@ void orr_hinge_springs(const struct orr_link *link, const double *q, const doubl
 static void rotors_load(const struct orr_model *m, struct orr_workspace *ws) {
   for (int i = 0; i < m->rotor_count; i++) {
     const struct orr_rotor *rotor = &m->rotors[i];
-    struct orr_link_state *state = &ws->links[rotor->link];
+    struct orr_flow *flow = &ws->flows[rotor->link];
     struct orr_site_state *site = rotor->site >= 0 ? &ws->sites[rotor->site] : NULL;
-    orr_vec3 u = rotor->axis, omega = state->omega;
+    orr_vec3 u = rotor->axis, omega = flow->omega;
     double bias = 0;
     if (site) {
       u = m3_apply(site->r, u);
       omega = v3_add(omega, site->u.w);
-      bias = v3_dot(u, v3_add(site->turn, v3_cross(state->omega, site->u.w)));
+      bias = v3_dot(u, v3_add(site->turn, v3_cross(flow->omega, site->u.w)));
     }
     orr_vec3 n = v3_scale(ws->rotor_torque[i] - rotor->inertia * bias, u);
     n = v3_madd(n, rotor->inertia * ws->rotor_speed[i], v3_cross(omega, u));
-    state->z.w = v3_add(state->z.w, n);
+    flow->z.w = v3_add(flow->z.w, n);
     if (site)
       site->zeta.w = v3_add(site->zeta.w, n);
   }
@@ -43,41 +43,114 @@ static void rotors_accelerate(const struct orr_model *m, struct orr_workspace *w
   }
 }
 
+/* z of link k: what moves and pushes; ε_f of its modes. */
+static void load_link(const struct orr_model *m, struct orr_workspace *ws, int k, const double *force) {
+  const struct orr_link *link = &m->links[k];
+  ws->flows[k].z = sp_sub(ws->links[k].b, ws->external[k]);
+  if (link->flex < 0)
+    return;
+  struct orr_flex_state *flex = &ws->flexes[link->flex];
+  const double *external = ws->external_modal[link->flex];
+  for (int r = 0; r < link->mode_count; r++)
+    flex->force[r] = (force ? force[link->u + r] : 0) + external[r] - flex->mass.bias_f[r];
+  orr_modal_elastic(&flex->modal, flex->eta, flex->rate, flex->force);
+}
+
 void orr_forward_load(const struct orr_model *model, struct orr_workspace *ws, const double *force) {
+  orr_links_complete(model, ws);
   orr_articulated_clear(model, ws);
-  for (int k = 0; k < model->body_count; k++) {
-    const struct orr_link *link = &model->links[k];
-    struct orr_link_state *state = &ws->links[k];
-    state->z = sp_sub(state->b, ws->external[k]);
-    if (link->flex < 0)
-      continue;
-    struct orr_flex_state *flex = &ws->flexes[link->flex];
-    const double *external = ws->external_modal[link->flex];
-    for (int r = 0; r < link->mode_count; r++)
-      flex->force[r] = (force ? force[link->u + r] : 0) + external[r] - flex->mass.bias_f[r];
-    orr_modal_elastic(&flex->modal, flex->eta, flex->rate, flex->force);
-  }
+  for (int k = 0; k < model->body_count; k++)
+    load_link(model, ws, k, force);
   rotors_load(model, ws);
+}
+
+/* A link goes by the revolute kernel unless its hinge is driven or carries inertia, or springs to be taken implicitly: then
+ * something of it stays in P+. True if some link has to leave the kernel. */
+static bool choose_kernels(const struct orr_model *m, struct orr_workspace *ws) {
+  bool left = false;
+  for (int k = 0; k < m->body_count; k++) {
+    const struct orr_link *link = &m->links[k];
+    if (link->kernel != ORR_KERNEL_REVOLUTE)
+      continue;
+    bool alone = ws->hinge_inertia[link->hinge_u] == 0 && !(ws->implicit_s != 0 && link->springs);
+    ws->fast[k] = alone && !ws->prescribed[k];
+    left |= !ws->fast[k];
+  }
+  return left;
+}
+
+/* ω × I ω; ω × (ω × s) less the external force of a revolute link. */
+static void load_revolute(const struct orr_workspace *ws, int k, struct orr_flow *flow) {
+  const struct orr_rigid *body = &ws->rigids[k];
+  orr_vec3 w = flow->omega;
+  orr_spatial b = {v3_cross(w, s3_apply(body->i, w)), v3_cross(w, v3_cross(w, body->s))};
+  flow->z = sp_sub(b, ws->external[k]);
+}
+
+static void load_all(const struct orr_model *m, struct orr_workspace *ws, const double *force) {
+  if (choose_kernels(m, ws))
+    orr_links_complete(m, ws);
+  for (int i = 0; i < m->site_count; i++)
+    ws->sites[i].zeta = sp_zero();
+  for (int k = 0; k < m->body_count; k++) {
+    if (m->links[k].kernel == ORR_KERNEL_REVOLUTE)
+      load_revolute(ws, k, &ws->flows[k]);
+    else
+      load_link(m, ws, k, force);
+  }
+  rotors_load(m, ws);
+  orr_articulated_inertias(m, ws);
+}
+
+/* Tips to base: factor and forces of each link. */
+static enum orr_status sweep_inward(const struct orr_model *m, struct orr_workspace *ws, const double *force,
+                                    const double *given) {
+  for (int k = m->body_count - 1; k >= 0; k--) {
+    const struct orr_link *link = &m->links[k];
+    int at = link->hinge_u;
+    double tau[6];
+    for (int i = 0; i < link->dof; i++)
+      tau[i] = force[at + i];
+    if (link->springs)
+      orr_hinge_springs_add(link, ws->q, ws->u, tau);
+    if (ws->fast[k]) {
+      if (revolute_inward(link, &ws->flows[k], link->parent >= 0 ? &ws->flows[link->parent] : NULL, tau[0]))
+        continue;
+      ws->failed_body = link->body;
+      return ws->flows[k].p.a.zz <= DBL_MAX && fabs(ws->flows[k].z.w.z) <= DBL_MAX && fabs(tau[0]) <= DBL_MAX
+                 ? ORR_ERROR_SINGULAR
+                 : ORR_ERROR_NOT_FINITE;
+    }
+    enum orr_status status = orr_articulated_factor_link(m, ws, k);
+    if (status == ORR_OK)
+      status = orr_articulated_forces_link(m, ws, k, tau, given ? given + at : NULL, true);
+    if (status != ORR_OK)
+      return status;
+  }
+  return ORR_OK;
+}
+
+static void sweep_outward(const struct orr_model *m, struct orr_workspace *ws, double *accel) {
+  orr_vec3 base = v3_neg(m->gravity);
+  for (int k = 0; k < m->body_count; k++) {
+    const struct orr_link *link = &m->links[k];
+    if (ws->fast[k]) {
+      orr_spatial on = link->parent >= 0 ? ws->flows[link->parent].alpha : (orr_spatial){v3_zero(), base};
+      accel[link->hinge_u] = revolute_accelerate(link, &ws->flows[k], on);
+    } else {
+      orr_articulated_accelerate_link(m, ws, k, base, true, accel);
+    }
+  }
 }
 
 enum orr_status orr_forward(const struct orr_model *model, struct orr_workspace *ws, const double *force,
                             const double *given, double *accel) {
-  enum orr_status status = orr_articulated_factor(model, ws);
-  if (status != ORR_OK)
-    return status;
   ws->forces_known = false;
-  orr_forward_load(model, ws, force);
-  double *tau = ws->effort;
-  for (int k = 0; k < model->body_count; k++) {
-    const struct orr_link *link = &model->links[k];
-    orr_hinge_springs(link, ws->q, ws->u, tau + link->hinge_u);
-    for (int i = 0; i < link->dof; i++)
-      tau[link->hinge_u + i] += force[link->hinge_u + i];
-  }
-  status = orr_articulated_forces(model, ws, tau, given, true);
+  load_all(model, ws, force);
+  enum orr_status status = sweep_inward(model, ws, force, given);
   if (status != ORR_OK)
     return status;
-  orr_articulated_accelerations(model, ws, v3_neg(model->gravity), true, accel);
+  sweep_outward(model, ws, accel);
   rotors_accelerate(model, ws);
   return ORR_OK;
 }
@@ -85,9 +158,12 @@ enum orr_status orr_forward(const struct orr_model *model, struct orr_workspace 
 /* f = P_R α_R + z_R about the origin of S; that origin is O where the own node does not deform. */
 static orr_spatial force_at_s(const struct orr_workspace *ws, int k) {
   const struct orr_link_state *state = &ws->links[k];
+  const struct orr_flow *flow = &ws->flows[k];
   if (ws->forces_known)
     return state->f;
-  return sp_add(in_apply(state->p, state->alpha_r), state->z);
+  if (ws->fast[k])
+    return sp_add(in_apply(flow->p, flow->alpha), flow->z);
+  return sp_add(in_apply(flow->p, state->alpha_r), flow->z);
 }
 
 orr_spatial orr_hinge_force(const struct orr_model *model, const struct orr_workspace *ws, int body) {
@@ -109,8 +185,9 @@ void orr_hinge_effort(const struct orr_model *model, const struct orr_workspace 
   int k = model->link_of_body[body];
   const struct orr_link *link = &model->links[k];
   orr_spatial f = force_at_s(ws, k);
-  double springs[6];
-  orr_hinge_springs(link, ws->q, ws->u, springs);
+  double springs[6] = {0};
+  if (link->springs)
+    orr_hinge_springs_add(link, ws->q, ws->u, springs);
   for (int i = 0; i < link->dof; i++)
-    out[i] = sp_dot(ws->links[k].h[i], f) - springs[i];
+    out[i] = (link->kernel == ORR_KERNEL_REVOLUTE ? f.w.z : sp_dot(ws->links[k].h[i], f)) - springs[i];
 }

@@ -30,8 +30,8 @@ struct orr_axis_force orr_hinge_force_along(const struct orr_model *model, const
  * [rt] O(1), after orr_forward or orr_inverse. */
 void orr_hinge_effort(const struct orr_model *model, const struct orr_workspace *ws, int body, double *out);
 
-/* Springs and dampers of a hinge: −k (q − rest) − c β; out [dof]. [rt] */
-void orr_hinge_springs(const struct orr_link *link, const double *q, const double *u, double *out);
+/* Adds springs and dampers of a hinge, −k (q − rest) − c β, to out [dof]. [rt] */
+void orr_hinge_springs_add(const struct orr_link *link, const double *q, const double *u, double *out);
 
 /* Loads z, ζ and ε_f with what moves and pushes at the set state: gyroscopic and external forces, elastic forces, rotors with
  * their torques. `force` NULL: no modal forces. Shared with inverse dynamics. [rt] O(N + Σn²). */

@@ -2,15 +2,17 @@
 
 #include "core/articulated.h"
 #include "core/forward.h"
+#include "core/kinematics.h"
 
 /* α_R = X (α + Π' η̈ of the parent) + H* β̇ + a;  α = α_R − Π_d' η̈ */
 static void accelerate_link(const struct orr_model *m, struct orr_workspace *ws, int k, orr_vec3 base,
                             const double *accel, bool moving) {
   const struct orr_link *link = &m->links[k];
   struct orr_link_state *state = &ws->links[k];
+  struct orr_flow *flow = &ws->flows[k];
   orr_spatial on = {v3_zero(), base};
   if (link->parent >= 0)
-    on = ws->links[link->parent].alpha;
+    on = ws->flows[link->parent].alpha;
   if (link->site_parent >= 0) {
     const struct orr_flex_state *flex = &ws->flexes[m->links[link->parent].flex];
     on = sp_add(on, orr_site_motion(&ws->sites[link->site_parent], flex->accel, flex->modal.ld));
@@ -20,23 +22,23 @@ static void accelerate_link(const struct orr_model *m, struct orr_workspace *ws,
     alpha = sp_add(alpha, state->a);
   for (int i = 0; i < link->dof; i++)
     alpha = sp_madd(alpha, accel[link->hinge_u + i], state->h[i]);
-  state->alpha_r = state->alpha = alpha;
+  state->alpha_r = flow->alpha = alpha;
   if (link->flex < 0)
     return;
   struct orr_flex_state *flex = &ws->flexes[link->flex];
   for (int r = 0; r < link->mode_count; r++)
     flex->accel[r] = accel[link->u + r];
   if (link->site_own >= 0)
-    state->alpha = sp_sub(alpha, orr_site_motion(&ws->sites[link->site_own], flex->accel, flex->modal.ld));
+    flow->alpha = sp_sub(alpha, orr_site_motion(&ws->sites[link->site_own], flex->accel, flex->modal.ld));
 }
 
 /* z += [L; s1] η̈;  ε_f −= mff η̈ + [L; s1]ᵀ α */
-static void load_modes(const struct orr_link *link, struct orr_workspace *ws, struct orr_link_state *state) {
+static void load_modes(const struct orr_link *link, struct orr_workspace *ws, struct orr_flow *flow) {
   struct orr_flex_state *flex = &ws->flexes[link->flex];
   const struct orr_modal *modal = &flex->modal;
   int n = modal->n, ld = modal->ld;
   double z[6] = {0}, alpha[6];
-  sp_to(alpha, state->alpha);
+  sp_to(alpha, flow->alpha);
   for (int c = 0; c < 6; c++) {
     const double *row = c < 3 ? flex->mass.l + c * ld : modal->s1 + (c - 3) * ld;
     for (int r = 0; r < n; r++) {
@@ -44,7 +46,7 @@ static void load_modes(const struct orr_link *link, struct orr_workspace *ws, st
       flex->force[r] -= row[r] * alpha[c];
     }
   }
-  state->z = sp_add(state->z, sp_from(z));
+  flow->z = sp_add(flow->z, sp_from(z));
   for (int r = 0; r < n; r++)
     for (int s = 0; s < n; s++)
       flex->force[r] -= modal->mff[r * ld + s] * flex->accel[s];
@@ -54,15 +56,15 @@ static void load_modes(const struct orr_link *link, struct orr_workspace *ws, st
 static void load_rotors(const struct orr_model *m, struct orr_workspace *ws) {
   for (int i = 0; i < m->rotor_count; i++) {
     const struct orr_rotor *rotor = &m->rotors[i];
-    struct orr_link_state *state = &ws->links[rotor->link];
-    orr_vec3 u = rotor->axis, turn = state->alpha.w;
+    struct orr_flow *flow = &ws->flows[rotor->link];
+    orr_vec3 u = rotor->axis, turn = flow->alpha.w;
     if (rotor->site >= 0) {
       const struct orr_flex_state *flex = &ws->flexes[m->links[rotor->link].flex];
       u = m3_apply(ws->sites[rotor->site].r, u);
       turn = v3_add(turn, orr_site_motion(&ws->sites[rotor->site], flex->accel, flex->modal.ld).w);
     }
     orr_vec3 n = v3_scale(-rotor->inertia * v3_dot(u, turn), u);
-    state->z.w = v3_add(state->z.w, n);
+    flow->z.w = v3_add(flow->z.w, n);
     if (rotor->site >= 0)
       ws->sites[rotor->site].zeta.w = v3_add(ws->sites[rotor->site].zeta.w, n);
   }
@@ -72,34 +74,36 @@ static void load_rotors(const struct orr_model *m, struct orr_workspace *ws) {
 static void force_link(const struct orr_model *m, struct orr_workspace *ws, int k, double *force) {
   const struct orr_link *link = &m->links[k];
   struct orr_link_state *state = &ws->links[k];
+  struct orr_flow *flow = &ws->flows[k];
   if (link->flex >= 0) {
     struct orr_flex_state *flex = &ws->flexes[link->flex];
     int ld = flex->modal.ld;
     for (int i = link->site_first; i < link->site_first + link->site_count; i++)
       orr_site_force(&ws->sites[i], ws->sites[i].zeta, -1, flex->force, ld);
     if (link->site_own >= 0)
-      orr_site_force(&ws->sites[link->site_own], state->z, 1, flex->force, ld);
+      orr_site_force(&ws->sites[link->site_own], flow->z, 1, flex->force, ld);
     for (int r = 0; r < link->mode_count; r++)
       force[link->u + r] = -flex->force[r];
   }
-  state->f = state->z;
+  state->f = flow->z;
   for (int i = 0; i < link->dof; i++)
     force[link->hinge_u + i] = sp_dot(state->h[i], state->f);
   if (link->parent < 0)
     return;
   orr_spatial zeta = sp_force_shift(state->l, sp_rotate(state->r, state->f));
-  ws->links[link->parent].z = sp_add(ws->links[link->parent].z, zeta);
+  ws->flows[link->parent].z = sp_add(ws->flows[link->parent].z, zeta);
   if (link->site_parent >= 0)
     ws->sites[link->site_parent].zeta = sp_add(ws->sites[link->site_parent].zeta, zeta);
 }
 
 void orr_inverse_sweep(const struct orr_model *model, struct orr_workspace *ws, orr_vec3 base, const double *accel,
                        bool moving, double *force) {
+  orr_links_complete(model, ws);
   for (int k = 0; k < model->body_count; k++)
     accelerate_link(model, ws, k, base, accel, moving);
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
-    struct orr_link_state *state = &ws->links[k];
+    struct orr_flow *flow = &ws->flows[k];
     const struct orr_rigid *rigid = &ws->rigids[k];
     orr_inertia own;
     if (link->flex < 0) {
@@ -107,9 +111,9 @@ void orr_inverse_sweep(const struct orr_model *model, struct orr_workspace *ws, 
     } else {
       const struct orr_flex_state *flex = &ws->flexes[link->flex];
       own = in_rigid(flex->modal.mass, flex->mass.s, flex->mass.inertia);
-      load_modes(link, ws, state);
+      load_modes(link, ws, flow);
     }
-    state->z = sp_add(state->z, in_apply(own, state->alpha));
+    flow->z = sp_add(flow->z, in_apply(own, flow->alpha));
   }
   load_rotors(model, ws);
   for (int k = model->body_count - 1; k >= 0; k--)
@@ -122,8 +126,9 @@ void orr_inverse(const struct orr_model *model, struct orr_workspace *ws, const 
   orr_inverse_sweep(model, ws, v3_neg(model->gravity), accel, true, force);
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
-    double springs[6];
-    orr_hinge_springs(link, ws->q, ws->u, springs);
+    double springs[6] = {0};
+    if (link->springs)
+      orr_hinge_springs_add(link, ws->q, ws->u, springs);
     for (int i = 0; i < link->dof; i++)
       force[link->hinge_u + i] -= springs[i];
   }

@@ -1,5 +1,8 @@
 #include "core/kinematics.h"
 
+#include "core/revolute.h"
+#include "core/sincos.h"
+
 /* Σ_r m[c][r] x[r] for the three components c. */
 static orr_vec3 combine(const double *restrict m, const double *restrict x, int ld) {
   double sum[3][4] = {{0}};
@@ -71,30 +74,32 @@ static struct base_motion parent_side(const struct orr_model *m, const struct or
   }
   const struct orr_link_state *p = &ws->links[link->parent];
   orr_vec3 drift = v3_zero();
-  base.omega = p->omega;
+  orr_vec3 omega = ws->flows[link->parent].omega;
+  base.omega = omega;
   base.g = p->g;
   if (link->site_parent >= 0) {
     const struct orr_site_state *site = &ws->sites[link->site_parent];
     base.l = site->l;
     base.r = m3_mul(site->r, link->r0);
-    base.omega = v3_add(p->omega, site->u.w);
-    base.turn = v3_add(site->turn, v3_cross(p->omega, site->u.w));
+    base.omega = v3_add(omega, site->u.w);
+    base.turn = v3_add(site->turn, v3_cross(omega, site->u.w));
     drift = site->u.v;
   }
-  orr_vec3 spin = v3_cross(p->omega, base.l);
+  orr_vec3 spin = v3_cross(omega, base.l);
   base.v = v3_add(p->v, v3_add(spin, drift));
-  base.push = v3_cross(p->omega, v3_madd(spin, 2, drift));
+  base.push = v3_cross(omega, v3_madd(spin, 2, drift));
   return base;
 }
 
 /* The joint, then the child's own node: pose (r, l), H_F, motion and bias of the frame S. */
-static void general_link(const struct orr_model *m, struct orr_workspace *ws, int k, const double *q, const double *u) {
+static void general_link(const struct orr_model *m, struct orr_workspace *ws, int k) {
   const struct orr_link *link = &m->links[k];
   struct orr_link_state *state = &ws->links[k];
+  struct orr_flow *flow = &ws->flows[k];
   struct base_motion base = parent_side(m, ws, link);
   struct orr_joint joint;
-  orr_joint_pose(link->kind, link->axes, q + link->hinge_q, &joint);
-  orr_joint_motion(link->kind, u + link->hinge_u, &joint);
+  orr_joint_pose(link->kind, link->axes, ws->q + link->hinge_q, &joint);
+  orr_joint_motion(link->kind, ws->u + link->hinge_u, &joint);
 
   orr_mat3 o = m3_transpose(link->c); /* O axes → S axes */
   orr_vec3 own = v3_zero(), drift = v3_zero(), turn = v3_zero(), spin = v3_zero();
@@ -116,11 +121,11 @@ static void general_link(const struct orr_model *m, struct orr_workspace *ws, in
   state->l = v3_sub(v3_add(base.l, m3_apply(base.r, joint.p)), m3_apply(state->r, own));
   orr_vec3 w_carried = m3_apply_t(across, w_plus);
   orr_vec3 w_o = v3_add(w_carried, w_joint);
-  state->omega = v3_sub(w_o, spin);
+  flow->omega = v3_sub(w_o, spin);
   /* v_O = v+ + ω+ × p + v_J;  v = v_O − ω × l_d − l̇_d */
   orr_vec3 swing = v3_cross(w_plus, joint.p);
   state->v = v3_add(m3_apply_t(across, v3_add(v_plus, swing)), v_joint);
-  state->v = v3_sub(v3_sub(state->v, v3_cross(state->omega, own)), drift);
+  state->v = v3_sub(v3_sub(state->v, v3_cross(flow->omega, own)), drift);
   state->g = m3_apply_t(state->r, base.g);
 
   /* O: ω̇ = turn+ + ζω + ω+ × ω_J;  a = push+ + turn+ × p + ω+ × (ω+ × p) + 2 ω+ × v_J + ζv */
@@ -130,9 +135,9 @@ static void general_link(const struct orr_model *m, struct orr_workspace *ws, in
   lin = v3_add(m3_apply_t(across, lin), m3_apply(o, joint.bias.v));
   lin = v3_madd(lin, 2, v3_cross(w_carried, v_joint));
   /* S: ω̇ −= Ėθ̇ + ω × w;  a −= ω̇ × l_d + ω × (ω × l_d) + 2 ω × l̇_d */
-  ang = v3_sub(ang, v3_add(turn, v3_cross(state->omega, spin)));
+  ang = v3_sub(ang, v3_add(turn, v3_cross(flow->omega, spin)));
   lin = v3_sub(lin, v3_cross(ang, own));
-  lin = v3_sub(lin, v3_cross(state->omega, v3_madd(v3_cross(state->omega, own), 2, drift)));
+  lin = v3_sub(lin, v3_cross(flow->omega, v3_madd(v3_cross(flow->omega, own), 2, drift)));
   state->a = (orr_spatial){ang, lin};
 
   for (int i = 0; i < link->dof; i++) {
@@ -148,12 +153,11 @@ static orr_spatial rigid_bias(const struct orr_rigid *body, orr_vec3 omega) {
 
 /* A body with modes: its coordinates, its sites, its mass matrix; needs ω of S, which own-site rates enter, so sites come
  * before the link and the mass matrix after it. */
-static void set_modes(const struct orr_model *m, struct orr_workspace *ws, const struct orr_link *link, const double *q,
-                      const double *u) {
+static void set_modes(const struct orr_model *m, struct orr_workspace *ws, const struct orr_link *link) {
   struct orr_flex_state *flex = &ws->flexes[link->flex];
   for (int r = 0; r < link->mode_count; r++) {
-    flex->eta[r] = q[link->q + r];
-    flex->rate[r] = u[link->u + r];
+    flex->eta[r] = ws->q[link->q + r];
+    flex->rate[r] = ws->u[link->u + r];
   }
   for (int i = link->site_first; i < link->site_first + link->site_count; i++)
     orr_place_evaluate(m, ws, m->sites[i].node, &ws->sites[i]);
@@ -162,13 +166,14 @@ static void set_modes(const struct orr_model *m, struct orr_workspace *ws, const
 static void general_body(const struct orr_model *m, struct orr_workspace *ws, int k) {
   const struct orr_link *link = &m->links[k];
   struct orr_link_state *state = &ws->links[k];
+  struct orr_flow *flow = &ws->flows[k];
   if (link->flex < 0) {
-    state->b = rigid_bias(&ws->rigids[k], state->omega);
+    state->b = rigid_bias(&ws->rigids[k], flow->omega);
     return;
   }
   struct orr_flex_state *flex = &ws->flexes[link->flex];
   const struct orr_modal *modal = &flex->modal;
-  orr_modal_evaluate(modal, flex->eta, flex->rate, state->omega, state->v, &flex->mass);
+  orr_modal_evaluate(modal, flex->eta, flex->rate, flow->omega, state->v, &flex->mass);
   state->b = flex->mass.bias;
   if (modal->linearized) {
     /* gravity acts at the deformed places, which M_m(0) does not know: s1 η × g */
@@ -177,19 +182,67 @@ static void general_body(const struct orr_model *m, struct orr_workspace *ws, in
   }
 }
 
+/* sin q and cos q of all revolute links. */
+static void take_angles(const struct orr_model *m, struct orr_workspace *ws) {
+  for (int k = 0; k < m->body_count; k++) {
+    const struct orr_link *link = &m->links[k];
+    if (link->kernel == ORR_KERNEL_REVOLUTE)
+      ws->angles[link->angle] = ws->q[link->hinge_q];
+  }
+  orr_sincos(ws->angles, ws->sines, ws->cosines, (m->revolute_count + 3) / 4 * 4);
+}
+
+static void set_revolute(const struct orr_model *m, struct orr_workspace *ws, int k) {
+  const struct orr_link *link = &m->links[k];
+  struct orr_flow *flow = &ws->flows[k];
+  flow->sin_q = ws->sines[link->angle];
+  flow->cos_q = ws->cosines[link->angle];
+  revolute_outward(link, flow, link->parent >= 0 ? &ws->flows[link->parent] : NULL, ws->u[link->hinge_u]);
+}
+
+/* The general form of a revolute link beside its flow, which stays as its kernel made it: queries must not change bits. */
+static void complete_revolute(const struct orr_model *m, struct orr_workspace *ws, int k) {
+  orr_vec3 omega = ws->flows[k].omega;
+  general_link(m, ws, k);
+  general_body(m, ws, k);
+  ws->flows[k].omega = omega;
+}
+
 void orr_state_set(const struct orr_model *model, struct orr_workspace *ws, const double *q, const double *u) {
   memcpy(ws->q, q, sizeof *q * (size_t)model->q_count);
   memcpy(ws->u, u, sizeof *u * (size_t)model->u_count);
+  ws->complete = model->needs_velocity;
+  if (model->revolute_count)
+    take_angles(model, ws);
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
+    if (link->kernel == ORR_KERNEL_REVOLUTE) {
+      set_revolute(model, ws, k);
+      if (model->needs_velocity)
+        complete_revolute(model, ws, k);
+      continue;
+    }
     if (link->flex >= 0)
-      set_modes(model, ws, link, q, u);
-    general_link(model, ws, k, q, u);
+      set_modes(model, ws, link);
+    general_link(model, ws, k);
     general_body(model, ws, k);
   }
 }
 
+void orr_links_complete(const struct orr_model *model, struct orr_workspace *ws) {
+  if (ws->complete)
+    return;
+  for (int k = 0; k < model->body_count; k++) {
+    if (model->links[k].kernel == ORR_KERNEL_REVOLUTE)
+      complete_revolute(model, ws, k);
+    else
+      general_link(model, ws, k);
+  }
+  ws->complete = true;
+}
+
 void orr_poses_update(const struct orr_model *model, struct orr_workspace *ws) {
+  orr_links_complete(model, ws);
   for (int k = 0; k < model->body_count; k++) {
     struct orr_link_state *state = &ws->links[k];
     int parent = model->links[k].parent;
@@ -235,24 +288,25 @@ void orr_node_query(const struct orr_model *model, const struct orr_workspace *w
                     struct orr_node_state *out) {
   int k = model->nodes[node].link;
   const struct orr_link_state *state = &ws->links[k];
+  const struct orr_flow *flow = &ws->flows[k];
   struct orr_site_state place = {0};
   orr_place_evaluate(model, ws, node, &place);
-  orr_vec3 v = v3_add(state->v, v3_add(v3_cross(state->omega, place.l), place.u.v));
+  orr_vec3 v = v3_add(state->v, v3_add(v3_cross(flow->omega, place.l), place.u.v));
   out->position = v3_add(state->position, m3_apply(state->attitude, place.l));
   out->attitude = m3_mul(state->attitude, m3_mul(place.r, m3_transpose(model->links[k].c)));
-  out->omega = m3_apply(state->attitude, v3_add(state->omega, place.u.w));
+  out->omega = m3_apply(state->attitude, v3_add(flow->omega, place.u.w));
   out->v = m3_apply(state->attitude, v);
 }
 
 orr_spatial orr_node_acceleration(const struct orr_model *model, const struct orr_workspace *ws, int node) {
   const struct orr_node *n = &model->nodes[node];
   const struct orr_link *link = &model->links[n->link];
-  const struct orr_link_state *state = &ws->links[n->link];
+  const struct orr_flow *flow = &ws->flows[n->link];
   struct orr_site_state place = {0};
   orr_place_evaluate(model, ws, node, &place);
-  orr_vec3 ang = v3_add(state->alpha.w, v3_add(place.turn, v3_cross(state->omega, place.u.w)));
-  orr_vec3 lin = v3_add(state->alpha.v, v3_cross(state->alpha.w, place.l));
-  lin = v3_add(lin, v3_cross(state->omega, v3_madd(v3_cross(state->omega, place.l), 2, place.u.v)));
+  orr_vec3 ang = v3_add(flow->alpha.w, v3_add(place.turn, v3_cross(flow->omega, place.u.w)));
+  orr_vec3 lin = v3_add(flow->alpha.v, v3_cross(flow->alpha.w, place.l));
+  lin = v3_add(lin, v3_cross(flow->omega, v3_madd(v3_cross(flow->omega, place.l), 2, place.u.v)));
   if (link->flex >= 0) {
     const struct orr_flex_state *flex = &ws->flexes[link->flex];
     int ld = flex->modal.ld;
@@ -270,9 +324,10 @@ void orr_body_query(const struct orr_model *model, const struct orr_workspace *w
   int k = model->link_of_body[body];
   const struct orr_link *link = &model->links[k];
   const struct orr_link_state *state = &ws->links[k];
+  const struct orr_flow *flow = &ws->flows[k];
   orr_vec3 back = v3_neg(m3_apply_t(link->c, link->at)); /* origin of F from that of S, S axes */
   out->attitude = m3_mul(state->attitude, m3_transpose(link->c));
   out->position = v3_add(state->position, m3_apply(state->attitude, back));
-  out->omega = m3_apply(state->attitude, state->omega);
-  out->v = m3_apply(state->attitude, v3_add(state->v, v3_cross(state->omega, back)));
+  out->omega = m3_apply(state->attitude, flow->omega);
+  out->v = m3_apply(state->attitude, v3_add(state->v, v3_cross(flow->omega, back)));
 }

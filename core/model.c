@@ -266,7 +266,7 @@ static void place_link(struct build *b, int k) {
     return;
   link->kernel = ORR_KERNEL_REVOLUTE;
   revolute_axes(link);
-  b->model->revolute_count++;
+  link->angle = b->model->revolute_count++;
 }
 
 /* Components about the mass centre in F → inertia about the origin of S in S axes, from a mass centre at c (S). */

@@ -38,6 +38,7 @@ enum orr_turn_kind { ORR_TURN_DENSE, ORR_TURN_NONE, ORR_TURN_XYZ_TO_YZX, ORR_TUR
 struct orr_link {
   enum orr_kernel kernel;
   enum orr_turn_kind turn;
+  int angle;                    /* revolute kernel: which of the angles taken together */
   int parent;                   /* link, or -1 under inertial */
   int body;                     /* in the file */
   int first_child, child_count; /* links; children of one parent are neighbours */

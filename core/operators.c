@@ -144,6 +144,7 @@ void orr_innovate_transposed(const struct orr_model *model, struct orr_workspace
 static void colour_link(const struct orr_model *m, struct orr_workspace *ws, int k, const double *x, double *out) {
   const struct orr_link *link = &m->links[k];
   struct orr_link_state *state = &ws->links[k];
+  struct orr_flow *flow = &ws->flows[k];
   if (link->flex >= 0) {
     struct orr_flex_state *flex = &ws->flexes[link->flex];
     int ld = flex->modal.ld;
@@ -152,20 +153,20 @@ static void colour_link(const struct orr_model *m, struct orr_workspace *ws, int
     for (int i = link->site_first; i < link->site_first + link->site_count; i++)
       orr_site_force(&ws->sites[i], ws->sites[i].zeta, 1, e, ld);
     if (link->site_own >= 0)
-      orr_site_force(&ws->sites[link->site_own], state->z, -1, e, ld);
+      orr_site_force(&ws->sites[link->site_own], flow->z, -1, e, ld);
     for (int r = 0; r < link->mode_count; r++) {
       out[link->u + r] = x[link->u + r] + e[r];
       e[r] = x[link->u + r];
     }
     modes_unfold(flex, e);
-    state->z = sp_add(state->z, modes_mu(flex, e, true));
+    flow->z = sp_add(flow->z, modes_mu(flex, e, true));
   }
   double nu[6];
   for (int i = 0; i < link->dof; i++) {
     nu[i] = ws->prescribed[k] ? 0 : x[link->hinge_u + i];
-    out[link->hinge_u + i] = ws->prescribed[k] ? 0 : nu[i] + sp_dot(state->h[i], state->z);
+    out[link->hinge_u + i] = ws->prescribed[k] ? 0 : nu[i] + sp_dot(state->h[i], flow->z);
   }
-  orr_spatial z = state->z;
+  orr_spatial z = flow->z;
   if (!ws->prescribed[k]) {
     orr_hinge_solve(link, state, nu);
     for (int i = 0; i < link->dof; i++)
@@ -174,7 +175,7 @@ static void colour_link(const struct orr_model *m, struct orr_workspace *ws, int
   if (link->parent < 0)
     return;
   orr_spatial zeta = sp_force_shift(state->l, sp_rotate(state->r, z));
-  ws->links[link->parent].z = sp_add(ws->links[link->parent].z, zeta);
+  ws->flows[link->parent].z = sp_add(ws->flows[link->parent].z, zeta);
   if (link->site_parent >= 0)
     ws->sites[link->site_parent].zeta = sp_add(ws->sites[link->site_parent].zeta, zeta);
 }
@@ -190,9 +191,10 @@ void orr_colour_transposed(const struct orr_model *model, struct orr_workspace *
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
     struct orr_link_state *state = &ws->links[k];
+    struct orr_flow *flow = &ws->flows[k];
     orr_spatial alpha = sp_zero();
     if (link->parent >= 0)
-      alpha = ws->links[link->parent].alpha;
+      alpha = ws->flows[link->parent].alpha;
     if (link->site_parent >= 0) {
       const struct orr_flex_state *on = &ws->flexes[model->links[link->parent].flex];
       alpha = sp_add(alpha, orr_site_motion(&ws->sites[link->site_parent], on->accel, on->modal.ld));
@@ -208,7 +210,7 @@ void orr_colour_transposed(const struct orr_model *model, struct orr_workspace *
       out[link->hinge_u + i] = ws->prescribed[k] ? 0 : rate + y[i];
       alpha = sp_madd(alpha, rate, state->h[i]);
     }
-    state->alpha = alpha;
+    flow->alpha = alpha;
     if (link->flex < 0)
       continue;
     struct orr_flex_state *flex = &ws->flexes[link->flex];
@@ -221,7 +223,7 @@ void orr_colour_transposed(const struct orr_model *model, struct orr_workspace *
     for (int r = 0; r < link->mode_count; r++)
       out[link->u + r] = flex->accel[r] + gain[r];
     if (link->site_own >= 0)
-      state->alpha = sp_sub(alpha, orr_site_motion(&ws->sites[link->site_own], flex->accel, flex->modal.ld));
+      flow->alpha = sp_sub(alpha, orr_site_motion(&ws->sites[link->site_own], flex->accel, flex->modal.ld));
   }
 }
 

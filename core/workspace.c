@@ -19,6 +19,7 @@ static struct orr_workspace layout(struct orr_block *arena, const struct orr_mod
   struct orr_workspace ws = {.model = m};
   int padded = (m->revolute_count + 3) / 4 * 4;
   *self = ORR_TAKE(arena, struct orr_workspace, 1);
+  ws.flows = ORR_TAKE(arena, struct orr_flow, m->body_count);
   ws.links = ORR_TAKE(arena, struct orr_link_state, m->body_count);
   ws.rigids = ORR_TAKE(arena, struct orr_rigid, m->body_count);
   ws.flexes = ORR_TAKE(arena, struct orr_flex_state, m->flex_count);
@@ -33,8 +34,8 @@ static struct orr_workspace layout(struct orr_block *arena, const struct orr_mod
   ws.external = ORR_TAKE(arena, orr_spatial, m->body_count);
   ws.external_modal = ORR_TAKE(arena, double *, m->flex_count);
   ws.kept = ORR_TAKE(arena, bool, m->body_count);
-  ws.effort = ORR_TAKE(arena, double, m->u_count);
   ws.hinge_inertia = ORR_TAKE(arena, double, m->u_count);
+  ws.fast = ORR_TAKE(arena, bool, m->body_count);
   ws.scratch = ORR_TAKE(arena, double, 6 * ((m->mode_max + 3) / 4 * 4));
   ws.angles = ORR_TAKE(arena, double, padded);
   ws.sines = ORR_TAKE(arena, double, padded);

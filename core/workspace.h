@@ -16,27 +16,35 @@ struct orr_rigid {
   orr_sym3 i;
 };
 
-/* A link's state on the way out, and what the way in leaves for the way back. */
+/* What links hand each other in the sweeps, and all that the revolute kernel keeps. S axes and origin. */
+struct orr_flow {
+  orr_vec3 omega;        /* rad/s, inertial */
+  double sin_q, cos_q;   /* revolute kernel */
+  double turn_x, turn_y; /* revolute kernel: the bias a, angular; its z is zero */
+  orr_vec3 push;         /* revolute kernel: the bias a, linear */
+  orr_inertia p;         /* own inertia and what the children add; then P_R(k), the modes eliminated */
+  orr_spatial z;         /* the same for the force: z_R(k) */
+  double inverse, nu;    /* revolute kernel: 1/D; (τ − H z)/D */
+  orr_spatial alpha;     /* of the frame: [ω̇; acceleration − gravity] */
+};
+
+/* The rest of a link's state, for any hinge. Links of the revolute kernel have it only when it has been asked for
+ * (orr_links_complete). */
 struct orr_link_state {
-  /* Filled by orr_state_set (base to tips). S axes. */
-  double sin_q, cos_q; /* revolute kernel */
-  orr_mat3 r;          /* v_P = r v_S */
-  orr_vec3 l;          /* m, origin of S from the parent's, P axes */
-  orr_vec3 omega;      /* rad/s, inertial */
-  orr_vec3 v;          /* m/s, of the origin, inertial; where it is carried */
-  orr_vec3 g;          /* m/s², gravity; where it is carried */
-  orr_spatial a;       /* what the acceleration has beyond the parent's and H* β̇ */
-  orr_spatial b;       /* gyroscopic force less external force */
-  orr_spatial h[6];    /* columns of H_F* */
+  /* Filled base to tips by orr_state_set. S axes. */
+  orr_mat3 r;       /* v_P = r v_S */
+  orr_vec3 l;       /* m, origin of S from the parent's, P axes */
+  orr_vec3 v;       /* m/s, of the origin, inertial */
+  orr_vec3 g;       /* m/s², gravity */
+  orr_spatial a;    /* what the acceleration has beyond the parent's and H* β̇ */
+  orr_spatial b;    /* gyroscopic force */
+  orr_spatial h[6]; /* columns of H_F* */
   /* Filled tips to base. */
-  orr_inertia p;       /* own inertia and what the children add; then P_R(k), the modes eliminated */
-  orr_spatial z;       /* the same for the force: z_R(k) */
   orr_spatial gain[6]; /* P_R H_F* */
   double d[6][6];      /* D_R(k) = L diag L*: unit lower L; on the diagonal, the inverses */
   double nu[6];        /* D_R⁻¹ ε_R; a prescribed hinge: its β̇ */
   /* Filled base to tips. */
   orr_spatial alpha_r; /* acceleration at the hinge's end of the body: α_R(k) */
-  orr_spatial alpha;   /* of the frame S, α_R − Π_d' η̈: [ω̇; acceleration − gravity] */
   orr_spatial f;       /* force through the hinge, at the origin of S, where inverse dynamics has filled it */
   /* Filled by orr_poses_update. */
   orr_mat3 attitude; /* v_inertial = attitude v_S */
@@ -70,6 +78,7 @@ struct orr_site_state {
 
 struct orr_workspace {
   const struct orr_model *model;
+  struct orr_flow *flows;       /* [body_count] links */
   struct orr_link_state *links; /* [body_count] */
   struct orr_flex_state *flexes;
   struct orr_site_state *sites;
@@ -83,9 +92,9 @@ struct orr_workspace {
   orr_spatial *external;        /* [body_count] wrench about the origin of S, S axes, that orr_force_* collects */
   double **external_modal;      /* [flex_count][ld] */
   bool *kept;                   /* [body_count] scratch */
-  double *effort;               /* [u_count] hinge forces with springs */
   double *hinge_inertia; /* [u_count] added to D_R at a hinge speed: a rotor geared to it, n² J; zero for modes */
   double implicit_s;     /* s: the factor has M + s D + s² K of modes and hinge springs in place of M; 0: M */
+  bool *fast;            /* [body_count] links that this evaluation sends through the revolute kernel */
   double *scratch;       /* [6][largest ld] */
   double *angles, *sines, *cosines; /* [revolute_count, padded] */
   bool complete;                    /* revolute links have r, l, h, v, g and a too, not only what their kernel needs */
