@@ -258,6 +258,38 @@ static void apply_irqs(struct orr_isolation *i, const struct orr_isolate_options
   closedir(irqs);
 }
 
+enum orr_isolate_method orr_isolate_method(const char *root) {
+  struct paths paths;
+  return find_hierarchy(root, &paths);
+}
+
+/* v1: exclusive, and of this core alone; v2: an isolated partition with it. */
+static bool has_core_alone(enum orr_isolate_method method, const char *dir, const char *child, int core) {
+  char at[ORR_JOURNAL_PATH_MAX], path[ORR_JOURNAL_PATH_MAX], text[TEXT_MAX];
+  cpu_set_t set;
+  join(at, sizeof at, dir, "/", child);
+  join(path, sizeof path, at, "/cpuset.cpus", "");
+  if (!read_text(path, text, sizeof text) || !orr_cpulist_parse(text, &set) || !CPU_ISSET((size_t)core, &set))
+    return false;
+  bool v1 = method == ORR_ISOLATE_V1;
+  join(path, sizeof path, at, v1 ? "/cpuset.cpu_exclusive" : "/cpuset.cpus.partition", "");
+  return read_text(path, text, sizeof text) && strcmp(text, v1 ? "1" : "isolated") == 0 &&
+         (!v1 || CPU_COUNT(&set) == 1);
+}
+
+bool orr_isolate_present(const char *root, int core) {
+  struct paths paths;
+  enum orr_isolate_method method = find_hierarchy(root, &paths);
+  DIR *dir = method != ORR_ISOLATE_NONE && core >= 0 && core < CPU_SETSIZE ? opendir(paths.dir) : NULL;
+  bool found = false;
+  for (struct dirent *d; dir && !found && (d = readdir(dir)) != NULL;)
+    if (d->d_type == DT_DIR && d->d_name[0] != '.')
+      found = has_core_alone(method, paths.dir, d->d_name, core);
+  if (dir)
+    closedir(dir);
+  return found;
+}
+
 unsigned orr_isolate_repair(const char *state_dir, unsigned *failures) {
   return orr_journal_repair(state_dir, failures);
 }

@@ -45,6 +45,11 @@ struct orr_isolation {
   int throttling_error;
 };
 
+/* [init] Which cpuset hierarchy there is. */
+enum orr_isolate_method orr_isolate_method(const char *root);
+/* [init] Whether a cpuset directly under the root has this core for itself, made by whomever. */
+bool orr_isolate_present(const char *root, int core);
+
 /* [init] Undoes what killed processes left. Returns how many of them; *failures as orr_journal_repair. */
 unsigned orr_isolate_repair(const char *state_dir, unsigned *failures);
 

@@ -52,6 +52,15 @@ static int note(struct orr_journal *journal, const char *verb, const char *path,
   return fdatasync(journal->fd) == 0 || errno == EINVAL ? 0 : errno; /* tmpfs has nothing to sync */
 }
 
+/* A change that was refused needs no undo: its note goes, and its error stays. */
+static int unless(struct orr_journal *journal, int error, off_t noted_from) {
+  if (error && ftruncate(journal->fd, noted_from) != 0)
+    return errno;
+  return error;
+}
+
+static off_t noted(const struct orr_journal *journal) { return lseek(journal->fd, 0, SEEK_END); }
+
 int orr_journal_open(struct orr_journal *journal, const char *dir) {
   journal->fd = -1;
   if (mkdir(dir, 0700) != 0 && errno != EEXIST)
@@ -80,24 +89,25 @@ int orr_journal_set(struct orr_journal *journal, const char *path, const char *v
     return error;
   if (strcmp(old, value) == 0)
     return 0;
+  off_t from = noted(journal);
   error = note(journal, "write", path, old);
-  return error ? error : write_file(path, value);
+  return error ? error : unless(journal, write_file(path, value), from);
 }
 
 int orr_journal_tell(struct orr_journal *journal, const char *path, const char *value, const char *undo_path,
                      const char *undo_value) {
+  off_t from = noted(journal);
   int error = note(journal, "write", undo_path, undo_value);
-  return error ? error : write_file(path, value);
+  return error ? error : unless(journal, write_file(path, value), from);
 }
 
 int orr_journal_mkdir(struct orr_journal *journal, const char *path) {
   struct stat status;
   if (stat(path, &status) == 0)
     return EEXIST; /* before the note: what was there is not ours to remove */
+  off_t from = noted(journal);
   int error = note(journal, "rmdir", path, "");
-  if (error)
-    return error;
-  return mkdir(path, 0755) == 0 ? 0 : errno;
+  return error ? error : unless(journal, mkdir(path, 0755) == 0 ? 0 : errno, from);
 }
 
 int orr_journal_will_empty(struct orr_journal *journal, const char *from, const char *to) {

@@ -11,6 +11,8 @@ static const struct orr_command *const commands[] = {
     &orr_cmd_check,
     &orr_cmd_eval,
     &orr_cmd_bench,
+    &orr_cmd_doctor,
+    &orr_cmd_top,
     NULL,
 };
 

@@ -137,6 +137,23 @@ static void a_change_that_cannot_be_taken_back_is_counted(void **state) {
   assert_int_equal(orr_journal_undo(&journal), 1);
 }
 
+/* /dev/full takes no byte, as a file of the kernel's that refuses a value. */
+static void a_change_that_was_refused_needs_no_undo(void **state) {
+  (void)state;
+  struct orr_journal journal;
+  char run[PATH], a[PATH];
+  path_of(run, "run");
+  path_of(a, "a");
+  put("a", "one");
+  assert_int_equal(orr_journal_open(&journal, run), 0);
+  assert_int_equal(orr_journal_tell(&journal, "/dev/full", "5", "/dev/full", "6"), ENOSPC);
+  assert_int_equal(orr_journal_mkdir(&journal, "/proc/nothing"), ENOENT);
+  assert_int_equal(orr_journal_set(&journal, a, "two"), 0);
+  assert_int_equal(orr_journal_tell(&journal, "/dev/full", "5", "/dev/full", "6"), ENOSPC);
+  assert_int_equal(orr_journal_undo(&journal), 0);
+  assert_string_equal(get("a"), "one");
+}
+
 /* The machine as the isolation sees it: no cgroups, four cores, three interrupts. */
 static void furnish(void) {
   put("proc/mounts", "tmpfs /tmp tmpfs rw 0 0\n");
@@ -237,6 +254,7 @@ int main(void) {
       ON_A_MACHINE(undo_takes_back_in_reverse_order),
       ON_A_MACHINE(what_was_there_before_is_not_removed),
       ON_A_MACHINE(a_change_that_cannot_be_taken_back_is_counted),
+      ON_A_MACHINE(a_change_that_was_refused_needs_no_undo),
       ON_A_MACHINE(interrupts_and_throttling_are_moved_off_and_given_back),
       ON_A_MACHINE(what_a_killed_process_left_is_repaired_and_a_living_one_is_let_be),
       ON_A_MACHINE(a_line_cut_short_by_a_crash_does_no_harm),

@@ -1,0 +1,112 @@
+#!/bin/sh
+# doctor and top: what they say, with and without rights, and that --fix takes back what it did.
+set -u
+work=$(mktemp -d) || exit 1
+child=
+cleanup() {
+  [ -n "$child" ] && kill "$child" 2>/dev/null
+  rm -rf "$work"
+}
+trap cleanup EXIT
+fail() {
+  echo "FAIL: $1"
+  exit 1
+}
+
+"$ORRERY" doctor --seconds 0 >"$work/out" 2>&1
+[ $? -le 1 ] || fail "doctor runs"
+for name in PREEMPT_RT isolcpus nohz_full rcu_nocbs 'cpuset partition' 'IRQ affinity' 'SMT sibling' governor C-states \
+  'RT throttling' 'memory lock' SCHED_FIFO 'clock source' hypervisor 'transparent huge pages' swap io_uring; do
+  grep -Eq "^(ok|warn|bad) +$name" "$work/out" || fail "doctor has a line for $name"
+done
+# what is not ok says why, and what to do
+[ "$(grep -Ec '^(warn|bad)' "$work/out")" -eq "$(grep -c '^ .*why: ' "$work/out")" ] || fail "a why for each"
+[ "$(grep -Ec '^(warn|bad)' "$work/out")" -eq "$(grep -c '^ .*do:  .' "$work/out")" ] || fail "a remedy for each"
+grep -q 'wake-up latency' "$work/out" && fail "--seconds 0 measures nothing"
+
+"$ORRERY" doctor --json --seconds 0.2 >"$work/json" 2>/dev/null
+python3 - "$work/json" <<'P' || fail "doctor --json"
+import json, sys
+j = json.load(open(sys.argv[1]))
+assert len(j["checks"]) >= 17
+assert j["measured"]["timing"]["counts"]["frames"] == 200
+assert j["measured"]["timing"]["histograms"]["start"]["count"] >= 200
+assert j["environment"]["kernel"]["release"]
+P
+
+for bad in '--core x' '--core' '--rate 5' '--seconds -1' '--move 1' '--nonsense' 'run.yaml' '--fix --move 0'; do
+  # shellcheck disable=SC2086
+  "$ORRERY" doctor $bad >/dev/null 2>&1
+  [ $? -eq 2 ] || fail "doctor $bad is exit 2"
+done
+
+# top sees a run, and that it is over
+"$ORRERY" top --once 999999999 >/dev/null 2>&1
+[ $? -eq 1 ] || fail "top of no run is exit 1"
+"$ORRERY" doctor --seconds 20 >"$work/long" 2>&1 &
+child=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+  sleep 0.3
+  "$ORRERY" top --once "$child" >"$work/top" 2>/dev/null && grep -q '^start ' "$work/top" && break
+done
+grep -q "^doctor  pid $child  running" "$work/top" || fail "top shows the run: $(cat "$work/top")"
+grep -q '^start ' "$work/top" || fail "top shows the start latency"
+"$ORRERY" top --json "$child" | python3 -c 'import json,sys; assert json.load(sys.stdin)["alive"]' || fail "top --json"
+# SIGTERM ends it with its summary, and nothing stays
+kill -TERM "$child"
+wait "$child"
+[ $? -eq 1 ] || fail "a signal is exit 1"
+grep -q '^wake-up latency' "$work/long" || fail "the summary comes after a signal"
+[ -e "/dev/shm/orrery.rt.$child" ] && fail "the statistics block stays"
+child=
+
+# without rights it runs and says what is missing
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+  # the build may lie where others cannot read
+  cp -L "$ORRERY" "$work/orrery" && chmod 755 "$work" "$work/orrery"
+  (
+    ulimit -l 64
+    setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$work/orrery" doctor --seconds 0.2 --priority 10
+  ) >"$work/poor" 2>&1
+  [ $? -eq 1 ] || fail "doctor without rights is exit 1: $(cat "$work/poor")"
+  grep -q '^bad  *memory lock' "$work/poor" || fail "memory lock is bad without rights"
+  grep -q '^warning: no SCHED_FIFO priority' "$work/poor" || fail "no priority is a warning"
+  grep -q '^warning: memory is not locked' "$work/poor" || fail "no lock is a warning"
+  grep -q '^wake-up latency' "$work/poor" || fail "it measures all the same"
+fi
+
+# --fix, moving nothing but a task of our own, and back again; also after SIGTERM
+if [ "$(id -u)" -eq 0 ] && [ "$(nproc)" -ge 2 ]; then
+  sleep 60 &
+  child=$!
+  core=$(($(nproc) - 1))
+  before=$(cat /proc/$child/cpuset) runtime=$(cat /proc/sys/kernel/sched_rt_runtime_us)
+  cat /proc/irq/*/smp_affinity_list >"$work/irqs"
+  "$ORRERY" doctor --core "$core" --fix --move "$child" --seconds 5 >"$work/fix" 2>&1 &
+  doctor=$!
+  sleep 1.5
+  during=$(cat /proc/$child/cpuset)
+  kill -TERM "$doctor"
+  wait "$doctor"
+  grep -q '^fix: everything taken back' "$work/fix" || fail "everything taken back: $(cat "$work/fix")"
+  if grep -q '^fix: core .* has a cpuset' "$work/fix" && [ -d /sys/fs/cgroup/cpuset ]; then
+    [ "$during" != "$before" ] || fail "the task was moved"
+  fi
+  [ "$(cat /proc/$child/cpuset)" = "$before" ] || fail "the task is back"
+  [ "$(cat /proc/sys/kernel/sched_rt_runtime_us)" = "$runtime" ] || fail "throttling is back"
+  cat /proc/irq/*/smp_affinity_list | cmp -s - "$work/irqs" || fail "interrupts are back"
+  [ -e "/run/orrery/$doctor.undo" ] && fail "the journal stays"
+
+  # kill -9, then the next start repairs
+  "$ORRERY" doctor --core "$core" --fix --move "$child" --seconds 5 >"$work/fix" 2>&1 &
+  doctor=$!
+  sleep 1.5
+  kill -KILL "$doctor"
+  wait "$doctor" 2>/dev/null
+  "$ORRERY" doctor --seconds 0 >"$work/next" 2>&1
+  grep -q '^repaired what 1 killed' "$work/next" || fail "the next start repairs: $(head -3 "$work/next")"
+  [ "$(cat /proc/$child/cpuset)" = "$before" ] || fail "the task is back after kill -9"
+  [ "$(cat /proc/sys/kernel/sched_rt_runtime_us)" = "$runtime" ] || fail "throttling is back after kill -9"
+  cat /proc/irq/*/smp_affinity_list | cmp -s - "$work/irqs" || fail "interrupts are back after kill -9"
+fi
+exit 0

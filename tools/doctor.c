@@ -1,0 +1,319 @@
+/* `orrery doctor`: is this machine fit for a real-time run, and what would make it so? */
+#include <errno.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rt/clock.h"
+#include "rt/executive.h"
+#include "tools/commands.h"
+#include "tools/doctor_checks.h"
+#include "tools/timing_report.h"
+
+enum { MOVES_MAX = 64 };
+
+struct arguments {
+  int core, priority;
+  double seconds, rate_hz;
+  bool json, fix;
+  pid_t moves[MOVES_MAX];
+  size_t move_count;
+};
+
+static int usage(const char *what, const char *word) {
+  fprintf(stderr, "orrery doctor: %s%s%s%s\nTry 'orrery help doctor'.\n", what, word ? " '" : "", word ? word : "",
+          word ? "'" : "");
+  return ORR_EXIT_USAGE;
+}
+
+/* A number between two bounds, all of the word. */
+static bool number(const char *word, double least, double most, double *value) {
+  char *end;
+  if (!word || !*word)
+    return false;
+  *value = strtod(word, &end);
+  return *end == '\0' && *value >= least && *value <= most;
+}
+
+static bool parse_moves(const char *word, struct arguments *a) {
+  while (word && *word) {
+    char *end;
+    long id = strtol(word, &end, 10);
+    if (end == word || id <= 0 || (*end && *end != ',') || a->move_count == MOVES_MAX)
+      return false;
+    a->moves[a->move_count++] = (pid_t)id;
+    word = *end ? end + 1 : end;
+  }
+  return a->move_count > 0;
+}
+
+static int parse_option(const char *option, const char *value, struct arguments *a) {
+  double v;
+  if (strcmp(option, "--core") == 0 && number(value, 0, CPU_SETSIZE - 1, &v) && v == (int)v)
+    a->core = (int)v;
+  else if (strcmp(option, "--priority") == 0 && number(value, 0, 99, &v) && v == (int)v)
+    a->priority = (int)v;
+  else if (strcmp(option, "--seconds") == 0 && number(value, 0, 86400, &v))
+    a->seconds = v;
+  else if (strcmp(option, "--rate") == 0 && number(value, 10, 20000, &v))
+    a->rate_hz = v;
+  else if (strcmp(option, "--move") != 0 || !parse_moves(value, a))
+    return usage("bad value for", option);
+  return ORR_EXIT_OK;
+}
+
+static int parse(int argc, char **argv, struct arguments *a) {
+  static const char *const with_value[] = {"--core", "--priority", "--seconds", "--rate", "--move"};
+  for (int i = 1; i < argc; i++) {
+    bool takes = false;
+    for (size_t k = 0; k < sizeof with_value / sizeof *with_value; k++)
+      takes = takes || strcmp(argv[i], with_value[k]) == 0;
+    if (takes) {
+      int status = parse_option(argv[i], argv[i + 1], a);
+      if (status != ORR_EXIT_OK)
+        return status;
+      i++;
+    } else if (strcmp(argv[i], "--json") == 0) {
+      a->json = true;
+    } else if (strcmp(argv[i], "--fix") == 0) {
+      a->fix = true;
+    } else if (argv[i][0] == '-') {
+      return usage("unknown option", argv[i]);
+    } else {
+      return usage("reading a run file is not built yet; use --core, --priority and --rate instead of", argv[i]);
+    }
+  }
+  return a->move_count && !a->fix ? usage("--move goes with --fix", NULL) : ORR_EXIT_OK;
+}
+
+static void print_checks(const struct orr_check *checks, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const struct orr_check *c = &checks[i];
+    printf("%-5s %-22s %s\n", orr_health_name(c->health), c->name, c->finding);
+    if (c->health != ORR_HEALTH_OK)
+      printf("      %-22s why: %s\n      %-22s do:  %s%s\n", "", c->why, "", c->mend,
+             c->by_fix ? " [--fix, for the time of its run]" : "");
+  }
+}
+
+static json_t *checks_json(const struct orr_check *checks, size_t count) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++)
+    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:b}", "name", checks[i].name, "health",
+                                          orr_health_name(checks[i].health), "finding", checks[i].finding, "why",
+                                          checks[i].why, "do", checks[i].mend, "by_fix", (int)checks[i].by_fix));
+  return list;
+}
+
+/* --- fix --------------------------------------------------------------------------------------------------------------- */
+static void fix(struct orr_isolation *isolation, const struct arguments *a, FILE *out) {
+  const struct orr_isolate_options o = {
+      .core = a->core,
+      .root = "",
+      .state_dir = ORR_ISOLATE_STATE_DIR,
+      .cpuset = true,
+      .irqs = true,
+      .throttling = true,
+      .clear = a->move_count == 0,
+      .tasks = a->moves,
+      .task_count = a->move_count,
+  };
+  orr_isolate_apply(isolation, &o);
+  if (isolation->journal_error) {
+    fprintf(out, "fix: nothing changed, no journal in " ORR_ISOLATE_STATE_DIR ": %s\n",
+            strerror(isolation->journal_error));
+    return;
+  }
+  if (isolation->cpuset_error)
+    fprintf(out, "fix: no cpuset: %s: %s\n", isolation->cpuset_step, strerror(isolation->cpuset_error));
+  else
+    fprintf(out, "fix: core %d has a cpuset of its own; %u tasks moved off, %u bound to it\n", a->core,
+            isolation->tasks_moved, isolation->tasks_refused);
+  fprintf(out, "fix: %u interrupts moved, %u refused; throttling %s\n", isolation->irqs_moved, isolation->irqs_refused,
+          isolation->throttling_error ? strerror(isolation->throttling_error) : "off");
+}
+
+static void unfix(struct orr_isolation *isolation, FILE *out) {
+  unsigned failures = orr_isolate_undo(isolation);
+  if (failures)
+    fprintf(out, "fix: %u changes could not be taken back\n", failures);
+  else
+    fprintf(out, "fix: everything taken back\n");
+}
+
+static void repair(FILE *out) {
+  unsigned failures, found = orr_isolate_repair(ORR_ISOLATE_STATE_DIR, &failures);
+  if (found)
+    fprintf(out, "repaired what %u killed runs had left; %u changes could not be taken back\n", found, failures);
+}
+
+/* --- measuring --------------------------------------------------------------------------------------------------------- */
+static int nothing(void *user, struct orr_frame *frame) {
+  (void)user;
+  (void)frame;
+  return 0;
+}
+
+static const struct orr_work empty_work = {.publish = {.name = "", .run = nothing}, .latch = {.name = ""}};
+
+/* Waits for the end of the run; a signal to end this process ends the run. Returns whether there was one. */
+static bool wait_for_end(struct orr_executive *executive, const sigset_t *signals) {
+  const struct timespec look = {.tv_nsec = 50 * ORR_NS_PER_MS};
+  bool signalled = false;
+  while (!orr_executive_ended(executive))
+    if (sigtimedwait(signals, NULL, &look) > 0) {
+      orr_executive_stop(executive);
+      signalled = true;
+    }
+  return signalled;
+}
+
+static void print_measured(const struct orr_executive *e, const struct arguments *a) {
+  const struct orr_stats *stats = e->segment.stats;
+  const struct orr_histogram *wake_up = &stats->histogram[ORR_HISTOGRAM_WAKE_UP];
+  char t[4][ORR_DURATION_TEXT];
+  struct orr_live live;
+  if (!orr_stats_live(stats, &live))
+    return;
+  char priority[32] = "no real-time priority";
+  if (stats->priority)
+    snprintf(priority, sizeof priority, "SCHED_FIFO %d", stats->priority);
+  printf("\nwake-up latency on core %d, %s, %g Hz, phase %s (auto), no spin, %llu frames\n", stats->core, priority,
+         a->rate_hz, orr_duration_text(stats->phase_ns, t[0]), (unsigned long long)live.frames);
+  orr_timing_print(stdout, stats, &live);
+  int64_t p999_ns = orr_histogram_percentile_ns(wake_up, 0.999);
+  printf("needed: a frame that starts more than %s late is late. p99.9 is %s: %s\n",
+         orr_duration_text(stats->late_start_ns, t[1]), orr_duration_text(p999_ns, t[2]),
+         p999_ns <= stats->late_start_ns ? "ok" : "bad, spin: auto or a slower rate is needed");
+  printf(
+      "spin: auto would take a margin of %s\n",
+      orr_duration_text(orr_calibrate_margin_for(orr_histogram_percentile_ns(wake_up, 0.99), stats->period_ns), t[3]));
+}
+
+static json_t *measured_json(const struct orr_executive *e) {
+  struct orr_live live;
+  if (!orr_stats_live(e->segment.stats, &live))
+    return json_null();
+  return json_pack("{s:o, s:o}", "timing", orr_timing_json(e->segment.stats, &live), "lacks",
+                   orr_lacks_json(&e->lacks));
+}
+
+/* Returns the measures as JSON when asked for, else prints them; *signalled as wait_for_end. */
+static json_t *measure(const struct arguments *a, const struct orr_isolation *isolation, const sigset_t *signals,
+                       bool *signalled) {
+  struct orr_executive executive;
+  int64_t period_ns = (int64_t)((double)ORR_NS_PER_S / a->rate_hz + 0.5);
+  const struct orr_executive_options o = {
+      .loop = {.period_ns = period_ns,
+               .phase_ns = ORR_AUTO_NS,
+               .policy = ORR_OVERRUN_CATCH_UP,
+               .catch_up_limit = 3,
+               .frames = (uint64_t)(a->seconds * a->rate_hz + 0.5)},
+      .name = "doctor",
+      .core = a->core,
+      .priority = a->priority,
+      .isolation = isolation,
+  };
+  if (o.loop.frames == 0)
+    return NULL;
+  json_t *result = NULL;
+  const char *wrong = orr_executive_start(&executive, &o, &empty_work, NULL);
+  if (wrong) {
+    fprintf(stderr, "orrery doctor: %s\n", wrong);
+  } else {
+    *signalled = wait_for_end(&executive, signals);
+    orr_executive_join(&executive);
+    orr_timing_print_lacks(stderr, &executive.lacks);
+    if (a->json)
+      result = measured_json(&executive);
+    else
+      print_measured(&executive, a);
+  }
+  orr_executive_close(&executive);
+  return result;
+}
+
+static bool any_bad(const struct orr_check *checks, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (checks[i].health == ORR_HEALTH_BAD)
+      return true;
+  return false;
+}
+
+static int examine(const struct arguments *a, const sigset_t *signals) {
+  struct orr_check checks[ORR_CHECKS_MAX];
+  struct orr_environment environment;
+  struct orr_isolation isolation = {.journal = {.fd = -1}};
+  FILE *words = a->json ? stderr : stdout;
+  bool signalled = false;
+  repair(words);
+  if (a->fix)
+    fix(&isolation, a, words);
+  orr_environment_read(&environment, a->core, "");
+  size_t count = orr_doctor_judge(&environment, checks);
+  orr_doctor_judge_uring(&checks[count++]);
+  if (!a->json)
+    print_checks(checks, count);
+  fflush(stdout);
+  json_t *measured = measure(a, a->fix ? &isolation : NULL, signals, &signalled);
+  if (a->fix)
+    unfix(&isolation, words);
+  if (a->json) {
+    json_t *all = json_pack("{s:o, s:o, s:o}", "environment", orr_environment_json(&environment), "checks",
+                            checks_json(checks, count), "measured", measured ? measured : json_null());
+    json_dumpf(all, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(all);
+  }
+  return any_bad(checks, count) || signalled ? ORR_EXIT_BAD : ORR_EXIT_OK;
+}
+
+static int run(int argc, char **argv) {
+  struct arguments a = {.core = ORR_CORE_AUTO, .priority = 80, .seconds = 10, .rate_hz = 1000};
+  sigset_t signals, before;
+  int status = parse(argc, argv, &a);
+  if (status != ORR_EXIT_OK)
+    return status;
+  if (a.core == ORR_CORE_AUTO)
+    a.core = orr_setup_choose_core();
+  if (a.core < 0)
+    a.core = 0;
+  /* taken with sigtimedwait: what --fix did is undone on every way out but kill -9, which the next start repairs */
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGHUP);
+  sigprocmask(SIG_BLOCK, &signals, &before);
+  status = examine(&a, &signals);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return status;
+}
+
+const struct orr_command orr_cmd_doctor = {
+    .name = "doctor",
+    .summary = "say whether this machine is fit for real time, and what would make it so",
+    .usage = "[--core N] [--priority N] [--rate HZ] [--seconds S] [--fix [--move PID,...]] [--json]",
+    .help = "Prints a line for each thing that a real-time run depends on: ok, warn or bad, why it matters, and the "
+            "command\n"
+            "that mends it. Then measures how late the kernel wakes a thread on the core, next to what a run needs.\n"
+            "\n"
+            "  --core N       the core of the loop (default: the last isolated one, else the last)\n"
+            "  --priority N   SCHED_FIFO priority (default 80; 0 for none)\n"
+            "  --rate HZ      frames a second, 10 to 20000 (default 1000)\n"
+            "  --seconds S    how long to measure (default 10; 0: not at all)\n"
+            "  --fix          do what can be done at run time, measure with it, and take it back at exit: a cpuset or\n"
+            "                 partition for the core, interrupts sent elsewhere, throttling off (needs root)\n"
+            "  --move PID,... with --fix: move only these tasks off the core, not all\n"
+            "  --json         everything as one JSON object\n"
+            "\n"
+            "What --fix changed is taken back also after Ctrl-C or SIGTERM; what a killed run left is repaired by the\n"
+            "next start. Exit status: 0; 1 when a line is bad or a signal ended it; 2 for the command line.\n"
+            "\n"
+            "  orrery doctor --seconds 2 --rate 5000\n",
+    .run = run,
+};
