@@ -7,6 +7,7 @@
 #include "core/eigen.h"
 #include "core/hinge_kinds.h"
 #include "tools/compiled.h"
+#include "tools/mechanism.h"
 
 enum { MOST_COUPLED = 120 }; /* modes of a body whose eigenvalues are computed: O(n³) */
 
@@ -81,6 +82,16 @@ static void count_freedoms(struct orr_summary *s) {
   }
 }
 
+static void summarise_loops(struct orr_summary *s, struct orr_compiled *compiled) {
+  struct orr_mechanism m;
+  size_t count = s->description->loop_count;
+  orr_mechanism_create(&m, compiled, s->description);
+  s->loops = (struct orr_loop_summary){.assembly = m.assembly, .equations = m.loops->row_count, .bytes = m.bytes};
+  s->loops.redundant = orr_aligned_block(count * sizeof *m.redundant);
+  memcpy(s->loops.redundant, m.redundant, count * sizeof *m.redundant);
+  orr_mechanism_destroy(&m);
+}
+
 void orr_summary_create(struct orr_summary *s, const struct orr_description *d) {
   *s = (struct orr_summary){.description = d};
   s->memory = orr_aligned_block(orr_topology_size(d->body_count));
@@ -96,6 +107,8 @@ void orr_summary_create(struct orr_summary *s, const struct orr_description *d) 
   orr_compiled_create(&compiled, d, 0);
   s->model_bytes = compiled.model_bytes;
   s->workspace_bytes = compiled.workspace_bytes;
+  if (d->loop_count)
+    summarise_loops(s, &compiled);
   orr_compiled_destroy(&compiled);
 }
 
@@ -105,6 +118,7 @@ void orr_summary_destroy(struct orr_summary *s) {
     free(s->bodies[i].coupled_hz);
   }
   free(s->bodies);
+  free(s->loops.redundant);
   free(s->memory);
   *s = (struct orr_summary){0};
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "core/assemble.h"
 #include "core/description.h"
 #include "core/massprops.h"
 #include "core/topology.h"
@@ -21,12 +22,21 @@ struct orr_body_modes {
   bool differ;        /* the two do, by more than 1e-6: the modes are not orthogonal in the masses */
 };
 
+/* The closed loops, put together from rest. */
+struct orr_loop_summary {
+  struct orr_assembly assembly;
+  int equations;
+  int *redundant; /* [loop_count] equations that follow from others */
+  size_t bytes;
+};
+
 struct orr_summary {
   const struct orr_description *description;
   struct orr_topology topology;
   struct orr_mass_properties rest;
   size_t trees, freedoms, prescribed, modes; /* freedoms: speeds of all hinges; prescribed: of these, given ones */
   struct orr_body_modes *bodies;             /* [body_count] */
+  struct orr_loop_summary loops;             /* zero without loops */
   size_t model_bytes, workspace_bytes;
   void *memory; /* of topology */
 };

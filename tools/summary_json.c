@@ -54,7 +54,9 @@ static json_t *body_json(const struct orr_summary *s, size_t i) {
   return o;
 }
 
-static json_t *loop_json(const struct orr_description *d, const struct orr_loop_desc *l) {
+static json_t *loop_json(const struct orr_summary *s, size_t index) {
+  const struct orr_description *d = s->description;
+  const struct orr_loop_desc *l = &d->loops[index];
   static const char *const kinds[] = {"point", "weld", "revolute", "distance", "gear"};
   static const char *const methods[] = {"auto", "embed", "augment"};
   json_t *o = json_object(), *between = json_array();
@@ -67,6 +69,19 @@ static json_t *loop_json(const struct orr_description *d, const struct orr_loop_
                                        : json_sprintf("%s.%s", b->name, b->nodes[l->node[i]].name));
   }
   json_object_set_new(o, "between", between);
+  json_object_set_new(o, "redundant", json_integer(s->loops.redundant[index]));
+  return o;
+}
+
+static json_t *assembly_json(const struct orr_summary *s) {
+  const struct orr_assembly *a = &s->loops.assembly;
+  json_t *o = json_object();
+  json_object_set_new(o, "equations", json_integer(s->loops.equations));
+  json_object_set_new(o, "rank", json_integer(a->rank));
+  json_object_set_new(o, "moved_angle", json_real(a->radians));
+  json_object_set_new(o, "moved_distance", json_real(a->metres));
+  json_object_set_new(o, "moved_modes", json_boolean(a->modes));
+  json_object_set_new(o, "moved_prescribed", json_boolean(a->prescribed));
   return o;
 }
 
@@ -76,7 +91,7 @@ json_t *orr_summary_json(const struct orr_summary *s) {
   for (size_t i = 0; i < d->body_count; i++)
     json_array_append_new(bodies, body_json(s, i));
   for (size_t i = 0; i < d->loop_count; i++)
-    json_array_append_new(loops, loop_json(d, &d->loops[i]));
+    json_array_append_new(loops, loop_json(s, i));
   json_object_set_new(o, "degrees_of_freedom", count(s->freedoms));
   json_object_set_new(o, "prescribed", count(s->prescribed));
   json_object_set_new(o, "modes", count(s->modes));
@@ -87,7 +102,10 @@ json_t *orr_summary_json(const struct orr_summary *s) {
   json_object_set_new(o, "gravity", numbers(3, d->gravity));
   json_object_set_new(o, "bodies", bodies);
   json_object_set_new(o, "loops", loops);
+  if (d->loop_count)
+    json_object_set_new(o, "assembly", assembly_json(s));
   json_object_set_new(o, "model_bytes", count(s->model_bytes));
   json_object_set_new(o, "workspace_bytes", count(s->workspace_bytes));
+  json_object_set_new(o, "loop_bytes", count(s->loops.bytes));
   return o;
 }

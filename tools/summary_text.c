@@ -142,6 +142,27 @@ static void print_loops(const struct drawing *d) {
   }
 }
 
+/* How the loops hold together at rest, and what it took. */
+static void print_assembly(const struct drawing *d) {
+  const struct orr_summary *s = d->s;
+  const struct orr_assembly *a = &s->loops.assembly;
+  const struct orr_body_desc *bodies = s->description->bodies;
+  bool turned = a->radians > 1e-9, slid = a->metres > 1e-9;
+  if (s->description->loop_count == 0)
+    return;
+  fprintf(d->out, "loops: %d equation%s of rank %d\n", s->loops.equations, plural((size_t)s->loops.equations), a->rank);
+  if (!turned && !slid && !a->modes)
+    return;
+  fputs("  closing them at rest moves", d->out);
+  if (turned)
+    fprintf(d->out, " hinges by up to %.6g rad (%s)", a->radians, bodies[a->turned].name);
+  if (slid)
+    fprintf(d->out, "%s hinges by up to %.6g m (%s)", turned ? " and" : "", a->metres, bodies[a->slid].name);
+  if (a->modes)
+    fprintf(d->out, "%s modes", turned || slid ? " and" : "");
+  fprintf(d->out, "%s\n", a->prescribed ? ", prescribed hinges included" : "");
+}
+
 static void print_modes(const struct drawing *d) {
   const struct orr_description *description = d->s->description;
   for (size_t i = 0; i < description->body_count; i++) {
@@ -169,11 +190,15 @@ void orr_summary_print(const struct orr_summary *s, const char *path, bool colou
   print_head(&d, path);
   print_tree(&d);
   print_loops(&d);
+  print_assembly(&d);
   fprintf(out, "total mass %.9g kg\ncentre of mass ", s->rest.mass);
   print_list(out, 3, s->rest.com);
   fputs(" m (at rest, inertial axes)\ninertia about it ", out);
   print_list(out, 6, s->rest.inertia);
   fputs(" kg m^2 (xx yy zz xy xz yz)\n", out);
   print_modes(&d);
-  fprintf(out, "memory: model %zu bytes, workspace %zu bytes\n", s->model_bytes, s->workspace_bytes);
+  fprintf(out, "memory: model %zu bytes, workspace %zu bytes", s->model_bytes, s->workspace_bytes);
+  if (s->loops.bytes)
+    fprintf(out, ", loops %zu bytes", s->loops.bytes);
+  fputc('\n', out);
 }

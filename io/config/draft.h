@@ -16,7 +16,6 @@ struct orr_scope {
   struct orr_place key;          /* of the part */
   struct orr_place mount;        /* what `to: mount` means, in the names of `outer` */
   int32_t mounted;               /* how many hinges are written `to: mount` */
-  bool doubtful;                 /* something was reported, so there may be more hinges than were read */
   struct orr_scope *next;        /* of the draft's parts */
 };
 
@@ -64,6 +63,10 @@ bool orr_draft_read_reference(struct orr_draft *draft, const struct orr_scope *s
 
 /* [init] Has core judge the physics of what was read and reports what it finds (problems.c). */
 void orr_draft_judge(struct orr_draft *draft, const struct orr_description *description);
+
+/* [init] Has core put the closed loops together and reports those that do not close, and redundant equations (closure.c). The
+ * description has passed orr_draft_judge. */
+void orr_draft_judge_loops(struct orr_draft *draft, const struct orr_description *description);
 
 struct orr_config;
 

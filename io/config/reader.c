@@ -394,11 +394,8 @@ bool orr_read_mapping(struct orr_reader *r, const struct orr_thing *thing, const
   assert(key_count <= 64);
   uint64_t there = 0;
   *present = 0;
-  if (thing->place.node->kind != ORR_YAML_MAPPING && thing->place.node->kind != ORR_YAML_NULL) {
-    orr_read_error(r, thing->place, "wrong-type", "%s must be a mapping (name: value) and this is %s",
-                   name_of(r, thing), kind_text(thing->place.node));
+  if (!orr_expect_mapping(r, thing->place, thing->name ? thing->name : thing->what))
     return false;
-  }
   bool good = true;
   for (size_t i = 0; i < orr_place_count(thing->place); i++) {
     const char *name = thing->place.node->entries[i].key->text;

@@ -387,7 +387,6 @@ static bool is_text(struct builder *b) {
     if (n == 0) {
       orr_report(b->diagnostics, ORR_ERROR, place(b, (uint32_t)i, ORR_VIA_NONE, 0), "not-text",
                  "byte 0x%02x is not text; a file is YAML or JSON in UTF-8", p[i]);
-      b->failed = true;
       return false;
     }
     i += n;

@@ -1,0 +1,249 @@
+#include "core/assemble.h"
+
+#include <float.h>
+
+#include "core/hinge_kinds.h"
+
+enum { MOST_STARTS = 64, MOST_STEPS = 100 };
+static const double MOST_WORK = 3e8; /* multiplications over all starts; the first start is always whole */
+static const double CLOSED = 1e-9;
+
+/* Which coordinates may move, in the order in which they are tried. */
+enum freedom { HINGES, AND_MODES, AND_PRESCRIBED, FREEDOMS };
+
+struct search {
+  struct orr_loops *loops;
+  struct orr_workspace *ws;
+  double size;             /* m */
+  double *start, *trial;   /* [q_count] */
+  double *best;            /* [q_count] the nearest to closed so far */
+  double *step;            /* [width] */
+  double *scale;           /* [column_count] unit of a column; 0: held */
+  double *measure;         /* [row_count] 1 over the unit of a row */
+  double *phi;             /* [row_count] */
+  struct orr_pivot damped; /* [G | √μ] */
+  uint64_t random;
+  double work; /* multiplications so far, roughly */
+};
+
+static void layout(struct search *s, struct orr_block *block) {
+  const struct orr_loops *l = s->loops;
+  s->start = ORR_TAKE(block, double, l->model->q_count);
+  s->trial = ORR_TAKE(block, double, l->model->q_count);
+  s->best = ORR_TAKE(block, double, l->model->q_count);
+  s->scale = ORR_TAKE(block, double, l->column_count);
+  s->measure = ORR_TAKE(block, double, l->row_count);
+  s->phi = ORR_TAKE(block, double, l->row_count);
+  orr_pivot_layout(&s->damped, l->row_count, l->column_count + l->row_count, block);
+  s->step = ORR_TAKE(block, double, s->damped.width);
+}
+
+size_t orr_assembly_size(const struct orr_loops *loops) {
+  struct search s = {.loops = (struct orr_loops *)loops};
+  struct orr_block block = {0};
+  layout(&s, &block);
+  return block.used;
+}
+
+/* ---- measures ---------------------------------------------------------------------------------------------- */
+
+static double mechanism_size(const struct orr_loops *l) {
+  double size = 0;
+  for (int i = 0; i < l->link_count; i++)
+    size = fmax(size, v3_norm(l->model->links[l->links[i].link].l0));
+  for (int i = 0; i < l->count; i++)
+    for (int s = 0; s < 2 && l->loops[i].kind != ORR_LOOP_GEAR; s++)
+      size = fmax(size, v3_norm(l->model->nodes[l->loops[i].node[s]].at));
+  return size > 0 ? size : 1;
+}
+
+static bool row_turns(const struct orr_loops *l, int row) {
+  const struct orr_loop *loop = &l->loops[l->row_loop[row]];
+  if (loop->kind == ORR_LOOP_GEAR)
+    return l->model->links[loop->link[1]].kind != ORR_HINGE_PRISMATIC;
+  return row - loop->row < loop->rows - 3 && loop->kind != ORR_LOOP_DISTANCE;
+}
+
+static void set_units(struct search *s, enum freedom freedom) {
+  const struct orr_loops *l = s->loops;
+  for (int r = 0; r < l->row_count; r++)
+    s->measure[r] = row_turns(l, r) ? 1 : 1 / s->size;
+  for (int i = 0; i < l->link_count; i++) {
+    const struct orr_loop_link *k = &l->links[i];
+    const struct orr_link *link = &l->model->links[k->link];
+    unsigned angles = orr_hinge_kind_info(link->kind)->angles;
+    bool held = s->ws->prescribed[k->link] && freedom < AND_PRESCRIBED;
+    for (int c = 0; c < k->modes; c++)
+      s->scale[k->column + c] = freedom >= AND_MODES ? 1 : 0;
+    for (int c = 0; c < link->dof; c++)
+      s->scale[k->column + k->modes + c] = held ? 0 : angles >> c & 1 ? 1 : s->size;
+  }
+}
+
+/* |φ|² in measure, with φ kept. */
+static double place(struct search *s, const double *q) {
+  double sum = 0;
+  orr_loops_place(s->loops, s->ws, q);
+  for (int r = 0; r < s->loops->row_count; r++) {
+    s->phi[r] = s->loops->residual[r] * s->measure[r];
+    sum += s->phi[r] * s->phi[r];
+  }
+  return sum;
+}
+
+static bool all_closed(const struct orr_loops *l, double size) {
+  for (int i = 0; i < l->count; i++) {
+    struct orr_loop_gap gap = orr_loop_gap(l, i);
+    if (!(gap.radians <= CLOSED && gap.metres <= CLOSED * size))
+      return false;
+  }
+  return true;
+}
+
+/* ---- descent ----------------------------------------------------------------------------------------------- */
+
+/* The damped step from the placed q. */
+static void find_step(struct search *s, double damping) {
+  const struct orr_loops *l = s->loops;
+  struct orr_pivot *d = &s->damped;
+  orr_loops_jacobian(s->loops);
+  memset(d->a, 0, sizeof(double) * (size_t)d->rows * (size_t)d->width);
+  for (int r = 0; r < d->rows; r++) {
+    double *row = d->a + (size_t)r * (size_t)d->width;
+    for (int c = 0; c < l->column_count; c++)
+      row[c] = l->g.a[(size_t)r * (size_t)l->g.width + (size_t)c] * s->scale[c] * s->measure[r];
+    row[l->column_count + r] = sqrt(damping);
+    d->gross[r] = 1;
+  }
+  orr_pivot_factor(d, 1e-12);
+  s->work += (double)d->rows * d->rows * d->width + 500.0 * l->link_count;
+  orr_pivot_smallest(d, s->phi, s->step);
+  for (int c = 0; c < l->column_count; c++)
+    s->step[c] *= -s->scale[c];
+}
+
+/* From q downhill; returns the end's |φ|², with q there. */
+static double descend(struct search *s, double *q) {
+  size_t bytes = sizeof *q * (size_t)s->loops->model->q_count;
+  double cost = place(s, q), damping = 1e-3;
+  for (int i = 0; i < MOST_STEPS; i++) {
+    double largest = 0;
+    find_step(s, damping);
+    for (int c = 0; c < s->loops->column_count; c++)
+      if (s->scale[c] > 0)
+        largest = fmax(largest, fabs(s->step[c]) / s->scale[c]);
+    for (int c = 0; c < s->loops->column_count && largest > 1; c++)
+      s->step[c] /= largest; /* no turn beyond a radian at once */
+    memcpy(s->trial, q, bytes);
+    orr_loops_move(s->loops, s->step, s->trial);
+    double next = place(s, s->trial);
+    bool better = next < cost;
+    if (better) {
+      double gain = cost - next;
+      memcpy(q, s->trial, bytes);
+      damping *= 0.1;
+      cost = next;
+      if (cost < 1e-6 * CLOSED * CLOSED || gain < 1e-13 * cost)
+        break;
+    } else {
+      place(s, q);
+      if (largest < 1e-15 || damping > 1e12)
+        break;
+      damping = fmax(8 * damping, 1e-12);
+    }
+  }
+  return place(s, q);
+}
+
+/* ---- starts ------------------------------------------------------------------------------------------------ */
+
+/* Even in −1 … 1, by a fixed sequence. */
+static double chance(struct search *s) {
+  s->random = s->random * 6364136223846793005u + 1442695040888963407u;
+  return (double)(s->random >> 11) / 4503599627370496.0 - 1;
+}
+
+static void scatter(struct search *s, double *q) {
+  const struct orr_loops *l = s->loops;
+  for (int c = 0; c < l->column_count; c++)
+    s->step[c] = 0;
+  for (int i = 0; i < l->link_count; i++) {
+    const struct orr_loop_link *k = &l->links[i];
+    int dof = l->model->links[k->link].dof;
+    for (int c = k->column + k->modes; c < k->column + k->modes + dof; c++)
+      s->step[c] = 3 * s->scale[c] * chance(s);
+  }
+  orr_loops_move(l, s->step, q);
+}
+
+static void measure_moves(struct search *s, const double *q, struct orr_assembly *out) {
+  const struct orr_loops *l = s->loops;
+  out->turned = out->slid = -1;
+  for (int i = 0; i < l->link_count; i++) {
+    const struct orr_link *link = &l->model->links[l->links[i].link];
+    struct orr_joint was, is;
+    orr_joint_pose(link->kind, link->axes, s->start + link->hinge_q, &was);
+    orr_joint_pose(link->kind, link->axes, q + link->hinge_q, &is);
+    double turn[4];
+    quat_from_matrix(m3_mul(m3_transpose(was.r), is.r), turn);
+    double radians = 2 * atan2(v3_norm(v3_from(turn)), turn[3]), metres = v3_norm(v3_sub(is.p, was.p));
+    if (radians > out->radians) {
+      out->radians = radians;
+      out->turned = link->body;
+    }
+    if (metres > out->metres) {
+      out->metres = metres;
+      out->slid = link->body;
+    }
+    for (int r = 0; r < link->mode_count; r++)
+      out->modes = out->modes || fabs(q[link->q + r] - s->start[link->q + r]) > CLOSED;
+    out->prescribed = out->prescribed || (s->ws->prescribed[l->links[i].link] && (radians > CLOSED || metres > CLOSED));
+  }
+}
+
+int orr_loops_rank(struct orr_loops *l, const struct orr_workspace *ws, int *redundant) {
+  orr_loops_jacobian(l);
+  for (int i = 0; i < l->link_count; i++) {
+    const struct orr_loop_link *k = &l->links[i];
+    for (int c = 0; c < l->model->links[k->link].dof && ws->prescribed[k->link]; c++)
+      for (int r = 0; r < l->row_count; r++)
+        l->g.a[(size_t)r * (size_t)l->g.width + (size_t)(k->column + k->modes + c)] = 0;
+  }
+  orr_pivot_factor(&l->g, ORR_LOOP_RANK_TOLERANCE);
+  for (int i = 0; redundant && i < l->count; i++)
+    redundant[i] = 0;
+  for (int r = l->g.rank; redundant && r < l->row_count; r++)
+    redundant[l->row_loop[l->g.order[r]]]++;
+  return l->g.rank;
+}
+
+struct orr_assembly orr_loops_assemble(struct orr_loops *loops, struct orr_workspace *ws, void *memory, double *q) {
+  struct orr_block block = {.base = memory, .size = orr_assembly_size(loops)};
+  struct search s = {.loops = loops, .ws = ws, .size = mechanism_size(loops)};
+  struct orr_assembly out = {.size = s.size};
+  size_t bytes = sizeof *q * (size_t)loops->model->q_count;
+  layout(&s, &block);
+  memcpy(s.start, q, bytes);
+  double least = DBL_MAX;
+  for (int start = 0; start < MOST_STARTS && !out.closed && s.work < MOST_WORK; start++) {
+    for (int f = HINGES; f < FREEDOMS && !out.closed; f++) {
+      set_units(&s, (enum freedom)f);
+      if (f == HINGES) {
+        memcpy(q, s.start, bytes);
+        if (start)
+          scatter(&s, q);
+      }
+      double cost = descend(&s, q);
+      out.closed = all_closed(loops, s.size);
+      if (cost < least || out.closed) {
+        least = cost;
+        memcpy(s.best, q, bytes);
+      }
+    }
+  }
+  memcpy(q, s.best, bytes);
+  orr_loops_place(loops, ws, q);
+  measure_moves(&s, q, &out);
+  out.rank = orr_loops_rank(loops, ws, NULL);
+  return out;
+}

@@ -1,0 +1,103 @@
+/* The geometry of closed loops: how far they are from closed, and how that changes with the coordinates.
+ *
+ * A loop is a set of scalar equations φ(q) = 0 on two nodes (or, for a gear, on two hinges), each with a row of G = ∂φ/∂u over
+ * the generalised speeds. A row is also a pair of opposite wrenches on the two nodes, Gᵀ λ: that is what multipliers are.
+ * Everything is relative to the nearest common ancestor of the two bodies (`meet`), so a row knows only the bodies on the
+ * two paths to it. With d = p_B − p_A, R = R_Aᵀ R_B and R_A the axes of the first node:
+ *
+ *   point     φ = R_Aᵀ d                                     3
+ *   weld      φ = [rotation vector of R; R_Aᵀ d]             6
+ *   revolute  φ = [what turns R u onto u, along e1, e2 ⟂ u; R_Aᵀ d]   5
+ *   distance  φ = |d| − d0                                   1
+ *   gear      φ = q_B − n q_A − offset                       1
+ *
+ * Call order: orr_loops_size → a block → orr_loops_init (once per workspace), then orr_loops_place whenever q is new, then the
+ * rest. No velocity enters here, nor any other field of the workspace than the modal coordinates η, which orr_loops_place
+ * writes. Thread of the workspace.
+ */
+#ifndef ORR_CORE_LOOP_H
+#define ORR_CORE_LOOP_H
+
+#include "core/pivot.h"
+#include "core/workspace.h"
+
+enum { ORR_LOOP_MAX_ROWS = 6 };
+
+/* A loop, compiled. Sides are 0 (the first node or hinge of the file) and 1. */
+struct orr_loop {
+  enum orr_loop_kind kind;
+  enum orr_loop_method method;
+  int link[2];           /* where its nodes are; gear: whose hinges */
+  int node[2];           /* indices of orr_model_node; gear: −1 */
+  orr_vec3 axis, e1, e2; /* revolute: node axes */
+  double ratio, offset;  /* gear */
+  double distance;       /* m, d0: zero until orr_loops_keep_distances */
+  int meet;              /* link of the nearest common ancestor, or −1; gear: −1 */
+  int path[2];    /* where each path begins in orr_loops.path: the link of the node, its parent … before `meet` */
+  int steps[2];   /* links on it; gear: 0 */
+  int row, rows;  /* its equations */
+  int carried[2]; /* where its first row's wrenches begin in orr_loops.carried: [rows][steps] per side */
+};
+
+/* A link that some loop equation depends on, where it is relative to its parent. */
+struct orr_loop_link {
+  int link;
+  int column, modes; /* first column of G: the modes, then the hinge */
+  orr_mat3 r;        /* as in orr_link_state, from q alone */
+  orr_vec3 l;
+  orr_spatial h[6];
+  double *pi_own,
+      *pi_parent; /* [6][ld] Π' of the own node, and of the parent's node on the parent; NULL where it is still */
+};
+
+/* One equation at the placed q. */
+struct orr_loop_row {
+  orr_spatial wrench[2]; /* on the link of each side per unit of multiplier: about the origin of S, S axes */
+  double *modal[2];      /* [ld] the same on its modes, Π'ᵀ wrench; NULL on a body without modes */
+};
+
+struct orr_loops {
+  const struct orr_model *model;
+  int count, row_count, link_count, column_count;
+  struct orr_loop *loops;      /* [count] file order */
+  int *path;                   /* links */
+  struct orr_loop_link *links; /* [link_count] parents first */
+  int *link_at;                /* [body_count] index into links, or −1 */
+  int *column_u;               /* [column_count] which speed of the user a column is */
+  int *row_loop;               /* [row_count] */
+  struct orr_loop_row *rows;   /* [row_count] */
+  orr_spatial *carried;        /* wrench of a row as the path hands it from link to link, at each link's origin */
+  double *residual;            /* [row_count] φ: m, rad, or the unit of the gear's q_B */
+  double *pi[2], *scratch;     /* [6][largest ld] of the two nodes at hand; [largest ld] */
+  struct orr_pivot g;          /* a: G as it is after orr_loops_jacobian */
+};
+
+/* [init] O(loops · depth). */
+size_t orr_loops_size(const struct orr_description *description, const struct orr_model *model);
+struct orr_loops *orr_loops_init(void *block, size_t bytes, const struct orr_description *description,
+                                 const struct orr_model *model);
+
+/* Places of the links on the paths at q (user order), φ and the wrenches of every row. [rt] O(Σ path n). */
+void orr_loops_place(struct orr_loops *loops, struct orr_workspace *ws, const double *q);
+
+/* From now on every `distance` loop keeps the distance of the placed q. [any] */
+void orr_loops_keep_distances(struct orr_loops *loops);
+
+/* Fills loops->g.a and .gross with G of the placed q: [row_count] rows over the columns. Columns of hinges that are prescribed
+ * stay in. [rt] O(rows · columns). */
+void orr_loops_jacobian(struct orr_loops *loops);
+
+/* How far loop i is from closed at the placed q: m between the nodes (or of a sliding gear), and rad. [any] */
+struct orr_loop_gap {
+  double metres, radians;
+};
+struct orr_loop_gap orr_loop_gap(const struct orr_loops *loops, int i);
+
+/* q ⊕ step: columns of G added to coordinates, rotations along the exponential map. [rt] O(columns). */
+void orr_loops_move(const struct orr_loops *loops, const double *step, double *q);
+
+/* Redundant below this part of what an equation would be if nothing in it cancelled. Sixteen digits, less what a closed
+ * posture misses (projection: 1e-12) and what a file rounds. */
+extern const double ORR_LOOP_RANK_TOLERANCE;
+
+#endif

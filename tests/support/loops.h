@@ -1,0 +1,31 @@
+/* Mechanisms for tests of closed loops: random loops on random spacecraft, textbook linkages, and what a test needs to run
+ * them. orr_…_make → orr_mechanism_trial_make → calls of core → free both. One thread per object.
+ */
+#ifndef ORR_TESTS_SUPPORT_LOOPS_H
+#define ORR_TESTS_SUPPORT_LOOPS_H
+
+#include "core/assemble.h"
+#include "tests/support/trial.h"
+
+struct orr_mechanism_trial {
+  struct orr_trial trial;
+  struct orr_loops *loops;
+  double *q, *u; /* the sample's, to be moved */
+  void *loops_block;
+};
+
+/* A compiled sample (whose description has loops) with its loops placed at the sample's state, distances as they are there. */
+struct orr_mechanism_trial orr_mechanism_trial_make(const struct orr_sample *sample);
+void orr_mechanism_trial_free(struct orr_mechanism_trial *t);
+
+/* Assembles t->q from where it is. */
+struct orr_assembly orr_mechanism_trial_assemble(struct orr_mechanism_trial *t);
+
+/* Up to `count` random loops of every kind on a sample, into `loops`; returns how many. */
+size_t orr_random_loops(const struct orr_sample *sample, uint64_t seed, size_t count, struct orr_loop_desc *loops);
+
+/* A planar four-bar about x in the y-z plane, at zero angles along y: bodies ground (fixed), crank, coupler (on the crank),
+ * rocker (on the ground, `base` away), joined at the ends of coupler and rocker by a point loop. Lengths in m. */
+struct orr_sample *orr_four_bar(double crank, double coupler, double rocker, double base);
+
+#endif
