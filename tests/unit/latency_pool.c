@@ -1,0 +1,91 @@
+/* Pools of latencies against what they must say for samples known exactly. */
+#include <stdlib.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tools/latency_pool.h"
+
+static struct orr_pool *make(size_t count) { return test_calloc(count, sizeof(struct orr_pool)); }
+
+static void a_percentile_lies_within_its_microsecond(void **state) {
+  (void)state;
+  struct orr_pool *p = make(1);
+  assert_true(orr_pool_percentile_us(p, 0.5) == 0.0);
+  orr_pool_add(p, 10, 900);
+  orr_pool_add(p, 50, 99);
+  orr_pool_add(p, 30000, 1);
+  assert_true(orr_pool_percentile_us(p, 0.5) > 10 && orr_pool_percentile_us(p, 0.5) < 11);
+  assert_true(orr_pool_percentile_us(p, 0.99) > 50 && orr_pool_percentile_us(p, 0.99) < 51);
+  assert_true(orr_pool_percentile_us(p, 1.0) == 30000.0);
+  assert_int_equal(p->count[ORR_POOL_LIMIT_US], 1);
+  test_free(p);
+}
+
+/* One stall of 5.5 ms at 1 kHz: the five ticks inside it waited 4.5, 3.5, 2.5, 1.5 and 0.5 ms. */
+static void skipped_periods_come_back(void **state) {
+  (void)state;
+  struct orr_pool *p = make(1);
+  orr_pool_add(p, 5500, 1);
+  orr_pool_add(p, 20, 100);
+  orr_pool_add_skipped(p, 1000);
+  for (int us = 500; us <= 5500; us += 1000)
+    assert_int_equal(p->count[us], 1);
+  assert_int_equal(p->count[20], 100);
+  uint64_t total = 0;
+  for (size_t i = 0; i <= ORR_POOL_LIMIT_US; i++)
+    total += p->count[i];
+  assert_int_equal(total, 106);
+  test_free(p);
+}
+
+static void fill(struct orr_pool *pools, size_t slices, int64_t scale_us) {
+  for (size_t s = 0; s < slices; s++)
+    for (int64_t k = 0; k < 1000; k++)
+      orr_pool_add(&pools[s], (k * k / 10000 + (int64_t)(s % 5)) * scale_us, 1);
+}
+
+static void pools_of_twice_the_latency_have_the_ratio_two_inside_their_interval(void **state) {
+  (void)state;
+  enum { SLICES = 20 };
+  struct orr_pool *ours = make(SLICES), *theirs = make(SLICES), *scratch = make(2);
+  fill(ours, SLICES, 20);
+  fill(theirs, SLICES, 10);
+  struct orr_ratio r = orr_pool_ratio(ours, theirs, SLICES, 0.99, scratch);
+  assert_true(r.value > 1.95 && r.value < 2.05);
+  assert_true(r.low <= r.value && r.value <= r.high && r.high - r.low < 0.2);
+  r = orr_pool_ratio(ours, ours, SLICES, 0.99, scratch);
+  assert_true(r.value == 1.0 && r.low == 1.0 && r.high == 1.0);
+  test_free(ours);
+  test_free(theirs);
+  test_free(scratch);
+}
+
+/* One slice in four is ten times as bad: how many of them are drawn decides, and the interval says so. */
+static void slices_that_differ_widen_the_interval(void **state) {
+  (void)state;
+  enum { SLICES = 20 };
+  struct orr_pool *ours = make(SLICES), *theirs = make(SLICES), *scratch = make(2);
+  fill(theirs, SLICES, 1);
+  for (size_t s = 0; s < SLICES; s++)
+    fill(&ours[s], 1, s % 4 == 0 ? 10 : 1);
+  struct orr_ratio r = orr_pool_ratio(ours, theirs, SLICES, 0.9, scratch);
+  assert_true(r.high - r.low > 0.5 * r.value);
+  test_free(ours);
+  test_free(theirs);
+  test_free(scratch);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_percentile_lies_within_its_microsecond),
+      cmocka_unit_test(skipped_periods_come_back),
+      cmocka_unit_test(pools_of_twice_the_latency_have_the_ratio_two_inside_their_interval),
+      cmocka_unit_test(slices_that_differ_widen_the_interval),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

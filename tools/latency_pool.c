@@ -1,0 +1,90 @@
+#include "tools/latency_pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RESAMPLES = 1000 };
+
+void orr_pool_add(struct orr_pool *pool, int64_t latency_us, uint64_t times) {
+  int64_t place = latency_us < 0 ? 0 : latency_us > ORR_POOL_LIMIT_US ? ORR_POOL_LIMIT_US : latency_us;
+  pool->count[place] += times;
+  if (times > 0 && latency_us > pool->max_us)
+    pool->max_us = latency_us;
+}
+
+void orr_pool_add_skipped(struct orr_pool *pool, int64_t period_us) {
+  /* upwards: what is added lies below, where we have been, and adds nothing itself */
+  for (int64_t late = period_us + 1; late <= ORR_POOL_LIMIT_US; late++) {
+    uint64_t times = pool->count[late];
+    for (int64_t left = late - period_us; times > 0 && left > 0; left -= period_us)
+      pool->count[left] += times;
+  }
+}
+
+void orr_pool_merge(struct orr_pool *into, const struct orr_pool *from) {
+  for (size_t i = 0; i <= ORR_POOL_LIMIT_US; i++)
+    into->count[i] += from->count[i];
+  if (from->max_us > into->max_us)
+    into->max_us = from->max_us;
+}
+
+double orr_pool_percentile_us(const struct orr_pool *pool, double fraction) {
+  uint64_t total = 0, below = 0;
+  for (size_t i = 0; i <= ORR_POOL_LIMIT_US; i++)
+    total += pool->count[i];
+  double rank = fraction * (double)total;
+  for (size_t i = 0; i < ORR_POOL_LIMIT_US; i++) {
+    uint64_t here = pool->count[i];
+    if (here > 0 && (double)(below + here) >= rank)
+      return (double)i + (rank > (double)below ? (rank - (double)below) / (double)here : 0.0);
+    below += here;
+  }
+  return total ? (double)pool->max_us : 0.0;
+}
+
+static uint64_t next_random(uint64_t *seed) {
+  *seed ^= *seed << 13;
+  *seed ^= *seed >> 7;
+  *seed ^= *seed << 17;
+  return *seed;
+}
+
+/* The ratio over the slices named by `pick`. */
+static double ratio_of(const struct orr_pool *ours, const struct orr_pool *theirs, const size_t *pick, size_t slices,
+                       double fraction, struct orr_pool *scratch) {
+  memset(scratch, 0, 2 * sizeof *scratch);
+  for (size_t s = 0; s < slices; s++) {
+    orr_pool_merge(&scratch[0], &ours[pick[s]]);
+    orr_pool_merge(&scratch[1], &theirs[pick[s]]);
+  }
+  double denominator = orr_pool_percentile_us(&scratch[1], fraction);
+  return denominator > 0 ? orr_pool_percentile_us(&scratch[0], fraction) / denominator : 0.0;
+}
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+struct orr_ratio orr_pool_ratio(const struct orr_pool *ours, const struct orr_pool *theirs, size_t slices,
+                                double fraction, struct orr_pool *scratch) {
+  double ratio[RESAMPLES];
+  uint64_t seed = 88172645463325252u;
+  struct orr_ratio result = {0, 0, 0};
+  size_t *pick = calloc(slices, sizeof *pick);
+  if (!pick)
+    return result;
+  for (size_t s = 0; s < slices; s++)
+    pick[s] = s;
+  result.value = ratio_of(ours, theirs, pick, slices, fraction, scratch);
+  for (size_t r = 0; r < RESAMPLES; r++) {
+    for (size_t s = 0; s < slices; s++)
+      pick[s] = next_random(&seed) % slices;
+    ratio[r] = ratio_of(ours, theirs, pick, slices, fraction, scratch);
+  }
+  free(pick);
+  qsort(ratio, RESAMPLES, sizeof *ratio, ascending);
+  result.low = ratio[RESAMPLES * 25 / 1000];
+  result.high = ratio[RESAMPLES * 975 / 1000 - 1];
+  return result;
+}

@@ -1,0 +1,37 @@
+/* Latencies in whole microseconds, as cyclictest counts them, pooled over slices of a run, and the ratio of two such pools with an interval
+ * from resampling slices. */
+#ifndef ORR_TOOLS_LATENCY_POOL_H
+#define ORR_TOOLS_LATENCY_POOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ORR_POOL_LIMIT_US = 20000 };
+
+/* One slice: samples of floor(latency) = i µs in count[i]; the last place counts everything from the limit on. */
+struct orr_pool {
+  uint64_t count[ORR_POOL_LIMIT_US + 1];
+  int64_t max_us;
+};
+
+/* Counts `times` samples of a latency; negative ones as 0. O(1). */
+void orr_pool_add(struct orr_pool *pool, int64_t latency_us, uint64_t times);
+
+/* Adds the samples that a program left out which skips the periods it missed: for each latency L beyond the period P the ticks after it would
+ * have seen L − P, L − 2P, … O(limit · limit / P). */
+void orr_pool_add_skipped(struct orr_pool *pool, int64_t period_us);
+
+void orr_pool_merge(struct orr_pool *into, const struct orr_pool *from);
+
+/* Value that `fraction` of the samples lie below, in µs, interpolated within its microsecond; 0 when empty. */
+double orr_pool_percentile_us(const struct orr_pool *pool, double fraction);
+
+struct orr_ratio {
+  double value, low, high; /* of the pools; 2.5 % and 97.5 % of the resampled ratios */
+};
+
+/* percentile(ours) / percentile(theirs), both over all slices; slices are resampled in pairs. Deterministic. `scratch`: two pools. */
+struct orr_ratio orr_pool_ratio(const struct orr_pool *ours, const struct orr_pool *theirs, size_t slices,
+                                double fraction, struct orr_pool *scratch);
+
+#endif
