@@ -154,22 +154,22 @@ static struct orr_rest_result eliminate(struct orr_rest *rest, const struct orr_
 /* Adding what is beyond never takes inertia away: a Schur complement of a sum of positive matrices is at least the sum of
  * theirs. So a body that is sound by itself needs no second look, and only of others the whole is judged; in a long chain
  * the whole is so much larger than the body that its rounding would hide it. */
-struct orr_rest_result orr_rest_body(struct orr_rest *rest, const struct orr_description *d,
-                                     const struct orr_topology *topology, int index) {
-  const struct orr_body_desc *body = &d->bodies[index];
-  orr_vec3 inboard = v3_from(body->nodes[body->hinge.node].at);
-  orr_inertia own = in_shift(v3_neg(inboard), orr_body_inertia_at_rest(body));
+struct orr_rest_result orr_rest_body(struct orr_rest *rest, const struct orr_description *description,
+                                     const struct orr_topology *topology, int body) {
+  const struct orr_body_desc *b = &description->bodies[body];
+  orr_vec3 inboard = v3_from(b->nodes[b->hinge.node].at);
+  orr_inertia own = in_shift(v3_neg(inboard), orr_body_inertia_at_rest(b));
   struct passed sum = {own, own}, alone = sum;
   struct orr_rest_result by_itself = {ORR_REST_SOUND, 0};
-  if (body->flexible) { /* a rigid body has a positive definite inertia: judged before */
-    own_modes(&rest->modes, body);
-    by_itself = eliminate(rest, &body->hinge, &alone);
+  if (b->flexible) { /* a rigid body has a positive definite inertia: judged before */
+    own_modes(&rest->modes, b);
+    by_itself = eliminate(rest, &b->hinge, &alone);
   }
-  own_modes(&rest->modes, body);
-  for (int c = topology->first_child[index + 1]; c >= 0; c = topology->next_sibling[c])
-    add_child(rest, body, &d->bodies[c].hinge, &rest->passed[c], &sum);
-  struct orr_rest_result together = eliminate(rest, &body->hinge, &sum);
-  orr_mat3 r = quat_matrix(body->hinge.rotation);
-  rest->passed[index] = (struct passed){in_rotate(r, sum.articulated), in_rotate(r, sum.locked)};
+  own_modes(&rest->modes, b);
+  for (int c = topology->first_child[body + 1]; c >= 0; c = topology->next_sibling[c])
+    add_child(rest, b, &description->bodies[c].hinge, &rest->passed[c], &sum);
+  struct orr_rest_result together = eliminate(rest, &b->hinge, &sum);
+  orr_mat3 r = quat_matrix(b->hinge.rotation);
+  rest->passed[body] = (struct passed){in_rotate(r, sum.articulated), in_rotate(r, sum.locked)};
   return by_itself.fault == ORR_REST_SOUND ? by_itself : together;
 }

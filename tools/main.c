@@ -8,12 +8,7 @@
 
 /* In the order of `orrery --help`; ends with NULL. */
 static const struct orr_command *const commands[] = {
-    &orr_cmd_check,
-    &orr_cmd_eval,
-    &orr_cmd_bench,
-    &orr_cmd_doctor,
-    &orr_cmd_top,
-    NULL,
+    &orr_cmd_check, &orr_cmd_eval, &orr_cmd_bench, &orr_cmd_doctor, &orr_cmd_top, NULL,
 };
 
 static const struct orr_command *find(const char *name) {

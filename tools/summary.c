@@ -21,7 +21,7 @@ static void stiffness_of(const struct orr_body_desc *body, const double *mff, do
     memcpy(k, body->stiffness, n * n * sizeof *k);
     return;
   }
-  for (size_t r = 0; r < n; r++) {
+  for (size_t r = 0; r < n && body->modes; r++) {
     double omega = two_pi * body->modes[r].frequency_hz;
     k[r * n + r] = omega * omega * mff[r * n + r];
   }

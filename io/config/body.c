@@ -238,8 +238,9 @@ static const double *read_shapes(struct reading *r, struct orr_place place) {
   size_t n = r->body->mode_count;
   if (orr_place_count(place) != n) {
     orr_read_error(reader, place, "wrong-length",
-                   "a node of '%.60s' takes a row of 'modes' for each of its %zu modes, and here are %zu",
-                   r->body->name, n, orr_place_count(place));
+                   "a node of '%.60s' takes a row of 'modes' for each of its %zu mode%s, and here %s %zu",
+                   r->body->name, n, n == 1 ? "" : "s", orr_place_count(place) == 1 ? "is" : "are",
+                   orr_place_count(place));
     return NULL;
   }
   double *rows = orr_arena_alloc(reader->arena, n, 6 * sizeof *rows);
@@ -259,9 +260,9 @@ static void read_flexible_node(struct reading *r, struct orr_node_desc *node, co
     return;
   if (!given) {
     orr_read_error(r->reader, thing->key, "missing-key",
-                   "node '%.60s' has no 'modes': it needs a row for each of the %zu modes of '%.60s', zeros where a "
+                   "node '%.60s' has no 'modes': it needs a row for each of the %zu mode%s of '%.60s', zeros where a "
                    "mode does not move it",
-                   node->name, r->body->mode_count, r->body->name);
+                   node->name, r->body->mode_count, r->body->mode_count == 1 ? "" : "s", r->body->name);
     break_body(r);
     return;
   }

@@ -325,17 +325,24 @@ static void prepare(struct reading *r) {
   }
 }
 
-/* What belongs to the other kind of case. */
+/* What belongs to the other kind of case is reported and not looked at. */
+static void refuse_section(struct reading *r, enum case_key key, struct orr_place *section, const char *what) {
+  if (!section->node)
+    return;
+  orr_read_error(&r->reader, section_key(r, key), "case-kind", "%s", what);
+  section->node = NULL;
+}
+
 static void check_kind(struct reading *r) {
-  if (r->kind == ORR_CASE_INVERSE && r->keys.forces.node)
-    orr_read_error(&r->reader, section_key(r, FORCES), "case-kind",
+  if (r->kind == ORR_CASE_INVERSE) {
+    refuse_section(r, FORCES, &r->keys.forces,
                    "with --inverse the forces are the answer: give 'accelerations' in place of 'forces'");
-  if (r->kind == ORR_CASE_INVERSE && r->keys.prescribed.node)
-    orr_read_error(&r->reader, section_key(r, PRESCRIBED), "case-kind",
+    refuse_section(r, PRESCRIBED, &r->keys.prescribed,
                    "with --inverse every acceleration is given: put it under 'accelerations'");
-  if (r->kind == ORR_CASE_FORWARD && r->keys.accelerations.node)
-    orr_read_error(&r->reader, section_key(r, ACCELERATIONS), "case-kind",
+  } else {
+    refuse_section(r, ACCELERATIONS, &r->keys.accelerations,
                    "'accelerations' are the answer; they are given only with --inverse");
+  }
 }
 
 const struct orr_case *orr_case_load(const char *path, struct orr_config *config, enum orr_case_kind kind,
@@ -343,7 +350,7 @@ const struct orr_case *orr_case_load(const char *path, struct orr_config *config
   struct orr_draft *draft = orr_config_draft(config);
   struct reading r = {
       .reader = *draft->reader, .draft = draft, .description = orr_config_description(config), .kind = kind};
-  size_t errors = orr_diagnostics_errors(r.reader.diagnostics);
+  size_t errors = orr_diagnostics_errors(r.reader.diagnostics), first = orr_diagnostics_count(r.reader.diagnostics);
   struct orr_files files = {.reader = &r.reader};
   if (options && options->file_count) {
     files.memory = options->files;
@@ -363,5 +370,6 @@ const struct orr_case *orr_case_load(const char *path, struct orr_config *config
   read_section(&r, r.keys.forces, FORCES, read_forces);
   read_section(&r, r.keys.accelerations, ACCELERATIONS, read_accelerations);
   read_external(&r);
+  orr_diagnostics_sort(r.reader.diagnostics, first);
   return orr_diagnostics_errors(r.reader.diagnostics) > errors ? NULL : r.out;
 }

@@ -31,13 +31,6 @@ static const struct orr_key top_table[] = {
     {.name = "expect", .type = ORR_KEY_UNBUILT},
 };
 
-static void check_version(struct orr_reader *r, struct orr_place place) {
-  double version;
-  if (place.node && orr_read_number(r, place, "orrery", NULL, NULL, &version) && version != 1)
-    orr_read_error(r, place, "version", "this is written for version '%.20s' of the language, and this program reads 1",
-                   place.node->text);
-}
-
 /* The spacecraft section of a file: the mapping, or the file it names. */
 static void read_top(struct orr_config *c, const struct orr_file *file, orr_source via, bool named) {
   struct top_keys keys = {0};
@@ -49,7 +42,7 @@ static void read_top(struct orr_config *c, const struct orr_file *file, orr_sour
   }
   const struct orr_thing thing = {.what = "a model file", .place = root};
   orr_read_mapping(&c->reader, &thing, top_table, sizeof top_table / sizeof *top_table, &keys, &present);
-  check_version(&c->reader, keys.version);
+  orr_spacecraft_check_version(&c->reader, keys.version);
   if (!keys.spacecraft.node)
     return;
   struct orr_place key = orr_place_key(c->reader.diagnostics, root, orr_yaml_find(root.node, "spacecraft"));
@@ -73,7 +66,7 @@ static void read_top(struct orr_config *c, const struct orr_file *file, orr_sour
 struct orr_config *orr_config_load(const char *path, const struct orr_config_options *options,
                                    struct orr_diagnostics *diagnostics) {
   struct orr_arena *arena = orr_diagnostics_arena(diagnostics);
-  size_t errors = orr_diagnostics_errors(diagnostics);
+  size_t errors = orr_diagnostics_errors(diagnostics), first = orr_diagnostics_count(diagnostics);
   struct orr_config *c = orr_arena_alloc(arena, 1, sizeof *c);
   c->reader = (struct orr_reader){diagnostics, arena};
   c->files.reader = c->draft.reader = &c->reader;
@@ -85,6 +78,7 @@ struct orr_config *orr_config_load(const char *path, const struct orr_config_opt
   const struct orr_file *file = orr_files_open(&c->files, path, NULL, 0);
   if (file->root)
     read_top(c, file, 0, false);
+  orr_diagnostics_sort(diagnostics, first);
   return orr_diagnostics_errors(diagnostics) > errors ? NULL : c;
 }
 

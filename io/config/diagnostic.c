@@ -12,7 +12,7 @@ struct orr_diagnostics {
   struct orr_message *messages;
   size_t count, room;
   size_t errors, warnings, unkept;
-  struct orr_names seen; /* of every message kept: "file:offset code" → index, and "file:offset:text" */
+  struct orr_names seen; /* of every message kept: "file:offset code" → its place, and "file:offset:text" */
   bool last_kept;
 };
 
@@ -43,9 +43,9 @@ static bool seen_before(struct orr_diagnostics *d, const struct orr_message *m) 
   const char *kind = orr_arena_format(d->arena, "%u:%u %s", l.file, l.offset, m->code);
   int32_t first = orr_names_find(&d->seen, kind);
   if (first == ORR_NAME_NONE) {
-    orr_names_add(&d->seen, d->arena, kind, (int32_t)d->count);
+    orr_names_add(&d->seen, d->arena, kind, (int32_t)m->at);
   } else {
-    struct orr_location before = orr_sources_get(d->sources, orr_sources_get(d->sources, d->messages[first].at).via);
+    struct orr_location before = orr_sources_get(d->sources, orr_sources_get(d->sources, (orr_source)first).via);
     struct orr_location now = orr_sources_get(d->sources, l.via);
     if (before.file != now.file || before.offset != now.offset)
       return true;
@@ -98,6 +98,23 @@ void orr_report_related(struct orr_diagnostics *d, orr_source at, const char *te
     return;
   d->messages[d->count - 1].related = at;
   d->messages[d->count - 1].related_text = text;
+}
+
+/* By file, then by place; what was reported first of two at one place stays first. */
+static bool comes_after(const struct orr_diagnostics *d, const struct orr_message *a, const struct orr_message *b) {
+  struct orr_location x = orr_sources_get(d->sources, a->at), y = orr_sources_get(d->sources, b->at);
+  return x.file != y.file ? x.file > y.file : x.offset > y.offset;
+}
+
+void orr_diagnostics_sort(struct orr_diagnostics *d, size_t first) {
+  for (size_t i = first + 1; i < d->count; i++) { /* at most ORR_MESSAGES_KEPT, nearly in order */
+    struct orr_message m = d->messages[i];
+    size_t j = i;
+    for (; j > first && comes_after(d, &d->messages[j - 1], &m); j--)
+      d->messages[j] = d->messages[j - 1];
+    d->messages[j] = m;
+  }
+  d->last_kept = false;
 }
 
 size_t orr_diagnostics_errors(const struct orr_diagnostics *d) { return d->errors; }

@@ -54,11 +54,14 @@ void orr_report_list(struct orr_diagnostics *diagnostics, enum orr_severity seve
 /* [init] Adds a second place to the message reported last, if that was kept. */
 void orr_report_related(struct orr_diagnostics *diagnostics, orr_source at, const char *text);
 
+/* [init] Puts the messages of index ≥ `first` in the order of their files and places. */
+void orr_diagnostics_sort(struct orr_diagnostics *diagnostics, size_t first);
+
 /* [any] Counts, the unkept ones included. */
 size_t orr_diagnostics_errors(const struct orr_diagnostics *diagnostics);
 size_t orr_diagnostics_warnings(const struct orr_diagnostics *diagnostics);
 
-/* [any] The messages kept, in the order of their reporting. */
+/* [any] The messages kept. */
 size_t orr_diagnostics_count(const struct orr_diagnostics *diagnostics);
 struct orr_message orr_diagnostics_get(const struct orr_diagnostics *diagnostics, size_t index);
 

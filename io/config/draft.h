@@ -16,6 +16,7 @@ struct orr_scope {
   struct orr_place key;          /* of the part */
   struct orr_place mount;        /* what `to: mount` means, in the names of `outer` */
   int32_t mounted;               /* how many hinges are written `to: mount` */
+  bool doubtful;                 /* something was reported, so there may be more hinges than were read */
   struct orr_scope *next;        /* of the draft's parts */
 };
 

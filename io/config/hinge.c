@@ -305,6 +305,7 @@ void orr_draft_read_hinge(struct orr_draft *draft, size_t index) {
                       .hinge = &draft->bodies[index].hinge};
   *r.hinge = (struct orr_hinge_desc){.parent = ORR_INERTIAL, .rotation = {0, 0, 0, 1}};
   if (!r.home->hinge.node) { /* reported as a missing key */
+    r.home->scope->doubtful = true;
     break_body(&r);
     return;
   }
@@ -314,6 +315,8 @@ void orr_draft_read_hinge(struct orr_draft *draft, size_t index) {
   if (!orr_read_mapping(draft->reader, &thing, hinge_table, HINGE_KEYS, &r.keys, &r.present))
     break_body(&r);
   bool good = !r.keys.to.node || read_parent(&r);
+  if (!good || !r.keys.to.node)
+    r.home->scope->doubtful = true;
   good = read_at(&r) && good;
   if (r.keys.rotation.node)
     good = orr_read_quaternion(r.reader, r.keys.rotation, "rotation", r.hinge->rotation) && good;

@@ -153,6 +153,7 @@ static void read_gear(struct reading *r) {
   struct gear_keys keys = {0};
   uint64_t present;
   r->loop->kind = ORR_LOOP_GEAR;
+  r->loop->source = orr_place_entity(r->reader->diagnostics, key_place(r, GEAR), r->keys.gear);
   refuse_key(r, LOOP_KIND, "gear");
   refuse_key(r, AXIS, "gear");
   const struct orr_thing thing = {.what = "a gear", .place = r->keys.gear, .key = key_place(r, GEAR)};
@@ -166,26 +167,32 @@ static void read_gear(struct reading *r) {
   read_ratio(r, &keys);
 }
 
+static void read_kind(struct reading *r) {
+  if (r->keys.between.node && r->keys.gear.node)
+    orr_read_error(r->reader, key_place(r, GEAR), "loop-key", "a loop has either 'between' or 'gear', not both");
+  else if (r->keys.gear.node)
+    read_gear(r);
+  else if (r->keys.between.node)
+    read_loop(r);
+  else
+    orr_read_error(r->reader, r->place, "missing-key", "a loop needs 'between' (two nodes) or 'gear' (two hinges)");
+}
+
 static void read_one(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place) {
   struct reading r = {.draft = draft, .reader = draft->reader, .scope = scope, .place = place};
+  size_t errors = orr_diagnostics_errors(draft->reader->diagnostics);
   if (draft->loop_count == draft->loop_room)
     draft->loops =
         orr_arena_grow(draft->reader->arena, draft->loops, draft->loop_count, sizeof *draft->loops, &draft->loop_room);
-  r.loop = &draft->loops[draft->loop_count++];
-  r.loop->source = orr_place_source(draft->reader->diagnostics, place);
+  r.loop = &draft->loops[draft->loop_count];
+  *r.loop = (struct orr_loop_desc){.source = orr_place_source(draft->reader->diagnostics, place)};
   const struct orr_thing thing = {.what = "a loop", .place = place};
   orr_read_mapping(draft->reader, &thing, loop_table, LOOP_KEYS, &r.keys, &r.present);
   r.loop->method = (enum orr_loop_method)r.keys.method;
-  if (place.node->kind != ORR_YAML_MAPPING)
-    return;
-  if (r.keys.between.node && r.keys.gear.node)
-    orr_read_error(draft->reader, key_place(&r, GEAR), "loop-key", "a loop has either 'between' or 'gear', not both");
-  else if (r.keys.gear.node)
-    read_gear(&r);
-  else if (r.keys.between.node)
-    read_loop(&r);
-  else
-    orr_read_error(draft->reader, place, "missing-key", "a loop needs 'between' (two nodes) or 'gear' (two hinges)");
+  if (place.node->kind == ORR_YAML_MAPPING)
+    read_kind(&r);
+  if (orr_diagnostics_errors(draft->reader->diagnostics) == errors)
+    draft->loop_count++; /* a wrong one is not judged any further */
 }
 
 void orr_draft_read_loops(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place loops) {

@@ -109,7 +109,7 @@ static void tell_tree(const struct telling *t) {
     break;
   case ORR_PROBLEM_NO_INERTIA:
     tell(t, "no-inertia",
-         "%s %s, and nothing beyond it has inertia against that: give it mass, or make the hinge stiff", t->what,
+         "%s %s, and nothing beyond it has inertia against that: give it mass, or make the hinge fixed", t->what,
          motion(t, text, sizeof text));
     break;
   case ORR_PROBLEM_HINGE_REPEATS:

@@ -160,8 +160,10 @@ bool orr_read_number(struct orr_reader *r, struct orr_place place, const char *n
                      const struct orr_range *range, double *out) {
   struct orr_quantity q;
   unit = unit ? unit : "";
-  if (!is_text(place.node))
-    return expect_scalar(r, place, name, describe(unit));
+  if (!is_text(place.node)) {
+    expect_scalar(r, place, name, describe(unit));
+    return false;
+  }
   enum orr_quantity_status status = orr_quantity_parse(place.node->text, unit, &q);
   if (status != ORR_QUANTITY_OK) {
     report_quantity(r, place, name, unit, status, &q);
@@ -394,8 +396,11 @@ bool orr_read_mapping(struct orr_reader *r, const struct orr_thing *thing, const
   assert(key_count <= 64);
   uint64_t there = 0;
   *present = 0;
-  if (!orr_expect_mapping(r, thing->place, thing->name ? thing->name : thing->what))
+  if (thing->place.node->kind != ORR_YAML_MAPPING && thing->place.node->kind != ORR_YAML_NULL) {
+    orr_read_error(r, thing->place, "wrong-type", "%s must be a mapping (name: value) and this is %s",
+                   name_of(r, thing), kind_text(thing->place.node));
     return false;
+  }
   bool good = true;
   for (size_t i = 0; i < orr_place_count(thing->place); i++) {
     const char *name = thing->place.node->entries[i].key->text;

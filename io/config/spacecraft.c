@@ -15,9 +15,8 @@ struct level {
 };
 
 struct section {
-  struct orr_place bodies, loops, parts;
+  struct orr_place bodies, loops, parts, version;
   double gravity[3];
-  int64_t orrery;
 };
 
 /* Loops wait until every hinge has been read. */
@@ -48,13 +47,11 @@ static const struct orr_key spacecraft_table[] = {
      .offset = offsetof(struct section, gravity)},
 };
 
-static const struct orr_range version_range = {1, 1, false};
-
 static const struct orr_key part_file_table[] = {
     {.name = "bodies", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct section, bodies)},
     {.name = "loops", .type = ORR_KEY_PLACE, .offset = offsetof(struct section, loops)},
     {.name = "parts", .type = ORR_KEY_PLACE, .offset = offsetof(struct section, parts)},
-    {.name = "orrery", .type = ORR_KEY_WHOLE, .range = &version_range, .offset = offsetof(struct section, orrery)},
+    {.name = "orrery", .type = ORR_KEY_PLACE, .offset = offsetof(struct section, version)},
 };
 
 struct part_keys {
@@ -82,13 +79,22 @@ static void make_room(struct gathering *g) {
   g->room = room;
 }
 
+/* Whether a body may have that name; false after reporting. */
+static bool may_name(struct gathering *g, struct orr_place key) {
+  const char *name = key.node->text;
+  if (!orr_read_name(g->reader, key, "body"))
+    return false;
+  if (strcmp(name, "inertial") != 0 && strcmp(name, "mount") != 0)
+    return true;
+  orr_read_error(g->reader, key, "reserved-name", "'%s' has a meaning of its own and cannot name a body", name);
+  return false;
+}
+
 static void gather_body(struct gathering *g, struct orr_scope *scope, struct orr_place key, struct orr_place value) {
   struct orr_draft *d = g->draft;
   const char *local = key.node->text;
-  if (!orr_read_name(g->reader, key, "body"))
-    return;
-  if (strcmp(local, "inertial") == 0 || strcmp(local, "mount") == 0) {
-    orr_read_error(g->reader, key, "reserved-name", "'%s' has a meaning of its own and cannot name a body", local);
+  if (!may_name(g, key)) {
+    scope->doubtful = true;
     return;
   }
   const char *name = orr_arena_format(g->reader->arena, "%s%s", scope->prefix, local);
@@ -98,6 +104,7 @@ static void gather_body(struct gathering *g, struct orr_scope *scope, struct orr
                    name);
     orr_report_related(g->reader->diagnostics, orr_place_source(g->reader->diagnostics, d->drafts[known].key),
                        "the first one");
+    scope->doubtful = true;
     return;
   }
   make_room(g);
@@ -136,10 +143,12 @@ static bool may_include(struct gathering *g, const struct level *level, const st
     orr_read_error(g->reader, place, "too-deep", "parts are included more than %d deep", DEEPEST_INCLUDE);
     return false;
   }
+  bool before = g->included > ORR_YAML_EXPANSION; /* once it has been said, it has been said */
   g->included += file->root->weight;
   if (g->included <= ORR_YAML_EXPANSION)
     return true;
-  orr_read_error(g->reader, place, "include-bomb", "the parts up to here stand for more than 2,000,000 nodes");
+  if (!before)
+    orr_read_error(g->reader, place, "include-bomb", "the parts up to here stand for more than 2,000,000 nodes");
   return false;
 }
 
@@ -152,7 +161,8 @@ static void gather_part_file(struct gathering *g, const struct level *outer, con
   struct section section = {0};
   uint64_t present;
   const struct orr_thing thing = {.what = "a part's file", .place = root};
-  orr_read_mapping(g->reader, &thing, part_file_table, COUNT(part_file_table), &section, &present);
+  scope->doubtful = !orr_read_mapping(g->reader, &thing, part_file_table, COUNT(part_file_table), &section, &present);
+  orr_spacecraft_check_version(g->reader, section.version);
   const struct level level = {.outer = outer, .file = file, .scope = scope, .depth = outer->depth + 1};
   gather_section(g, &level, &section);
 }
@@ -199,7 +209,7 @@ static void gather_parts(struct gathering *g, const struct level *level, struct 
 /* A part hangs by one hinge; nothing else of it says where. */
 static void check_mounts(struct orr_draft *draft) {
   for (const struct orr_scope *s = draft->parts; s; s = s->next)
-    if (s->mounted != 1)
+    if (s->mounted > 1 || (s->mounted == 0 && !s->doubtful))
       orr_read_error(draft->reader, s->key, "mount",
                      "part '%.60s' has %s hinge written 'to: mount'; it needs exactly one", s->part,
                      s->mounted ? "more than one" : "no");
@@ -231,4 +241,11 @@ void orr_spacecraft_read(struct orr_draft *draft, struct orr_files *files, const
   orr_draft_judge(draft, out);
   if (out->loop_count && orr_diagnostics_errors(draft->reader->diagnostics) == 0)
     orr_draft_judge_loops(draft, out);
+}
+
+void orr_spacecraft_check_version(struct orr_reader *reader, struct orr_place place) {
+  double version;
+  if (place.node && orr_read_number(reader, place, "orrery", NULL, NULL, &version) && version != 1)
+    orr_read_error(reader, place, "version",
+                   "this is written for version '%.20s' of the language, and this program reads 1", place.node->text);
 }

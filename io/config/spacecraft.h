@@ -10,4 +10,7 @@
 void orr_spacecraft_read(struct orr_draft *draft, struct orr_files *files, const struct orr_file *file,
                          struct orr_place place, struct orr_place key, struct orr_description *out);
 
+/* [init] Judges the `orrery: 1` of a file; a place without a node is fine. */
+void orr_spacecraft_check_version(struct orr_reader *reader, struct orr_place place);
+
 #endif

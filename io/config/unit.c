@@ -361,7 +361,7 @@ enum orr_quantity_status orr_quantity_parse(const char *text, const char *wanted
   return isfinite(out->value) ? ORR_QUANTITY_OK : ORR_QUANTITY_NOT_FINITE;
 }
 
-/* The digits of a decimal number as a whole number and a power of ten. False when more than 18 digits count. */
+/* The digits of a decimal number as a whole number and a power of ten. False when they are beyond int64. */
 static bool decimal(const char *text, const char *end, int64_t *digits, long *power) {
   *digits = 0;
   *power = 0;
@@ -372,9 +372,10 @@ static bool decimal(const char *text, const char *end, int64_t *digits, long *po
       fraction = true;
       continue;
     }
-    if (*digits >= 100000000000000000)
+    int digit = *p - '0';
+    if (*digits > (INT64_MAX - digit) / 10)
       return false;
-    *digits = 10 * *digits + (*p - '0');
+    *digits = 10 * *digits + digit;
     *power -= fraction;
   }
   if (p < end)
@@ -389,7 +390,7 @@ static bool decimal(const char *text, const char *end, int64_t *digits, long *po
 /* digits × 10^power × (ns per unit), if whole and within int64. */
 static bool whole_ns(int64_t digits, long power, const struct orr_unit *unit, int64_t *ns) {
   __extension__ typedef __int128 wide;
-  wide value = (wide)digits * (int64_t)unit->numerator * 1000000000; /* below 2^57 · 2^17 · 2^30 */
+  wide value = (wide)digits * (int64_t)unit->numerator * 1000000000; /* below 2^63 · 2^17 · 2^30 */
   wide divisor = (int64_t)unit->denominator;
   for (; power < 0 && divisor < (wide)1 << 100; power++)
     divisor *= 10;

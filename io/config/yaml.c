@@ -1,5 +1,6 @@
 #include "io/config/yaml.h"
 
+#include <assert.h>
 #include <libfyaml.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ struct builder {
   struct open stack[ORR_YAML_DEPTH];
   size_t depth;
   struct orr_names anchors;         /* → index into `anchored` */
-  const struct orr_yaml **anchored; /* NULL while the node is still open */
+  const struct orr_yaml **anchored; /* [anchor_count], the latest node of each name */
   size_t anchor_count, anchor_room;
   const struct orr_yaml *root;
   size_t documents;
@@ -135,6 +136,7 @@ static const struct orr_yaml *resolve(struct builder *b, struct fy_event *event,
     report_unknown_anchor(b, name, offset);
     return NULL;
   }
+  assert(b->anchored && (size_t)index < b->anchor_count);
   const struct orr_yaml *node = b->anchored[index];
   for (size_t i = 0; i < b->depth; i++)
     if (b->stack[i].node == node) {
@@ -282,6 +284,7 @@ static void begin(struct builder *b, enum orr_yaml_kind kind, struct fy_token *a
 }
 
 static void end(struct builder *b) {
+  assert(b->depth > 0); /* the scanner's events are balanced, and none is looked at after a failure */
   struct open *o = &b->stack[b->depth - 1];
   for (const struct merge *m = o->merges; m && !b->failed; m = m->next)
     merge_mapping(b, o, m);
@@ -387,6 +390,7 @@ static bool is_text(struct builder *b) {
     if (n == 0) {
       orr_report(b->diagnostics, ORR_ERROR, place(b, (uint32_t)i, ORR_VIA_NONE, 0), "not-text",
                  "byte 0x%02x is not text; a file is YAML or JSON in UTF-8", p[i]);
+      b->failed = true;
       return false;
     }
     i += n;
