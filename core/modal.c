@@ -1,5 +1,7 @@
 #include "core/modal.h"
 
+#include "core/lanes.h"
+
 void orr_modal_layout(struct orr_modal *modal, int n, struct orr_block *arena) {
   int ld = (n + 3) / 4 * 4;
   size_t row = (size_t)ld, square = (size_t)n * (size_t)ld;
@@ -11,8 +13,7 @@ void orr_modal_layout(struct orr_modal *modal, int n, struct orr_block *arena) {
   modal->mff = ORR_TAKE(arena, double, square);
   modal->stiffness = ORR_TAKE(arena, double, square);
   modal->damping = ORR_TAKE(arena, double, square);
-  modal->nn = ORR_TAKE(arena, double, 3 * square);
-  modal->i2 = ORR_TAKE(arena, double, 6 * square);
+  modal->pairs = ORR_TAKE(arena, double, ORR_MODAL_PAIR *square);
 }
 
 static orr_vec3 column(const double *m, int ld, int r) { return v3(m[r], m[ld + r], m[2 * ld + r]); }
@@ -49,15 +50,21 @@ static orr_sym3 inertia_curve(orr_vec3 a, orr_vec3 b, orr_sym3 j) {
   return s3_add(s3_scale(-1, s3_part(first)), s3_scale(0.5, s3_part(second)));
 }
 
+/* The twelve numbers of modes s and r, each four apart from the next. */
+static double *pair(const struct orr_modal *modal, int s, int r) {
+  return modal->pairs + ((r / ORR_LANES * modal->n + s) * ORR_MODAL_PAIR) * ORR_LANES + r % ORR_LANES;
+}
+
 static void add_pair(struct orr_modal *modal, double m, orr_sym3 j, int a, int b, const orr_vec3 gamma[2],
                      const orr_vec3 slope[2]) {
-  int ld = modal->ld, square = modal->n * ld, at = a * ld + b;
-  modal->mff[at] += m * v3_dot(gamma[0], gamma[1]) + v3_dot(slope[0], s3_apply(j, slope[1]));
+  modal->mff[a * modal->ld + b] += m * v3_dot(gamma[0], gamma[1]) + v3_dot(slope[0], s3_apply(j, slope[1]));
   orr_vec3 n = v3_scale(m, v3_cross(gamma[0], gamma[1]));
   n = v3_add(n, v3_cross(slope[0], s3_apply(j, slope[1])));
   n = v3_madd(n, -0.5, s3_apply(j, v3_cross(slope[0], slope[1])));
-  add3(modal->nn, square, at, n);
-  add6(modal->i2, square, at,
+  add3(pair(modal, a, b), ORR_LANES, 0, n);
+  add3(pair(modal, a, b), ORR_LANES, 3 * ORR_LANES, n);
+  add3(pair(modal, b, a), ORR_LANES, 3 * ORR_LANES, v3_neg(n));
+  add6(pair(modal, a, b), ORR_LANES, 6 * ORR_LANES,
        s3_add(s3_scale(m, cross_pair(gamma[0], gamma[1])), inertia_curve(slope[0], slope[1], j)));
 }
 
@@ -83,68 +90,60 @@ void orr_modal_add_node(struct orr_modal *modal, double sign, const struct orr_m
   }
 }
 
-static double dot(const double *restrict a, const double *restrict b, int ld) {
-  double sum[4] = {0, 0, 0, 0};
-  for (int r = 0; r < ld; r += 4)
-    for (int i = 0; i < 4; i++)
-      sum[i] += a[r + i] * b[r + i];
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+static double dot(const double *a, const double *b, int ld) {
+  orr_lanes sum = {0};
+  for (int r = 0; r < ld; r += ORR_LANES)
+    sum += lanes_load(a + r) * lanes_load(b + r);
+  return lanes_sum(sum);
 }
 
 static orr_vec3 dot3(const double *m, const double *x, int ld) {
   return v3(dot(m, x, ld), dot(m + ld, x, ld), dot(m + 2 * ld, x, ld));
 }
 
-/* L(η), and the part of the bias that comes from n: modes ω·Σ_s η̇_s (n_sr − n_rs), frame Σ_rs η̇_s η̇_r n_sr. */
-static orr_vec3 evaluate_coupling(const struct orr_modal *modal, const double *restrict eta,
-                                  const double *restrict rate, orr_vec3 omega, struct orr_modal_state *out) {
-  int n = modal->n, ld = modal->ld;
-  const double w[3] = {omega.x, omega.y, omega.z};
-  double moment[3];
-  for (int c = 0; c < 3; c++) {
-    double *restrict l = out->l + c * ld, *restrict bias = out->bias_f;
-    const double *row = modal->nn + c * n * ld;
-    double sum = 0;
-    for (int r = 0; r < ld; r++)
-      l[r] = modal->l0[c * ld + r];
-    for (int s = 0; s < n; s++, row += ld) {
-      double e = eta[s], k = w[c] * rate[s], back = dot(row, rate, ld);
-      for (int r = 0; r < ld; r++) {
-        l[r] += e * row[r];
-        bias[r] += k * row[r];
-      }
-      bias[s] -= w[c] * back;
-      sum += rate[s] * back;
-    }
-    moment[c] = sum;
-  }
-  return v3_from(moment);
-}
+/* Sums over modes, four lanes each, that an evaluation gathers block by block. */
+struct gathered {
+  orr_lanes inertia[6];         /* Σ η_r (i1_r + Σ_s η_s i2_rs): I(η) − i0 */
+  orr_lanes turn[6];            /* Σ η̇_r (i1_r + 2 Σ_s η_s i2_rs): its rate */
+  orr_lanes moment[3];          /* Σ η̇_r Σ_s η̇_s n_sr */
+  orr_lanes h[3];               /* Σ L_r η̇_r */
+  orr_lanes moved[3], drift[3]; /* s1 η, s1 η̇ */
+};
 
-/* I(η), its rate İ, and the modal part −½ ω·∂I/∂η_r ω. */
-static orr_sym3 evaluate_inertia(const struct orr_modal *modal, const double *restrict eta, const double *restrict rate,
-                                 orr_vec3 w, struct orr_modal_state *out) {
-  int n = modal->n, ld = modal->ld;
-  const double k[6] = {-0.5 * w.x * w.x, -0.5 * w.y * w.y, -0.5 * w.z * w.z, -w.x * w.y, -w.x * w.z, -w.y * w.z};
-  double value[6], slope[6];
-  for (int c = 0; c < 6; c++) {
-    const double *restrict one = modal->i1 + c * ld, *row = modal->i2 + c * n * ld;
-    double *restrict bias = out->bias_f;
-    double kc = k[c], first = dot(one, eta, ld), turn = dot(one, rate, ld), second = 0;
-    for (int r = 0; r < ld; r++)
-      bias[r] += kc * one[r];
-    for (int s = 0; s < n; s++, row += ld) {
-      double e = eta[s], ke = 2 * kc * e, by_eta = dot(row, eta, ld), by_rate = dot(row, rate, ld);
-      second += e * by_eta;
-      turn += 2 * e * by_rate;
-      for (int r = 0; r < ld; r++)
-        bias[r] += ke * row[r];
+/* Modes r … r + 3: L, the modal bias ω·Σ_s η̇_s (n_sr − n_rs) − ½ ω·∂I/∂η_r ω, and their share of the sums. */
+static void gather_block(const struct orr_modal *modal, const double *restrict eta, const double *restrict rate, int r,
+                         const double w[3], const double k[6], struct gathered *sum, struct orr_modal_state *out) {
+  int ld = modal->ld;
+  const double *row = modal->pairs + r * modal->n * ORR_MODAL_PAIR;
+  orr_lanes n_eta[3] = {{0}}, n_rate[3] = {{0}}, skew[3] = {{0}}, curve[6] = {{0}};
+  for (int s = 0; s < modal->n; s++, row += ORR_MODAL_PAIR * ORR_LANES) {
+    double e = eta[s], v = rate[s];
+    for (int c = 0; c < 3; c++) {
+      orr_lanes n = lanes_load(row + c * ORR_LANES);
+      n_eta[c] += e * n;
+      n_rate[c] += v * n;
+      skew[c] += v * lanes_load(row + (3 + c) * ORR_LANES);
     }
-    value[c] = first + second;
-    slope[c] = turn;
+    for (int c = 0; c < 6; c++)
+      curve[c] += e * lanes_load(row + (6 + c) * ORR_LANES);
   }
-  out->inertia = s3_add(modal->i0, s3_from(value));
-  return s3_from(slope);
+  orr_lanes eta_r = lanes_load(eta + r), rate_r = lanes_load(rate + r), bias = {0};
+  for (int c = 0; c < 3; c++) {
+    orr_lanes l = lanes_load(modal->l0 + c * ld + r) + n_eta[c], s1 = lanes_load(modal->s1 + c * ld + r);
+    lanes_store(out->l + c * ld + r, l);
+    bias += w[c] * skew[c];
+    sum->moment[c] += rate_r * n_rate[c];
+    sum->h[c] += rate_r * l;
+    sum->moved[c] += eta_r * s1;
+    sum->drift[c] += rate_r * s1;
+  }
+  for (int c = 0; c < 6; c++) {
+    orr_lanes one = lanes_load(modal->i1 + c * ld + r) + curve[c], slope = one + curve[c];
+    bias += k[c] * slope;
+    sum->inertia[c] += eta_r * one;
+    sum->turn[c] += rate_r * slope;
+  }
+  lanes_store(out->bias_f + r, bias);
 }
 
 /* M_m(0) only: no force on the modes but what T gives: v·(ω × s1), from v̇ = a − ω × v; and ω×(L η̇) + v × s1 η̇ on the frame. */
@@ -170,17 +169,27 @@ void orr_modal_evaluate(const struct orr_modal *modal, const double *eta, const 
     evaluate_linearized(modal, rate, omega, v, out);
     return;
   }
-  int ld = modal->ld;
-  for (int r = 0; r < ld; r++)
-    out->bias_f[r] = 0;
-  orr_vec3 moment = evaluate_coupling(modal, eta, rate, omega, out);
-  orr_sym3 turn = evaluate_inertia(modal, eta, rate, omega, out);
-  orr_vec3 s1 = dot3(modal->s1, rate, ld);
-  out->s = v3_add(modal->s0, dot3(modal->s1, eta, ld));
+  const double w[3] = {omega.x, omega.y, omega.z};
+  /* −½ ω·I ω by the six numbers of I */
+  const double k[6] = {-0.5 * w[0] * w[0], -0.5 * w[1] * w[1], -0.5 * w[2] * w[2],
+                       -w[0] * w[1],       -w[0] * w[2],       -w[1] * w[2]};
+  struct gathered sum = {0};
+  for (int r = 0; r < modal->ld; r += ORR_LANES)
+    gather_block(modal, eta, rate, r, w, k, &sum, out);
+  orr_lanes a = lanes_sums(sum.inertia[0], sum.inertia[1], sum.inertia[2], sum.inertia[3]);
+  orr_lanes b = lanes_sums(sum.inertia[4], sum.inertia[5], sum.turn[0], sum.turn[1]);
+  orr_lanes c = lanes_sums(sum.turn[2], sum.turn[3], sum.turn[4], sum.turn[5]);
+  orr_lanes d = lanes_sums(sum.moment[0], sum.moment[1], sum.moment[2], sum.h[0]);
+  orr_lanes e = lanes_sums(sum.h[1], sum.h[2], sum.moved[0], sum.moved[1]);
+  orr_lanes f = lanes_sums(sum.moved[2], sum.drift[0], sum.drift[1], sum.drift[2]);
+  out->inertia = s3_add(modal->i0, (orr_sym3){a[0], a[1], a[2], a[3], b[0], b[1]});
+  orr_sym3 turn = {b[2], b[3], c[0], c[1], c[2], c[3]};
+  out->s = v3_add(modal->s0, v3(e[2], e[3], f[0]));
   /* frame: İ ω + Σ η̇η̇ n + ω × (I ω + L η̇);  ω × (ω × s) + 2 ω × ṡ */
-  orr_vec3 h = v3_add(s3_apply(out->inertia, omega), dot3(out->l, rate, ld));
-  out->bias.w = v3_add(v3_add(s3_apply(turn, omega), moment), v3_cross(omega, h));
-  out->bias.v = v3_cross(omega, v3_madd(v3_cross(omega, out->s), 2, s1));
+  orr_vec3 h = v3_add(s3_apply(out->inertia, omega), v3(d[3], e[0], e[1]));
+  orr_vec3 moment = v3_add(s3_apply(turn, omega), v3(d[0], d[1], d[2]));
+  out->bias.w = v3_add(moment, v3_cross(omega, h));
+  out->bias.v = v3_cross(omega, v3_madd(v3_cross(omega, out->s), 2, v3(f[1], f[2], f[3])));
 }
 
 void orr_modal_elastic(const struct orr_modal *modal, const double *restrict eta, const double *restrict rate,

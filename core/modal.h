@@ -22,6 +22,8 @@
 #include "core/description.h"
 #include "core/spatial.h"
 
+enum { ORR_MODAL_PAIR = 12 };
+
 /* Constant in the model; each workspace has its own copy, so that a node's mass may change in a run. Solver axes. */
 struct orr_modal {
   int n, ld;
@@ -33,8 +35,7 @@ struct orr_modal {
   double *l0;                  /* [3][ld] */
   double *i1;                  /* [6][ld] */
   double *mff;                 /* [n][ld] */
-  double *nn;                  /* [3][n][ld]: component, s, r */
-  double *i2;                  /* [6][n][ld] */
+  double *pairs;               /* [ld/4][n][12][4]: for four modes r and one s, n_sr, then n_sr − n_rs, then i2_rs */
   double *stiffness, *damping; /* [n][ld], K and D of the conventions */
 };
 

@@ -74,8 +74,7 @@ static void copy_modal(struct orr_modal *to, const struct orr_modal *from) {
   to->mff = memcpy(own.mff, from->mff, square);
   to->stiffness = memcpy(own.stiffness, from->stiffness, square);
   to->damping = memcpy(own.damping, from->damping, square);
-  to->nn = memcpy(own.nn, from->nn, 3 * square);
-  to->i2 = memcpy(own.i2, from->i2, 6 * square);
+  to->pairs = memcpy(own.pairs, from->pairs, ORR_MODAL_PAIR * square);
 }
 
 struct orr_workspace *orr_workspace_init(void *block, size_t bytes, const struct orr_model *model) {
