@@ -1,6 +1,7 @@
 #include "core/articulated.h"
 
 #include "core/kinematics.h"
+#include "core/lanes.h"
 
 #include <float.h>
 
@@ -18,25 +19,35 @@ static enum orr_status pivot_status(double pivot, double scale) {
 
 /* Six rows of n: out = P x for x = [6][ld]. */
 static void inertia_rows(const orr_inertia *p, const double *restrict x, double *restrict out, int ld) {
-  for (int r = 0; r < ld; r++) {
-    orr_spatial y = in_apply(
-        *p, (orr_spatial){v3(x[r], x[ld + r], x[2 * ld + r]), v3(x[3 * ld + r], x[4 * ld + r], x[5 * ld + r])});
-    out[r] = y.w.x, out[ld + r] = y.w.y, out[2 * ld + r] = y.w.z;
-    out[3 * ld + r] = y.v.x, out[4 * ld + r] = y.v.y, out[5 * ld + r] = y.v.z;
+  double full[6][6];
+  in_full(p, full);
+  for (int r = 0; r < ld; r += ORR_LANES) {
+    orr_lanes y[6];
+    for (int c = 0; c < 6; c++)
+      y[c] = lanes_load(x + c * ld + r);
+    for (int i = 0; i < 6; i++) {
+      orr_lanes sum = full[i][0] * y[0];
+      for (int c = 1; c < 6; c++)
+        sum += full[i][c] * y[c];
+      lanes_store(out + i * ld + r, sum);
+    }
   }
 }
 
-/* Upper triangle of W += Σ_c xᵀ_c y_c over six rows; the start of each row is rounded down to a whole vector. */
+/* Upper triangle of W += sign Σ_c xᵀ_c y_c over six rows; the start of each row is rounded down to a whole vector. */
 static void add_products(double *restrict w, int ldw, int n, int ld, const double *restrict x, const double *restrict y,
                          double sign) {
-  for (int s = 0; s < n; s++) {
-    double k[6];
+  for (int r = 0; r < ld; r += ORR_LANES) {
+    orr_lanes column[6];
     for (int c = 0; c < 6; c++)
-      k[c] = sign * x[c * ld + s];
-    double *restrict row = w + s * ldw;
-    for (int r = s / 4 * 4; r < ld; r++)
-      row[r] += k[0] * y[r] + k[1] * y[ld + r] + k[2] * y[2 * ld + r] + k[3] * y[3 * ld + r] + k[4] * y[4 * ld + r] +
-                k[5] * y[5 * ld + r];
+      column[c] = sign * lanes_load(y + c * ld + r);
+    int rows = r + ORR_LANES < n ? r + ORR_LANES : n;
+    for (int s = 0; s < rows; s++) {
+      orr_lanes sum = lanes_load(w + s * ldw + r);
+      for (int c = 0; c < 6; c++)
+        sum += x[c * ld + s] * column[c];
+      lanes_store(w + s * ldw + r, sum);
+    }
   }
 }
 
@@ -84,26 +95,48 @@ void orr_articulated_modes(const struct orr_model *model, struct orr_workspace *
       w[s * ldw + ld + c] = coupling[c * ld + s];
 }
 
+/* P −= Σ_j μ_jᵀ μ_j / U_jj over the eliminated rows. */
+static void subtract_modes(const struct orr_flex_state *flex, orr_inertia *p) {
+  int n = flex->modal.n, ld = flex->modal.ld, ldw = flex->ldw;
+  orr_lanes sum[6][2] = {{{0}}};
+  for (int j = 0; j < n; j++) {
+    const double *row = flex->w + j * ldw + ld;
+    orr_lanes a = lanes_load(row), b = lanes_load(row + ORR_LANES);
+    for (int c = 0; c < 6; c++) {
+      double k = row[c] * flex->inverse[j];
+      sum[c][0] += k * a;
+      sum[c][1] += k * b;
+    }
+  }
+  p->a = s3_add(p->a,
+                (orr_sym3){-sum[0][0][0], -sum[1][0][1], -sum[2][0][2], -sum[0][0][1], -sum[0][0][2], -sum[1][0][2]});
+  for (int i = 0; i < 3; i++) {
+    p->b.m[i][0] -= sum[i][0][3];
+    p->b.m[i][1] -= sum[i][1][0];
+    p->b.m[i][2] -= sum[i][1][1];
+  }
+  p->c = s3_add(p->c,
+                (orr_sym3){-sum[3][0][3], -sum[4][1][0], -sum[5][1][1], -sum[3][1][0], -sum[3][1][1], -sum[4][1][1]});
+}
+
 /* [D_f μ; μᵀ P] by Gaussian elimination of the first n rows, from the top, each row whole: U stays in W, P becomes P_R. */
 static enum orr_status eliminate_modes(struct orr_flex_state *flex, orr_inertia *p) {
   int n = flex->modal.n, ld = flex->modal.ld, ldw = flex->ldw;
-  double *restrict w = flex->w;
   for (int j = 0; j < n; j++) {
-    const double *restrict row = w + j * ldw;
-    double own = flex->modal.mff[j * ld + j];
-    enum orr_status status = pivot_status(row[j], own);
+    const double *row = flex->w + j * ldw;
+    enum orr_status status = pivot_status(row[j], flex->modal.mff[j * ld + j]);
     if (status != ORR_OK)
       return status;
     double inverse = 1 / row[j];
     flex->inverse[j] = inverse;
     for (int i = j + 1; i < n; i++) {
       double k = row[i] * inverse;
-      double *restrict under = w + i * ldw;
-      for (int r = i / 4 * 4; r < ldw; r++)
-        under[r] -= k * row[r];
+      double *under = flex->w + i * ldw;
+      for (int r = i / ORR_LANES * ORR_LANES; r < ldw; r += ORR_LANES)
+        lanes_store(under + r, lanes_load(under + r) - k * lanes_load(row + r));
     }
-    *p = in_rank1(*p, inverse, sp_from(row + ld));
   }
+  subtract_modes(flex, p);
   return ORR_OK;
 }
 
@@ -261,13 +294,15 @@ void orr_articulated_clear(const struct orr_model *model, struct orr_workspace *
     memset(ws->flexes[i].force, 0, sizeof(double) * (size_t)ws->flexes[i].modal.ld);
 }
 
-void orr_site_force(const struct orr_site_state *site, orr_spatial f, double sign, double *restrict out, int ld) {
-  const double *restrict x = site->pi;
+void orr_site_force(const struct orr_site_state *site, orr_spatial f, double sign, double *out, int ld) {
   double k[6];
   sp_to(k, f);
-  for (int r = 0; r < ld; r++)
-    out[r] += sign * (k[0] * x[r] + k[1] * x[ld + r] + k[2] * x[2 * ld + r] + k[3] * x[3 * ld + r] +
-                      k[4] * x[4 * ld + r] + k[5] * x[5 * ld + r]);
+  for (int r = 0; r < ld; r += ORR_LANES) {
+    orr_lanes sum = k[0] * lanes_load(site->pi + r);
+    for (int c = 1; c < 6; c++)
+      sum += k[c] * lanes_load(site->pi + c * ld + r);
+    lanes_store(out + r, lanes_load(out + r) + sign * sum);
+  }
 }
 
 /* ε_f = T_f − z_f + Π_d'ᵀ z_r; L⁻¹ ε_f; z_R = z_r + μᵀ D_f⁻¹ ε_f */
@@ -279,13 +314,19 @@ static void modal_forces(const struct orr_link *link, struct orr_workspace *ws, 
     orr_site_force(&ws->sites[i], ws->sites[i].zeta, -1, e, ld);
   if (link->site_own >= 0)
     orr_site_force(&ws->sites[link->site_own], flow->z, 1, e, ld);
+  orr_lanes a = {0}, b = {0};
   for (int j = 0; j < n; j++) {
     const double *restrict row = flex->w + j * ldw;
     double k = e[j] * flex->inverse[j];
-    for (int r = j + 1; r < n; r++)
+    int whole = (j / ORR_LANES + 1) * ORR_LANES;
+    for (int r = j + 1; r < whole; r++)
       e[r] -= k * row[r];
-    flow->z = sp_madd(flow->z, k, sp_from(row + ld));
+    for (int r = whole; r < ld; r += ORR_LANES)
+      lanes_store(e + r, lanes_load(e + r) - k * lanes_load(row + r));
+    a += k * lanes_load(row + ld);
+    b += k * lanes_load(row + ld + ORR_LANES);
   }
+  flow->z = sp_add(flow->z, (orr_spatial){v3(a[0], a[1], a[2]), v3(a[3], b[0], b[1])});
 }
 
 enum orr_status orr_articulated_forces_link(const struct orr_model *model, struct orr_workspace *ws, int k,
@@ -338,27 +379,31 @@ enum orr_status orr_articulated_forces(const struct orr_model *model, struct orr
 
 /* ---- accelerations ----------------------------------------------------------------------------------------- */
 
-orr_spatial orr_site_motion(const struct orr_site_state *site, const double *restrict x, int ld) {
-  double sum[6];
-  for (int c = 0; c < 6; c++) {
-    double part[4] = {0, 0, 0, 0};
-    for (int r = 0; r < ld; r += 4)
-      for (int i = 0; i < 4; i++)
-        part[i] += site->pi[c * ld + r + i] * x[r + i];
-    sum[c] = (part[0] + part[1]) + (part[2] + part[3]);
-  }
-  return sp_from(sum);
+orr_spatial orr_site_motion(const struct orr_site_state *site, const double *x, int ld) {
+  orr_lanes sum[6] = {{0}};
+  for (int r = 0; r < ld; r += ORR_LANES)
+    for (int c = 0; c < 6; c++)
+      sum[c] += lanes_load(site->pi + c * ld + r) * lanes_load(x + r);
+  orr_lanes a = lanes_sums(sum[0], sum[1], sum[2], sum[3]), b = lanes_sums(sum[4], sum[5], sum[4], sum[5]);
+  return (orr_spatial){v3(a[0], a[1], a[2]), v3(a[3], b[0], b[1])};
 }
 
 /* D_f η̈ = ε_f − μᵀ α_R, backwards through U. */
 static void modal_accelerations(struct orr_flex_state *flex, orr_spatial alpha_r) {
   int n = flex->modal.n, ld = flex->modal.ld, ldw = flex->ldw;
-  double *restrict x = flex->accel;
+  double *x = flex->accel;
   for (int j = n - 1; j >= 0; j--) {
-    const double *restrict row = flex->w + j * ldw;
+    const double *row = flex->w + j * ldw;
     double sum = flex->force[j] - sp_dot(sp_from(row + ld), alpha_r);
-    for (int r = j + 1; r < n; r++)
+    int whole = (j / ORR_LANES + 1) * ORR_LANES;
+    for (int r = j + 1; r < whole && r < n; r++)
       sum -= row[r] * x[r];
+    if (whole < ld) {
+      orr_lanes rest = {0};
+      for (int r = whole; r < ld; r += ORR_LANES)
+        rest += lanes_load(row + r) * lanes_load(x + r);
+      sum -= lanes_sum(rest);
+    }
     x[j] = sum * flex->inverse[j];
   }
 }

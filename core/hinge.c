@@ -1,13 +1,16 @@
 #include "core/hinge.h"
 
+#include "core/sincos.h"
+
 int orr_hinge_quaternion(enum orr_hinge_kind kind) {
   return kind == ORR_HINGE_BALL ? 0 : kind == ORR_HINGE_FREE ? 3 : -1;
 }
 
-/* exp(u angle) for a unit u: c 1 + (1−c) u uᵀ + s ũ, with 1 − c = 2 sin²(angle/2). */
+/* exp(u angle) for a unit u: c 1 + (1−c) u uᵀ + s ũ */
 static orr_mat3 rotation_about(orr_vec3 u, double angle) {
-  double s = sin(angle), c = cos(angle), h = sin(0.5 * angle);
-  double k = 2 * h * h;
+  double s, c;
+  orr_sincos_one(angle, &s, &c);
+  double k = 1 - c;
   orr_mat3 r = m3_skew(v3_scale(s, u));
   const double e[3] = {u.x, u.y, u.z};
   for (int i = 0; i < 3; i++)

@@ -1,17 +1,17 @@
 #include "core/kinematics.h"
 
+#include "core/lanes.h"
 #include "core/revolute.h"
 #include "core/sincos.h"
 
 /* Σ_r m[c][r] x[r] for the three components c. */
-static orr_vec3 combine(const double *restrict m, const double *restrict x, int ld) {
-  double sum[3][4] = {{0}};
-  for (int c = 0; c < 3; c++)
-    for (int r = 0; r < ld; r += 4)
-      for (int i = 0; i < 4; i++)
-        sum[c][i] += m[c * ld + r + i] * x[r + i];
-  return v3((sum[0][0] + sum[0][1]) + (sum[0][2] + sum[0][3]), (sum[1][0] + sum[1][1]) + (sum[1][2] + sum[1][3]),
-            (sum[2][0] + sum[2][1]) + (sum[2][2] + sum[2][3]));
+static orr_vec3 combine(const double *m, const double *x, int ld) {
+  orr_lanes sum[3] = {{0}};
+  for (int r = 0; r < ld; r += ORR_LANES)
+    for (int c = 0; c < 3; c++)
+      sum[c] += lanes_load(m + c * ld + r) * lanes_load(x + r);
+  orr_lanes all = lanes_sums(sum[0], sum[1], sum[2], sum[2]);
+  return v3(all[0], all[1], all[2]);
 }
 
 /* Π' about the origin of S: [E Π_s; Π_t + l × E Π_s], mode by mode. */

@@ -109,30 +109,6 @@ static inline orr_inertia revolute_project(const struct orr_flow *flow, orr_iner
   return o;
 }
 
-/* The shift of in_shift, with A'' = A + l̃ Bᵀ + B'' l̃ᵀ and B'' = B + l̃ C, added to `to`. */
-static inline void add_shifted(orr_inertia *to, orr_vec3 l, orr_inertia p) {
-  double(*b)[3] = p.b.m;
-  orr_sym3 c = p.c;
-  /* rows of B'' */
-  orr_vec3 x =
-      v3(b[0][0] + l.y * c.xz - l.z * c.xy, b[0][1] + l.y * c.yz - l.z * c.yy, b[0][2] + l.y * c.zz - l.z * c.yz);
-  orr_vec3 y =
-      v3(b[1][0] + l.z * c.xx - l.x * c.xz, b[1][1] + l.z * c.xy - l.x * c.yz, b[1][2] + l.z * c.xz - l.x * c.zz);
-  orr_vec3 z =
-      v3(b[2][0] + l.x * c.xy - l.y * c.xx, b[2][1] + l.x * c.yy - l.y * c.xy, b[2][2] + l.x * c.yz - l.y * c.xz);
-  /* (l̃ Bᵀ)_ij = (l × row_j)_i;  (B'' l̃ᵀ)_ij = (l × row''_i)_j */
-  to->a.xx += p.a.xx + l.y * (b[0][2] + x.z) - l.z * (b[0][1] + x.y);
-  to->a.yy += p.a.yy + l.z * (b[1][0] + y.x) - l.x * (b[1][2] + y.z);
-  to->a.zz += p.a.zz + l.x * (b[2][1] + z.y) - l.y * (b[2][0] + z.x);
-  to->a.xy += p.a.xy + l.y * b[1][2] - l.z * b[1][1] + l.z * x.x - l.x * x.z;
-  to->a.xz += p.a.xz + l.y * b[2][2] - l.z * b[2][1] + l.x * x.y - l.y * x.x;
-  to->a.yz += p.a.yz + l.z * b[2][0] - l.x * b[2][2] + l.x * y.y - l.y * y.x;
-  to->b.m[0][0] += x.x, to->b.m[0][1] += x.y, to->b.m[0][2] += x.z;
-  to->b.m[1][0] += y.x, to->b.m[1][1] += y.y, to->b.m[1][2] += y.z;
-  to->b.m[2][0] += z.x, to->b.m[2][1] += z.y, to->b.m[2][2] += z.z;
-  to->c = s3_add(to->c, c);
-}
-
 /* Tips to base: D = P_zz, ν = (τ − z_z)/D, z+ = z + P_z ν + P+ a; P+ and z+ on to the parent. False if D is not a positive
  * finite number. */
 static inline bool revolute_inward(const struct orr_link *link, struct orr_flow *flow, struct orr_flow *parent,
@@ -177,7 +153,7 @@ static inline bool revolute_inward(const struct orr_link *link, struct orr_flow 
     q = in_rotate(link->r0c, q);
     break;
   }
-  add_shifted(&parent->p, link->l0, q);
+  parent->p = in_add(parent->p, in_shift(link->l0, q));
   return true;
 }
 

@@ -40,6 +40,16 @@ static inline void orr_sincos_reduced(double x, double *sine, double *cosine) {
   *cosine = cos_sign * (odd > 0 ? sin_r : cos_r);
 }
 
+/* One angle. [rt] O(1). */
+static inline void orr_sincos_one(double angle, double *sine, double *cosine) {
+  if (fabs(angle) <= 1e6) {
+    orr_sincos_reduced(angle, sine, cosine);
+  } else {
+    *sine = sin(angle);
+    *cosine = cos(angle);
+  }
+}
+
 /* sines[i], cosines[i] of angles[i], i < count. Arrays do not overlap. [rt] O(count). */
 static inline void orr_sincos(const double *restrict angles, double *restrict sines, double *restrict cosines,
                               int count) {

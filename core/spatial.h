@@ -156,6 +156,16 @@ static inline orr_spatial in_apply(orr_inertia p, orr_spatial x) {
   return (orr_spatial){v3_add(s3_apply(p.a, x.w), m3_apply(p.b, x.v)),
                        v3_add(m3_apply_t(p.b, x.w), s3_apply(p.c, x.v))};
 }
+/* All 36 numbers. */
+static inline void in_full(const orr_inertia *p, double full[6][6]) {
+  orr_mat3 a = s3_full(p->a), c = s3_full(p->c);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      full[i][j] = a.m[i][j];
+      full[i][3 + j] = full[3 + j][i] = p->b.m[i][j];
+      full[3 + i][3 + j] = c.m[i][j];
+    }
+}
 /* A rigid body: mass m, first moment s = m c, inertia about the frame's origin: [I s̃; s̃ᵀ m]. */
 static inline orr_inertia in_rigid(double m, orr_vec3 s, orr_sym3 i) {
   return (orr_inertia){i, m3_skew(s), {m, m, m, 0, 0, 0}};
@@ -177,17 +187,22 @@ static inline orr_inertia in_rank1(orr_inertia p, double d, orr_spatial x) {
 static inline orr_inertia in_rotate(orr_mat3 r, orr_inertia p) {
   return (orr_inertia){s3_rotate(r, p.a), m3_mul(m3_mul(r, p.b), m3_transpose(r)), s3_rotate(r, p.c)};
 }
-/* The same inertia about an origin from which the old one is at l: φ p φ* with φ = [1 l̃; 0 1]. */
+/* The same inertia about an origin from which the old one is at l: φ p φ* with φ = [1 l̃; 0 1], as
+ * B'' = B + l̃ C,  A'' = A + l̃ Bᵀ + B'' l̃ᵀ, where (l̃ Bᵀ)_ij = (l × row_j)_i and (B'' l̃ᵀ)_ij = (l × row''_i)_j. */
 static inline orr_inertia in_shift(orr_vec3 l, orr_inertia p) {
-  orr_mat3 lc = m3_mul(m3_skew(l), s3_full(p.c));      /* l̃ c */
-  orr_mat3 lb = m3_mul(m3_skew(l), m3_transpose(p.b)); /* l̃ bᵀ */
-  orr_mat3 b = m3_add(p.b, lc);
-  orr_mat3 lcl = m3_mul(lc, m3_skew(l)); /* l̃ c l̃, and l̃ᵀ = −l̃ */
-  orr_mat3 s;
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++)
-      s.m[i][j] = lb.m[i][j] + lb.m[j][i] - lcl.m[i][j];
-  return (orr_inertia){s3_add(p.a, s3_part(s)), b, p.c};
+  orr_sym3 c = p.c;
+  orr_vec3 x = m3_row(p.b, 0), y = m3_row(p.b, 1), z = m3_row(p.b, 2);
+  orr_vec3 u = v3(x.x + l.y * c.xz - l.z * c.xy, x.y + l.y * c.yz - l.z * c.yy, x.z + l.y * c.zz - l.z * c.yz);
+  orr_vec3 v = v3(y.x + l.z * c.xx - l.x * c.xz, y.y + l.z * c.xy - l.x * c.yz, y.z + l.z * c.xz - l.x * c.zz);
+  orr_vec3 w = v3(z.x + l.x * c.xy - l.y * c.xx, z.y + l.x * c.yy - l.y * c.xy, z.z + l.x * c.yz - l.y * c.xz);
+  orr_inertia o = {.c = c, .b = {{{u.x, u.y, u.z}, {v.x, v.y, v.z}, {w.x, w.y, w.z}}}};
+  o.a.xx = p.a.xx + l.y * (x.z + u.z) - l.z * (x.y + u.y);
+  o.a.yy = p.a.yy + l.z * (y.x + v.x) - l.x * (y.z + v.z);
+  o.a.zz = p.a.zz + l.x * (z.y + w.y) - l.y * (z.x + w.x);
+  o.a.xy = p.a.xy + l.y * y.z - l.z * y.y + l.z * u.x - l.x * u.z;
+  o.a.xz = p.a.xz + l.y * z.z - l.z * z.y + l.x * u.y - l.y * u.x;
+  o.a.yz = p.a.yz + l.z * z.x - l.x * z.z + l.x * v.y - l.y * v.x;
+  return o;
 }
 
 /* Force to an origin from which the old one is at l: [N + l × F; F]. */
@@ -260,15 +275,15 @@ typedef struct {
 /* The series of all five in x = t², to n terms:  a, b, c = Σ (−x)ⁱ/(2i+1, 2, 3)! */
 static inline orr_turn turn_series(double x, int n) {
   double a = 1, b = 1, c = 1, db = 1, dc = 1;
-  for (int i = n; i > 0; i--) {
+  for (int i = n; i > 0; i--) { /* n is a constant where this is inlined, and so are the quotients */
     double r = (i + 1.0) / i;
-    a = 1 - x / ((2 * i) * (2 * i + 1)) * a;
-    b = 1 - x / ((2 * i + 1) * (2 * i + 2)) * b;
-    c = 1 - x / ((2 * i + 2) * (2 * i + 3)) * c;
+    a = 1 - x * (1.0 / ((2 * i) * (2 * i + 1))) * a;
+    b = 1 - x * (1.0 / ((2 * i + 1) * (2 * i + 2))) * b;
+    c = 1 - x * (1.0 / ((2 * i + 2) * (2 * i + 3))) * c;
     db = 1 - x * (r / ((2 * i + 3) * (2 * i + 4))) * db;
     dc = 1 - x * (r / ((2 * i + 4) * (2 * i + 5))) * dc;
   }
-  return (orr_turn){a, b / 2, c / 6, db * (-1.0 / 12), dc * (-1.0 / 60)};
+  return (orr_turn){a, b * (1.0 / 2), c * (1.0 / 6), db * (-1.0 / 12), dc * (-1.0 / 60)};
 }
 /* Closed forms cancel below |θ| = 1, where the series is used: 1e-4 in t² needs four terms, 1 needs nine. */
 static inline orr_turn turn_coefficients(orr_vec3 theta) {
