@@ -117,7 +117,8 @@ static enum orr_status sweep_inward(const struct orr_model *m, struct orr_worksp
       if (revolute_inward(link, &ws->flows[k], link->parent >= 0 ? &ws->flows[link->parent] : NULL, tau[0]))
         continue;
       ws->failed_body = link->body;
-      return ws->flows[k].p.a.zz <= DBL_MAX && fabs(ws->flows[k].z.w.z) <= DBL_MAX && fabs(tau[0]) <= DBL_MAX
+      return ws->flows[k].p.a.zz <= DBL_MAX && fabs(ws->flows[k].z.w.z) <= DBL_MAX && fabs(tau[0]) <= DBL_MAX &&
+                     fabs(ws->flows[k].sin_q) <= 2
                  ? ORR_ERROR_SINGULAR
                  : ORR_ERROR_NOT_FINITE;
     }

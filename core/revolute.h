@@ -122,7 +122,7 @@ static inline bool revolute_inward(const struct orr_link *link, struct orr_flow 
   if (!(d > 1e-14 * (p->a.xx + p->a.yy)) || !(fabs(nu) <= 1.7976931348623157e308) || !(d <= 1.7976931348623157e308))
     return false;
   if (!parent)
-    return true;
+    return fabs(flow->sin_q) <= 2; /* the angle of a root enters nothing before its acceleration */
   orr_inertia q = revolute_project(flow, *p, inverse);
   orr_spatial a = {v3(flow->turn_x, flow->turn_y, 0), flow->push};
   orr_spatial z = {
