@@ -20,7 +20,7 @@ void orr_inverse_mass_apply(const struct orr_model *model, struct orr_workspace 
   take_modal(model, ws, x);
   if (orr_articulated_forces(model, ws, x, NULL, false) != ORR_OK) {
     for (int i = 0; i < model->u_count; i++)
-      out[i] = NAN;
+      out[i] = (double)NAN;
     return;
   }
   orr_articulated_accelerations(model, ws, v3_zero(), false, out);

@@ -50,30 +50,30 @@ static void on_free(const volatile void *p) {
 static void install(void) { assert_int_not_equal(__sanitizer_install_malloc_and_free_hooks(on_malloc, on_free), 0); }
 #else
 /* This program's own allocator stands in front of the C library's. */
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *p, size_t bytes);
-void *__libc_memalign(size_t alignment, size_t bytes);
-void __libc_free(void *p);
+void *libc_malloc(size_t bytes) __asm__("__libc_malloc");
+void *libc_calloc(size_t count, size_t bytes) __asm__("__libc_calloc");
+void *libc_realloc(void *p, size_t bytes) __asm__("__libc_realloc");
+void *libc_memalign(size_t alignment, size_t bytes) __asm__("__libc_memalign");
+void libc_free(void *p) __asm__("__libc_free");
 void *malloc(size_t size) {
   note();
-  return __libc_malloc(size);
+  return libc_malloc(size);
 }
 void *calloc(size_t nmemb, size_t size) {
   note();
-  return __libc_calloc(nmemb, size);
+  return libc_calloc(nmemb, size);
 }
 void *realloc(void *ptr, size_t size) {
   note();
-  return __libc_realloc(ptr, size);
+  return libc_realloc(ptr, size);
 }
 void *aligned_alloc(size_t alignment, size_t size) {
   note();
-  return __libc_memalign(alignment, size);
+  return libc_memalign(alignment, size);
 }
 void free(void *ptr) {
   note();
-  __libc_free(ptr);
+  libc_free(ptr);
 }
 static void install(void) {}
 #endif
