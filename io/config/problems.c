@@ -117,7 +117,7 @@ static void tell_tree(const struct telling *t) {
          t->what, motion(t, text, sizeof text));
     break;
   default: /* ORR_PROBLEM_INDEX: what was read here leads somewhere */
-    assert(!"a description with loose ends");
+    assert(false && "a description with loose ends");
     break;
   }
 }
@@ -180,7 +180,7 @@ static void tell_number(const struct telling *t) {
          t->what, v[0], v[1], v[2]);
     break;
   default: /* the reader takes no NaN, and normalises axes and rotations */
-    assert(!"a number that the reader refuses");
+    assert(false && "a number that the reader refuses");
     break;
   }
 }
