@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/block.h"
 #include "core/massprops.h"
 #include "core/validate.h"
 #include "io/config/config.h"
