@@ -212,7 +212,7 @@ check-selftest:
 	@tests/gates/selftest.sh rooms core names format tidy cppcheck
 check-tidy: $(TIDIED)
 TIDY_FLAGS = -std=c17 -march=$(ARCH) -I. -I$(B)/generated $(PKG_CFLAGS)
-build/tidy/%.ok: % .clang-tidy | $(B)/generated/build_info.h
+build/tidy/%.ok: % $(wildcard .clang-tidy */.clang-tidy) | $(B)/generated/build_info.h
 	@mkdir -p $(@D)
 	$(call say,tidy)
 	@tests/gates/tidy.sh $< $(TIDY_FLAGS) $(if $(filter core/%,$<),,-D_GNU_SOURCE)

@@ -54,7 +54,7 @@ static void layout_modes(struct orr_block *arena, const struct orr_description *
   for (size_t i = 0; i < d->body_count; i++) {
     const struct orr_body_desc *body = &d->bodies[i];
     int n = (int)body->mode_count;
-    struct orr_modal scratch, *modal = arena->base && n ? &b->modals[flex++] : &scratch;
+    struct orr_modal scratch = {0}, *modal = arena->base && n ? &b->modals[flex++] : &scratch;
     if (n)
       orr_modal_layout(modal, n, arena);
     for (size_t j = 0; n && j < body->node_count; j++) {
@@ -130,8 +130,9 @@ static void number_states(struct build *b) {
     link->flexible = body->flexible;
     link->linearized = body->flexible && body->deformation == ORR_DEFORMATION_LINEARIZED;
     link->flex = body->mode_count ? flex++ : -1;
-    link->name = strcpy(b->names, body->name);
-    b->names += strlen(body->name) + 1;
+    size_t bytes = strlen(body->name) + 1;
+    link->name = memcpy(b->names, body->name, bytes);
+    b->names += bytes;
     b->node_first[i] = node;
     node += (int)body->node_count;
     if (link->mode_count > b->model->mode_max)

@@ -113,7 +113,7 @@ struct orr_bench_model *orr_bench_spacecraft(int modes) {
 
 /* Clamped beam shapes along x: mode r bends by (x/L)² T_r, in y for even r and z for odd r, slopes to match. */
 static void beam_shape(int r, double x, double *pi) {
-  double k = 3.0 * (r / 2), f = x * x * cos(k * x), slope = 2 * x * cos(k * x) - k * x * x * sin(k * x);
+  double k = 3.0 * (double)(r - r % 2) / 2, f = x * x * cos(k * x), slope = 2 * x * cos(k * x) - k * x * x * sin(k * x);
   memset(pi, 0, 6 * sizeof *pi);
   if (r % 2 == 0) {
     pi[4] = f;

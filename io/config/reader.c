@@ -191,7 +191,7 @@ static bool read_time(struct orr_reader *r, struct orr_place place, const struct
 }
 
 static bool read_whole(struct orr_reader *r, struct orr_place place, const struct orr_key *key, int64_t *out) {
-  double value;
+  double value = 0;
   if (!orr_read_number(r, place, key->name, "", key->range, &value))
     return false;
   if (value != floor(value) || fabs(value) > 9007199254740992.0) {
