@@ -63,7 +63,6 @@ static void read_histogram(FILE *in, struct orr_pool *pool, int64_t *max_us, uin
 }
 
 static pid_t spawn_into(int output, char *const argv[]) {
-  extern char **environ;
   posix_spawn_file_actions_t actions;
   pid_t child = -1;
   posix_spawn_file_actions_init(&actions);
