@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/config/names.h"
+#include "io/config/scalar.h"
 
 enum { SMALL = 8 };
 
@@ -259,14 +260,37 @@ static bool is_null(const char *text) {
   return false;
 }
 
+/* The text between the marks of a token, which are inside the quotes. False after reporting. */
+static bool decode(struct builder *b, struct fy_token *token, struct orr_yaml *node) {
+  const struct fy_mark *from = fy_token_start_mark(token), *to = fy_token_end_mark(token);
+  if (!from || !to || to->input_pos < from->input_pos || to->input_pos > b->length)
+    return true; /* an empty value: nothing is written */
+  enum fy_scalar_style style = fy_token_scalar_style(token);
+  size_t length = to->input_pos - from->input_pos, written = 0, at = 0;
+  if (style == FYSS_LITERAL || style == FYSS_FOLDED) {
+    fail(b, node->offset, "block-text", "a block of text (| or >) has no place here; write the value on one line");
+    return false;
+  }
+  char *text = orr_arena_alloc(b->arena, length + 1, 1);
+  node->quoted = style != FYSS_PLAIN;
+  node->text = text;
+  enum orr_scalar_style ours = style == FYSS_PLAIN           ? ORR_SCALAR_PLAIN
+                               : style == FYSS_SINGLE_QUOTED ? ORR_SCALAR_SINGLE_QUOTED
+                                                             : ORR_SCALAR_DOUBLE_QUOTED;
+  if (!orr_scalar_decode(ours, b->text + from->input_pos, length, text, &written, &at)) {
+    fail(b, (uint32_t)(from->input_pos + at), "bad-escape", "this escape means nothing here; those of JSON do");
+    return false;
+  }
+  node->count = (uint32_t)written;
+  text[written] = '\0';
+  return true;
+}
+
 static void take_scalar(struct builder *b, struct fy_event *event, uint32_t offset) {
-  struct fy_token *token = event->scalar.value;
-  size_t length = 0;
-  const char *text = token ? fy_token_get_text(token, &length) : NULL;
   struct orr_yaml *node = new_node(b, ORR_YAML_SCALAR, offset);
-  node->text = orr_arena_copy(b->arena, text ? text : "", text ? length : 0);
-  node->count = (uint32_t)(text ? length : 0);
-  node->quoted = token && fy_token_scalar_style(token) != FYSS_PLAIN;
+  node->text = "";
+  if (event->scalar.value && !decode(b, event->scalar.value, node))
+    return;
   if (!node->quoted && is_null(node->text) && strlen(node->text) == node->count)
     node->kind = ORR_YAML_NULL;
   add_anchor(b, event->scalar.anchor, node);
