@@ -57,10 +57,14 @@ void orr_lacks_add(struct orr_lacks *lacks, enum orr_lack lack, int error) {
 static void touch(void *base, size_t bytes) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   volatile unsigned char *p = base;
-  for (size_t i = 0; i < bytes; i += page)
-    p[i] = p[i];
-  if (bytes > 0)
-    p[bytes - 1] = p[bytes - 1];
+  for (size_t i = 0; i < bytes; i += page) {
+    unsigned char there = p[i];
+    p[i] = there;
+  }
+  if (bytes > 0) { /* the last page may begin within the last step */
+    unsigned char there = p[bytes - 1];
+    p[bytes - 1] = there;
+  }
 }
 
 static void raise_lock_limit(void) {

@@ -79,9 +79,10 @@ void orr_timing_print(FILE *out, const struct orr_stats *stats, const struct orr
   fprintf(out, "overran: %llu, caught up %llu, slips %llu, periods skipped %llu (in the percentiles of start)\n",
           (unsigned long long)live->overran, (unsigned long long)live->caught_up, (unsigned long long)live->slips,
           (unsigned long long)live->skipped_periods);
+  uint64_t faults = live->minor_faults + live->major_faults;
   fprintf(out, "page faults: %llu; switches: %llu involuntary, %llu voluntary beyond %llu sleeps\n",
-          (unsigned long long)(live->minor_faults + live->major_faults), (unsigned long long)live->involuntary,
-          (unsigned long long)live->voluntary, (unsigned long long)live->sleeps);
+          (unsigned long long)faults, (unsigned long long)live->involuntary, (unsigned long long)live->voluntary,
+          (unsigned long long)live->sleeps);
 }
 
 static void print_frame(FILE *out, const struct orr_stats *stats, const struct orr_frame_record *r) {

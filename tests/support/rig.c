@@ -1,5 +1,7 @@
 #include "tests/support/rig.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,6 +14,8 @@
 
 #include "rt/clock.h"
 
+enum { RIG_PRIORITY = 50 };
+
 void orr_rig_burn(int64_t ns) {
   int64_t end_ns = orr_clock_now_ns() + ns;
   while (orr_clock_now_ns() < end_ns) {
@@ -20,6 +24,7 @@ void orr_rig_burn(int64_t ns) {
 
 unsigned char *orr_rig_fresh_memory(uint64_t pages) {
   size_t bytes = pages * (size_t)sysconf(_SC_PAGESIZE);
+  /* cppcheck-suppress invalidFunctionArg ; -1 is what goes with MAP_ANONYMOUS */
   void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   assert_true(memory != MAP_FAILED);
   madvise(memory, bytes, MADV_NOHUGEPAGE);
@@ -119,10 +124,15 @@ void orr_rig_run(struct orr_rig *rig, const struct orr_loop_options *options, st
                  struct orr_live *live) {
   struct orr_loop loop;
   orr_stats_init(stats, "rig", options->period_ns);
+  struct sched_param before, fifo = {.sched_priority = RIG_PRIORITY};
+  int policy = SCHED_OTHER;
+  pthread_getschedparam(pthread_self(), &policy, &before);
   const char *wrong = orr_loop_init(&loop, options, &orr_rig_work, rig, stats);
   if (wrong)
     fail_msg("%s", wrong);
+  rig->real_time = policy != SCHED_OTHER || pthread_setschedparam(pthread_self(), SCHED_FIFO, &fifo) == 0;
   orr_loop_run(&loop);
+  pthread_setschedparam(pthread_self(), policy, &before);
   assert_true(orr_stats_live(stats, live));
   assert_int_equal(live->ended, 1);
 }

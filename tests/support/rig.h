@@ -36,6 +36,7 @@ struct orr_rig {
   int64_t tick_ns[ORR_RIG_LOG];
   int64_t publish_ns[ORR_RIG_LOG];
   uint64_t finished;
+  int real_time; /* whether it had the priority */
   struct orr_loop_result result;
 };
 
@@ -47,7 +48,8 @@ void orr_rig_burn(int64_t ns);
 /* Pages that exist but were never touched: the first touch of each is a minor fault. */
 unsigned char *orr_rig_fresh_memory(uint64_t pages);
 
-/* Runs the loop on the calling thread; fails the test when the options are refused. */
+/* Runs the loop on the calling thread, at a real-time priority for the time when that is allowed, so that what else the machine does stays out
+ * of the picture; fails the test when the options are refused. */
 void orr_rig_run(struct orr_rig *rig, const struct orr_loop_options *options, struct orr_stats *stats,
                  struct orr_live *live);
 

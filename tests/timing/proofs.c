@@ -34,6 +34,7 @@ static _Thread_local struct {
   long allocations, wall_clock, monotonic;
 } watch;
 
+/* NOLINTBEGIN(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name): libc's names, not ours to choose */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *block, size_t bytes);
@@ -81,6 +82,8 @@ time_t time(time_t *t) {
     *t = now.tv_sec;
   return now.tv_sec;
 }
+
+/* NOLINTEND(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name) */
 
 /* --- runs ------------------------------------------------------------------------------------------------------------- */
 /* What a run leaves: read by the test's own hand from the kernel at the first and the last frame. */
