@@ -308,9 +308,10 @@ static void a_signal_does_not_end_a_wait_early(void **state) {
     }
     _exit(0);
   }
-  int64_t tick_ns = orr_clock_now_ns() + 50 * MS;
+  int64_t tick_ns = orr_clock_now_ns() + 50 * MS, cpu_ns = orr_clock_thread_cpu_ns();
   orr_wait_until(tick_ns, 0, &wait);
   assert_true(wait.start_ns >= tick_ns);
+  assert_true(orr_clock_thread_cpu_ns() - cpu_ns < 10 * MS); /* it slept on, it did not spin the rest */
   waitpid(child, NULL, 0);
 }
 

@@ -147,6 +147,7 @@ static void a_change_that_was_refused_needs_no_undo(void **state) {
   put("a", "one");
   assert_int_equal(orr_journal_open(&journal, run), 0);
   assert_int_equal(orr_journal_tell(&journal, "/dev/full", "5", "/dev/full", "6"), ENOSPC);
+  assert_int_not_equal(orr_journal_set(&journal, "/proc/version", "5"), 0);
   assert_int_equal(orr_journal_mkdir(&journal, "/proc/nothing"), ENOENT);
   assert_int_equal(orr_journal_set(&journal, a, "two"), 0);
   assert_int_equal(orr_journal_tell(&journal, "/dev/full", "5", "/dev/full", "6"), ENOSPC);
@@ -234,16 +235,19 @@ static void what_a_killed_process_left_is_repaired_and_a_living_one_is_let_be(vo
 
 static void a_line_cut_short_by_a_crash_does_no_harm(void **state) {
   (void)state;
-  char run[PATH], line[3 * PATH], a[PATH];
+  char run[PATH], line[3 * PATH], a[PATH], b[PATH];
   unsigned failures;
   path_of(run, "run");
   path_of(a, "a");
+  path_of(b, "b");
   put("a", "new");
-  snprintf(line, sizeof line, "write\t%s\told\nwrite\t%s\tno", a, a);
+  put("b", "new");
+  snprintf(line, sizeof line, "write\t%s\told\nwrite\t%s\tno", a, b);
   put("run/99999999.undo", line);
   assert_int_equal(orr_isolate_repair(run, &failures), 1);
   assert_int_equal(failures, 0);
   assert_string_equal(get("a"), "old");
+  assert_string_equal(get("b"), "new");
 }
 
 #define ON_A_MACHINE(test) cmocka_unit_test_setup_teardown(test, make_machine, remove_machine)

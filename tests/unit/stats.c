@@ -14,22 +14,30 @@
 #include "rt/stats.h"
 #include "rt/worst.h"
 
-static void the_worst_frames_are_kept_in_order_whatever_came_first(void **state) {
-  (void)state;
-  static struct orr_worst worst;
+/* Frame i takes i · step mod FRAMES, which runs through all values: upwards, downwards and in leaps. */
+static void keep_the_worst(uint64_t step) {
+  enum { FRAMES = 1009 }; /* prime */
   static struct orr_frame_record records[ORR_WORST_COUNT];
-  enum { FRAMES = 1009 }; /* prime: i·k mod FRAMES runs through all */
+  struct orr_worst *worst = test_calloc(1, sizeof *worst);
   for (uint64_t i = 0; i < FRAMES; i++) {
-    struct orr_frame_record r = {.frame = i, .end_ns = (int64_t)(i * 337 % FRAMES)};
+    struct orr_frame_record r = {.frame = i, .end_ns = (int64_t)(i * step % FRAMES)};
     r.stage_ns[3] = r.end_ns * 2;
-    orr_worst_add(&worst, &r);
+    orr_worst_add(worst, &r);
   }
-  assert_int_equal(orr_worst_read(&worst, records), ORR_WORST_COUNT);
+  assert_int_equal(orr_worst_read(worst, records), ORR_WORST_COUNT);
   for (int k = 0; k < ORR_WORST_COUNT; k++) {
     assert_int_equal(records[k].end_ns, FRAMES - 1 - k);
-    assert_int_equal(records[k].frame * 337 % FRAMES, records[k].end_ns);
+    assert_int_equal(records[k].frame * step % FRAMES, records[k].end_ns);
     assert_int_equal(records[k].stage_ns[3], records[k].end_ns * 2);
   }
+  test_free(worst);
+}
+
+static void the_worst_frames_are_kept_in_order_whatever_came_first(void **state) {
+  (void)state;
+  const uint64_t steps[] = {1, 1008, 337, 2, 500, 63, 945};
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+    keep_the_worst(steps[i]);
 }
 
 static void a_short_run_has_as_many_worst_frames_as_frames(void **state) {
