@@ -24,7 +24,6 @@ void orr_rig_burn(int64_t ns) {
 
 unsigned char *orr_rig_fresh_memory(uint64_t pages) {
   size_t bytes = pages * (size_t)sysconf(_SC_PAGESIZE);
-  /* cppcheck-suppress invalidFunctionArg ; -1 is what goes with MAP_ANONYMOUS */
   void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   assert_true(memory != MAP_FAILED);
   madvise(memory, bytes, MADV_NOHUGEPAGE);

@@ -239,7 +239,6 @@ static void tell(void *context, struct orr_frame *f) { ((struct shared *)context
 
 static void a_stopped_process_is_told_and_its_lost_periods_are_counted(void **state) {
   (void)state;
-  /* cppcheck-suppress invalidFunctionArg ; -1 is what goes with MAP_ANONYMOUS */
   struct shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   assert_true(s != MAP_FAILED);
   pid_t child = fork();
