@@ -28,6 +28,7 @@ int orr_channel_declare(struct orr_channel_table *table, const char *entity, con
     }
   }
   table->name_bytes += bytes;
+  table->value_count += spec->count;
   return index;
 }
 
@@ -49,6 +50,7 @@ size_t orr_channels_size(const struct orr_channel_table *table) {
 
 void orr_channels_seal(struct orr_channel_table *table) {
   assert(table->channels && table->count == table->room);
+  table->value_count = 0;
   for (int pass = ORR_CHANNEL_OUTPUT; pass <= ORR_CHANNEL_COMMAND; pass++) {
     for (int i = 0; i < table->count; i++) {
       if ((int)table->channels[i].direction != pass)

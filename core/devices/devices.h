@@ -1,0 +1,13 @@
+/* Every kind of device there is. [any] */
+#ifndef ORR_CORE_DEVICES_DEVICES_H
+#define ORR_CORE_DEVICES_DEVICES_H
+
+#include "core/device.h"
+
+/* In alphabetical order within actuators, then sensors; ends with NULL. */
+extern const struct orr_device_kind *const orr_device_kinds[];
+
+/* The kind of a name, or NULL. O(kinds). */
+const struct orr_device_kind *orr_device_kind_find(const char *name);
+
+#endif

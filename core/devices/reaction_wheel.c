@@ -1,0 +1,146 @@
+/* A reaction wheel: a rotor on a node, driven by a motor against friction.
+ *
+ *   J (Ω̇ + u·ω̇) = τ,   τ = clip(command) + friction(Ω)            conventions, "A body's mass and inertia …"
+ *
+ * The solver puts −τ and the gyroscopic torque on the body. Near its top speed the motor gives no more than brings the rotor
+ * there within the frame. The rotor's imbalance, at its angle φ = ∫Ω, pulls at the node with Ω² times
+ *   static  U_s (e1 cos φ + e2 sin φ)      dynamic  U_d (e1 cos φ + e2 sin φ), a moment
+ * where e1, e2, u are right-handed. The imbalance is not in the inertia: it is small against the body.
+ */
+#include "core/device.h"
+#include "core/kinematics.h"
+
+struct params {
+  double axis[3], inertia, max_torque, max_speed, initial_speed;
+  struct orr_friction friction;
+  double static_imbalance, dynamic_imbalance;
+  double tachometer_quantum, tachometer_noise;
+};
+
+struct state {
+  double angle, speed; /* of the rotor at the start of the step */
+  double step_s;       /* of that step; 0 before the first */
+};
+
+static const double TURN = 6.283185307179586476925;
+
+#define PARAM(member) .offset = offsetof(struct params, member)
+
+static const struct orr_param table[] = {
+    {.name = "axis", .type = ORR_PARAM_AXIS, .required = true, PARAM(axis)},
+    {.name = "inertia", .required = true, .unit = "kg m^2", .open = true, .high = HUGE_VAL, PARAM(inertia)},
+    {.name = "max_torque", .unit = "N m", .open = true, .high = HUGE_VAL, .fallback = HUGE_VAL, PARAM(max_torque)},
+    {.name = "max_speed", .unit = "rad/s", .open = true, .high = HUGE_VAL, .fallback = HUGE_VAL, PARAM(max_speed)},
+    {.name = "initial_speed", .unit = "rad/s", PARAM(initial_speed)},
+    {.name = "friction.viscous", .unit = "N m s/rad", .high = HUGE_VAL, PARAM(friction.viscous)},
+    {.name = "friction.coulomb", .unit = "N m", .high = HUGE_VAL, PARAM(friction.coulomb)},
+    {.name = "friction.stiction", .unit = "N m", .high = HUGE_VAL, PARAM(friction.stiction)},
+    {.name = "friction.stribeck_speed",
+     .unit = "rad/s",
+     .open = true,
+     .high = HUGE_VAL,
+     .fallback = 1,
+     PARAM(friction.stribeck_speed)},
+    {.name = "friction.rest_speed",
+     .unit = "rad/s",
+     .open = true,
+     .high = HUGE_VAL,
+     .fallback = 0.1,
+     PARAM(friction.speed)},
+    {.name = "imbalance.static", .unit = "kg m", .high = HUGE_VAL, PARAM(static_imbalance)},
+    {.name = "imbalance.dynamic", .unit = "kg m^2", .high = HUGE_VAL, PARAM(dynamic_imbalance)},
+    {.name = "tachometer.quantisation", .unit = "rad/s", .high = HUGE_VAL, PARAM(tachometer_quantum)},
+    {.name = "tachometer.noise", .unit = "rad/s", .high = HUGE_VAL, PARAM(tachometer_noise)},
+};
+
+static const struct orr_device_channel channels[] = {
+    {.name = "torque", .unit = "N m", .direction = ORR_CHANNEL_COMMAND, .count = 1},
+    {.name = "speed", .unit = "rad/s", .count = 1},
+    {.name = "friction", .unit = "N m", .count = 1},
+};
+
+static struct orr_device_rotor rotor(const void *params) {
+  const struct params *p = params;
+  return (struct orr_device_rotor){.axis = v3_from(p->axis), .inertia = p->inertia, .speed = p->initial_speed};
+}
+
+static const char *judge(const void *params) {
+  const struct params *p = params;
+  if (fabs(p->initial_speed) > p->max_speed)
+    return "'initial_speed' is beyond 'max_speed'";
+  return p->friction.stiction > 0 && p->friction.stiction < p->friction.coulomb
+             ? "'friction.stiction' is less than 'friction.coulomb'; it is the peak near rest"
+             : NULL;
+}
+
+static void reset(const struct orr_device *device) {
+  const struct params *p = device->params;
+  struct state *s = device->state;
+  *s = (struct state){.speed = p->initial_speed};
+}
+
+static double motor(const struct params *p, double command, double speed, double frame_s) {
+  double torque = fmax(-p->max_torque, fmin(p->max_torque, command));
+  double up = p->inertia * fmax(0, p->max_speed - speed) / frame_s;
+  double down = p->inertia * fmax(0, p->max_speed + speed) / frame_s;
+  return fmax(-down, fmin(up, torque));
+}
+
+/* e1 ⟂ u, the same for the same u. */
+static orr_vec3 across(orr_vec3 u) {
+  orr_vec3 far = fabs(u.x) < 0.6 ? v3(1, 0, 0) : v3(0, 1, 0), e = v3_cross(far, u);
+  return v3_scale(1 / v3_norm(e), e);
+}
+
+static void shake(const struct orr_device *device, const struct orr_acting *now, double angle, double speed) {
+  const struct params *p = device->params;
+  orr_vec3 u = v3_from(p->axis), e1 = across(u), e2 = v3_cross(u, e1);
+  orr_vec3 out = v3_madd(v3_scale(cos(angle), e1), sin(angle), e2);
+  double square = speed * speed;
+  orr_force_add(now->model, now->ws, device->node, ORR_AXES_NODE, v3_scale(p->static_imbalance * square, out),
+                v3_scale(p->dynamic_imbalance * square, out));
+}
+
+static void apply(const struct orr_device *device, const struct orr_acting *now) {
+  const struct params *p = device->params;
+  struct state *s = device->state;
+  double speed = now->ws->rotor_speed[device->rotor];
+  double torque = motor(p, orr_device_command(device, now, 0), speed, now->frame_s);
+  torque += orr_friction_torque(&p->friction, speed);
+  now->ws->rotor_torque[device->rotor] += torque;
+  /* φ by the trapezoid: over the part of this step at a stage, over the whole of the last one between steps */
+  bool within = now->point->index > 0;
+  double angle = s->angle + 0.5 * (s->speed + speed) * (within ? now->point->part * now->step_s : s->step_s);
+  if (now->point->index == 0)
+    *s = (struct state){.angle = remainder(angle, TURN), .speed = speed, .step_s = now->step_s};
+  if (p->static_imbalance > 0 || p->dynamic_imbalance > 0)
+    shake(device, now, angle, speed);
+}
+
+static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
+  const struct params *p = device->params;
+  double speed = now->ws->rotor_speed[device->rotor];
+  if (p->tachometer_noise > 0)
+    out[0] = speed + p->tachometer_noise * orr_noise_normal(device->noise, now->frame, 0);
+  else
+    out[0] = speed;
+  out[0] = orr_device_quantise(out[0], p->tachometer_quantum, 0);
+  out[1] = orr_friction_torque(&p->friction, speed);
+}
+
+const struct orr_device_kind orr_reaction_wheel = {
+    .name = "reaction_wheel",
+    .role = ORR_ACTUATOR,
+    .host = ORR_ON_NODE,
+    .params = table,
+    .param_count = sizeof table / sizeof *table,
+    .param_bytes = sizeof(struct params),
+    .channels = channels,
+    .channel_count = sizeof channels / sizeof *channels,
+    .state_bytes = sizeof(struct state),
+    .rotor = rotor,
+    .judge = judge,
+    .reset = reset,
+    .apply = apply,
+    .sense = sense,
+};

@@ -1,0 +1,515 @@
+#include "core/plant.h"
+
+#include "core/forward.h"
+#include "core/kinematics.h"
+
+/* ---- layout ------------------------------------------------------------------------------------------------------- */
+
+size_t orr_plant_rotors(const struct orr_device_desc *devices, size_t count, struct orr_rotor_desc *rotors) {
+  size_t found = 0;
+  for (size_t i = 0; i < count; i++) {
+    const struct orr_device_desc *d = &devices[i];
+    if (!d->kind->rotor)
+      continue;
+    if (rotors) {
+      struct orr_device_rotor rotor = d->kind->rotor(d->params);
+      rotors[found] = (struct orr_rotor_desc){
+          .name = d->name, .body = d->body, .node = d->node, .inertia = rotor.inertia, .source = d->source};
+      v3_to(rotors[found].axis, rotor.axis);
+    }
+    found++;
+  }
+  return found;
+}
+
+static int width_of(const struct orr_device_desc *d, const struct orr_link *link) {
+  return d->kind->flexible_host ? link->mode_count : d->kind->host == ORR_ON_HINGE ? link->dof : 1;
+}
+
+/* Declares a device's channels. In `device`, if there is one, output and command become the first channel of each sort, or −1. */
+static void declare_device(const struct orr_device_desc *d, const struct orr_link *link,
+                           struct orr_channel_table *table, struct orr_device *device) {
+  int outputs = 0, commands = 0, first_output = -1, first_command = -1;
+  for (size_t i = 0; i < d->kind->channel_count; i++) {
+    const struct orr_device_channel *c = &d->kind->channels[i];
+    if (c->present && !c->present(d->params))
+      continue;
+    struct orr_channel spec = {.name = c->name,
+                               .unit = c->unit,
+                               .type = c->type,
+                               .direction = c->direction,
+                               .hold = c->hold,
+                               .count = c->count ? c->count : width_of(d, link),
+                               .elements = c->elements,
+                               .divisor = d->divisor,
+                               .phase = d->phase};
+    if (c->range)
+      c->range(d->params, &spec.low, &spec.high);
+    int index = orr_channel_declare(table, d->name, &spec);
+    bool command = c->direction == ORR_CHANNEL_COMMAND;
+    int *first = command ? &first_command : &first_output;
+    *(command ? &commands : &outputs) += spec.count;
+    *first = *first < 0 ? index : *first;
+  }
+  if (!device)
+    return;
+  device->output = first_output;
+  device->command = first_command;
+  device->output_count = outputs;
+  device->command_count = commands;
+}
+
+static const struct orr_link *link_of(const struct orr_model *m, int body) { return &m->links[m->link_of_body[body]]; }
+
+/* Whether some device, rather than a command, drives this body's hinge. */
+static bool device_drives(const struct orr_plant_desc *desc, int body) {
+  for (size_t i = 0; i < desc->device_count; i++) {
+    const struct orr_device_desc *d = &desc->devices[i];
+    if (d->body == body && d->kind->prescribes && d->kind->prescribes(d->params))
+      return true;
+  }
+  return false;
+}
+
+static void declare_all(const struct orr_model *m, const struct orr_plant_desc *desc, struct orr_channel_table *table,
+                        struct orr_plant *plant) {
+  for (size_t i = 0; i < desc->device_count; i++)
+    declare_device(&desc->devices[i], link_of(m, desc->devices[i].body), table, plant ? &plant->devices[i] : NULL);
+  for (size_t i = 0; i < desc->pointing_count; i++) {
+    const char *body = desc->spacecraft->bodies[desc->pointings[i].body].name;
+    int channel = orr_channel_declare(
+        table, body, &(struct orr_channel){.name = "target", .count = 4, .elements = orr_channel_xyzw});
+    orr_channel_declare(table, body, &(struct orr_channel){.name = "pointing_error", .unit = "rad", .count = 1});
+    if (plant)
+      plant->pointing_channel[i] = channel;
+  }
+  int truths = orr_truth_declare(m, desc->spacecraft, table, plant ? plant->truths : NULL);
+  assert(!plant || truths == plant->truth_count);
+  (void)truths;
+  for (int b = 0; b < m->body_count; b++) {
+    const struct orr_body_desc *body = &desc->spacecraft->bodies[b];
+    int dof = link_of(m, b)->dof;
+    bool driven = body->hinge.prescribed && dof && !device_drives(desc, b);
+    if (driven) {
+      const struct orr_hinge_kind_info *info = orr_hinge_kind_info(body->hinge.kind);
+      const char *unit = info->angles == (1u << dof) - 1 ? "rad/s^2" : info->angles ? "" : "m/s^2";
+      int channel = orr_channel_declare(
+          table, body->name,
+          &(struct orr_channel){.name = "acceleration", .unit = unit, .direction = ORR_CHANNEL_COMMAND, .count = dof});
+      if (plant)
+        plant->body_command[b] = channel;
+    } else if (plant) {
+      plant->body_command[b] = -1;
+    }
+  }
+}
+
+static void layout_state(struct orr_block *block, const struct orr_model *m, const struct orr_plant_desc *desc,
+                         struct orr_plant *p) {
+  size_t start = block->used;
+  p->frame = ORR_TAKE(block, int64_t, 1);
+  p->state = (char *)p->frame;
+  p->taken = ORR_TAKE(block, double, m->body_count);
+  for (size_t i = 0; i < desc->device_count; i++) {
+    const struct orr_device_desc *d = &desc->devices[i];
+    void *state = ORR_TAKE(block, char, d->kind->state_bytes);
+    struct orr_device counted = {0}, *device = block->base ? &p->devices[i] : &counted;
+    if (!block->base) {
+      struct orr_channel_table table = {0};
+      declare_device(d, link_of(m, d->body), &table, device);
+    }
+    struct orr_sample_queue queue = {.room = d->delay / d->divisor + 2};
+    queue.due = ORR_TAKE(block, int64_t, queue.room + 2);
+    queue.samples = ORR_TAKE(block, double, (queue.room + 1) * device->output_count);
+    device->state = state;
+    if (block->base)
+      p->queues[i] = queue;
+  }
+  p->hashed_bytes = block->used - start;
+  p->truth_sign = ORR_TAKE(block, double, 4 * p->truth_count);
+  p->target_sign = ORR_TAKE(block, double, 4 * desc->pointing_count);
+  p->state_bytes = block->used - start;
+}
+
+static void place_device(struct orr_plant *p, int index, const struct orr_device_desc *d, int *rotor, uint64_t seed) {
+  struct orr_device *device = &p->devices[index];
+  const struct orr_link *link = link_of(p->model, d->body);
+  device->kind = d->kind;
+  device->name = d->name;
+  device->params = d->params;
+  device->noise = orr_noise_key(seed, d->name);
+  device->body = d->body;
+  device->node = d->kind->host == ORR_ON_NODE ? orr_model_node(p->model, d->body, d->node) : -1;
+  device->q = link->hinge_q + d->coordinate;
+  device->u = link->hinge_u + d->coordinate;
+  device->width = width_of(d, link);
+  device->rotor = d->kind->rotor ? (*rotor)++ : -1;
+  device->divisor = d->divisor;
+  device->phase = d->phase;
+  device->delay = d->delay;
+  device->period_s = 1e-9 * (double)p->step_ns * d->divisor;
+  if (device->output >= 0)
+    device->output = p->table.channels[device->output].offset;
+  if (device->command >= 0)
+    device->command = p->table.channels[device->command].offset;
+  if (d->kind->hinge_inertia)
+    p->ws->hinge_inertia[device->u] += d->kind->hinge_inertia(d->params);
+  if (d->kind->prescribes && d->kind->prescribes(d->params))
+    orr_prescribe(p->ws, d->body, true);
+  if (d->kind->propellant && d->kind->propellant(d->params) > 0)
+    p->burns[d->body] = true;
+  p->drive.needs_places |= d->kind->needs_places;
+}
+
+/* Everything, on a block that gives, or on one that measures: the plant is then `scratch`. */
+static struct orr_plant *layout(struct orr_block *block, const struct orr_model *m, struct orr_workspace *ws,
+                                const struct orr_plant_desc *desc, struct orr_plant *scratch) {
+  struct orr_channel_table counted = {0};
+  declare_all(m, desc, &counted, NULL);
+  struct orr_plant *p = ORR_TAKE(block, struct orr_plant, 1);
+  p = block->base ? p : scratch;
+  p->model = m;
+  p->table = counted;
+  p->truth_count = orr_truth_declare(m, desc->spacecraft, &(struct orr_channel_table){0}, NULL);
+  p->devices = ORR_TAKE(block, struct orr_device, desc->device_count);
+  p->queues = ORR_TAKE(block, struct orr_sample_queue, desc->device_count);
+  p->truths = ORR_TAKE(block, struct orr_truth, p->truth_count);
+  p->pointing_channel = ORR_TAKE(block, int, desc->pointing_count);
+  p->body_command = ORR_TAKE(block, int, m->body_count);
+  p->burns = ORR_TAKE(block, bool, m->body_count);
+  orr_channels_place(&p->table, block);
+  if (block->base) {
+    declare_all(m, desc, &p->table, p);
+    orr_channels_seal(&p->table);
+  }
+  p->values = ORR_TAKE(block, double, counted.value_count);
+  layout_state(block, m, desc, p);
+  size_t bytes = orr_integration_size(m);
+  char *integration = ORR_TAKE(block, char, bytes);
+  if (block->base)
+    p->integration = orr_integration_init(integration, bytes, m, ws, &p->drive);
+  return p;
+}
+
+size_t orr_plant_size(const struct orr_model *model, const struct orr_plant_desc *desc) {
+  struct orr_block block = {0};
+  struct orr_plant scratch = {0};
+  layout(&block, model, NULL, desc, &scratch);
+  return block.used;
+}
+
+static void act(struct orr_drive *drive, struct orr_workspace *ws, const struct orr_evaluation_point *point,
+                double *force, double *given);
+
+struct orr_plant *orr_plant_init(void *block, size_t bytes, const struct orr_model *model, struct orr_workspace *ws,
+                                 const struct orr_plant_desc *desc) {
+  if (!block || bytes < orr_plant_size(model, desc))
+    return NULL;
+  struct orr_block b = {.base = block, .size = bytes};
+  struct orr_plant *p = layout(&b, model, ws, desc, NULL);
+  p->drive.apply = act;
+  p->ws = ws;
+  p->spacecraft = desc->spacecraft;
+  p->pointings = desc->pointings;
+  p->pointing_count = (int)desc->pointing_count;
+  p->device_count = (int)desc->device_count;
+  p->step_ns = desc->step_ns;
+  p->substeps = desc->substeps;
+  p->q0 = desc->q;
+  p->u0 = desc->u;
+  p->integration->rule = desc->integrator;
+  p->failed_body = -1;
+  int rotor = 0;
+  for (int i = 0; i < p->device_count; i++)
+    place_device(p, i, &desc->devices[i], &rotor, desc->seed);
+  assert(rotor == model->rotor_count);
+  for (int i = 0; i < model->body_count; i++)
+    if (p->body_command[i] >= 0)
+      p->body_command[i] = p->table.channels[p->body_command[i]].offset;
+  p->acting = (struct orr_acting){.model = model,
+                                  .ws = ws,
+                                  .values = p->values,
+                                  .step_s = 1e-9 * (double)(desc->step_ns / desc->substeps),
+                                  .frame_s = 1e-9 * (double)desc->step_ns};
+  return p;
+}
+
+void orr_plant_ask(struct orr_plant *plant, int channel) { plant->table.channels[channel].asked = true; }
+
+/* ---- actuators ---------------------------------------------------------------------------------------------------- */
+
+static void act(struct orr_drive *drive, struct orr_workspace *ws, const struct orr_evaluation_point *point,
+                double *force, double *given) {
+  struct orr_plant *p = (struct orr_plant *)drive;
+  const struct orr_model *m = p->model;
+  struct orr_acting *now = &p->acting;
+  now->point = point;
+  now->force = force;
+  now->given = given;
+  for (int b = 0; b < m->body_count; b++) {
+    const struct orr_link *link = link_of(m, b);
+    for (int i = 0; p->body_command[b] >= 0 && i < link->dof; i++)
+      given[link->hinge_u + i] = p->values[p->body_command[b] + i];
+  }
+  for (int i = 0; i < p->device_count; i++) {
+    const struct orr_device *device = &p->devices[i];
+    now->taken = point->index == 0 ? &p->taken[device->body] : NULL;
+    if (device->kind->apply)
+      device->kind->apply(device, now);
+  }
+  (void)ws;
+}
+
+/* Propellant leaves from the mass centre of a rigid body, so its inertia about that stays; on a flexible one from the node of the device. */
+static void update_masses(struct orr_plant *p) {
+  for (int i = 0; i < p->device_count; i++) {
+    const struct orr_device *device = &p->devices[i];
+    if (!device->kind->propellant || !p->burns[device->body])
+      continue;
+    const struct orr_body_desc *body = &p->spacecraft->bodies[device->body];
+    double left = p->taken[device->body];
+    if (!body->flexible) {
+      orr_mass_set(p->ws, device->body, body->mass - left, body->com, body->inertia);
+      continue;
+    }
+    int index = device->node - p->model->node_first[device->body];
+    const struct orr_node_desc *node = &body->nodes[index];
+    orr_node_mass_set(p->ws, device->body, index, node->mass - left, node->com, node->inertia);
+  }
+}
+
+static void spend_pulses(struct orr_plant *p) {
+  for (int i = 0; i < p->table.count; i++) {
+    const struct orr_channel *c = &p->table.channels[i];
+    if (c->direction == ORR_CHANNEL_COMMAND && c->hold == ORR_CHANNEL_PULSE)
+      memset(p->values + c->offset, 0, sizeof(double) * (size_t)c->count);
+  }
+}
+
+enum orr_status orr_plant_advance(struct orr_plant *plant) {
+  int64_t start = orr_plant_time_ns(plant), step = plant->step_ns / plant->substeps;
+  for (int i = 0; i < plant->substeps; i++) {
+    plant->acting.first = i == 0;
+    enum orr_status status = orr_integration_step(plant->integration, start + i * step, step);
+    if (status != ORR_OK) {
+      plant->failed_body = plant->ws->failed_body;
+      return status;
+    }
+  }
+  update_masses(plant);
+  spend_pulses(plant);
+  ++*plant->frame;
+  return ORR_OK;
+}
+
+/* ---- sensors ------------------------------------------------------------------------------------------------------ */
+
+static bool is_due(const struct orr_device *device, int64_t frame) {
+  return frame == 0 || (frame >= device->phase && (frame - device->phase) % device->divisor == 0);
+}
+
+static bool needs_acceleration(const struct orr_plant *p, int64_t frame) {
+  for (int i = 0; i < p->device_count; i++)
+    if (p->devices[i].kind->needs_acceleration && is_due(&p->devices[i], frame))
+      return true;
+  for (int i = 0; i < p->truth_count; i++)
+    if (p->table.channels[p->truths[i].channel].asked && orr_truth_needs_acceleration(&p->truths[i]))
+      return true;
+  return false;
+}
+
+/* The sample that stands in the block. */
+static double *held(const struct orr_device *device, const struct orr_sample_queue *queue) {
+  return queue->samples + queue->room * device->output_count;
+}
+
+/* A new sample, if one is due, waits for `delay` frames; the one whose time has come is held from now on. The first sample of all is
+ * held at once, so that no output is ever without a value. */
+static void sample(struct orr_plant *p, int index, const struct orr_sensing *now) {
+  const struct orr_device *device = &p->devices[index];
+  const struct orr_sample_queue *queue = &p->queues[index];
+  int64_t *first = &queue->due[queue->room], *count = first + 1, frame = (int64_t)now->frame;
+  size_t bytes = sizeof(double) * (size_t)device->output_count;
+  if (!bytes)
+    return;
+  if (is_due(device, frame)) {
+    int64_t slot = (*first + *count) % queue->room;
+    double *values = queue->samples + slot * device->output_count;
+    device->kind->sense(device, now, values);
+    queue->due[slot] = frame == 0 ? 0 : frame + device->delay;
+    ++*count;
+    assert(*count <= queue->room);
+  }
+  while (*count && queue->due[*first] <= frame) {
+    memcpy(held(device, queue), queue->samples + *first * device->output_count, bytes);
+    *first = (*first + 1) % queue->room;
+    --*count;
+  }
+}
+
+static void publish(struct orr_plant *p) {
+  for (int i = 0; i < p->device_count; i++)
+    if (p->devices[i].output_count)
+      memcpy(p->values + p->devices[i].output, held(&p->devices[i], &p->queues[i]),
+             sizeof(double) * (size_t)p->devices[i].output_count);
+}
+
+/* The target of a moment. */
+static void target_at(const struct orr_pointing_desc *pointing, int64_t now_ns, double *out) {
+  const struct orr_target *t = pointing->targets;
+  size_t i = 0;
+  while (i + 1 < pointing->target_count && t[i + 1].at_ns <= now_ns)
+    i++;
+  memcpy(out, t[i].attitude, sizeof t[i].attitude);
+  if (i + 1 == pointing->target_count || t[i].at_ns >= now_ns)
+    return;
+  /* q_i ∘ exp(s log(q_i⁻¹ ∘ q_i+1)), the short way */
+  double part = (double)(now_ns - t[i].at_ns) / (double)(t[i + 1].at_ns - t[i].at_ns), back[4], turn[4], by[4];
+  for (int k = 0; k < 4; k++)
+    back[k] = k < 3 ? -t[i].attitude[k] : t[i].attitude[3];
+  quat_mul(back, t[i + 1].attitude, turn);
+  double sign = turn[3] < 0 ? -1 : 1, length = v3_norm(v3_from(turn));
+  double angle = 2 * atan2(length, sign * turn[3]);
+  double scale = length > 0 ? sign * part * angle / length : 0;
+  quat_exp(v3_scale(scale, v3_from(turn)), by);
+  quat_mul(t[i].attitude, by, out);
+  quat_normalise(out);
+}
+
+static void point(struct orr_plant *p, int index) {
+  const struct orr_pointing_desc *pointing = &p->pointings[index];
+  const struct orr_channel *channel = &p->table.channels[p->pointing_channel[index]];
+  double *target = p->values + channel->offset, *last = p->target_sign + 4 * index, sign = 0, is[4], off[4];
+  struct orr_node_state node;
+  target_at(pointing, orr_plant_time_ns(p), target);
+  for (int k = 0; k < 4; k++)
+    sign += target[k] * last[k];
+  for (int k = 0; k < 4; k++)
+    last[k] = target[k] = sign < 0 ? -target[k] : target[k];
+  orr_node_query(p->model, p->ws, orr_model_node(p->model, pointing->body, pointing->node), &node);
+  quat_from_matrix(node.attitude, is);
+  const double back[4] = {-target[0], -target[1], -target[2], target[3]};
+  quat_mul(back, is, off);
+  p->values[channel[1].offset] = 2 * atan2(v3_norm(v3_from(off)), fabs(off[3]));
+}
+
+/* What is computed from the state rather than sampled: pointing, and the truth that is asked for. */
+static void compute_outputs(struct orr_plant *p) {
+  for (int i = 0; i < p->pointing_count; i++)
+    point(p, i);
+  for (int i = 0; i < p->truth_count; i++) {
+    const struct orr_channel *channel = &p->table.channels[p->truths[i].channel];
+    if (channel->asked)
+      orr_truth_fill(p->model, p->ws, &p->truths[i], p->truth_sign + 4 * i, p->values + channel->offset);
+  }
+}
+
+static enum orr_status set_and_observe(struct orr_plant *p) {
+  orr_integration_set(p->integration);
+  if (!needs_acceleration(p, *p->frame))
+    return ORR_OK;
+  enum orr_status status = orr_integration_observe(p->integration, orr_plant_time_ns(p));
+  if (status != ORR_OK)
+    p->failed_body = p->ws->failed_body;
+  return status;
+}
+
+enum orr_status orr_plant_sense(struct orr_plant *plant) {
+  int64_t time_ns = orr_plant_time_ns(plant);
+  enum orr_status status = set_and_observe(plant);
+  if (status != ORR_OK)
+    return status;
+  const struct orr_sensing now = {
+      .model = plant->model, .ws = plant->ws, .frame = (uint64_t)*plant->frame, .time_s = 1e-9 * (double)time_ns};
+  for (int i = 0; i < plant->device_count; i++)
+    sample(plant, i, &now);
+  publish(plant);
+  compute_outputs(plant);
+  return ORR_OK;
+}
+
+/* ---- start, state --------------------------------------------------------------------------------------------------- */
+
+enum orr_status orr_plant_reset(struct orr_plant *plant) {
+  const struct orr_model *m = plant->model;
+  struct orr_integration *i = plant->integration;
+  memset(plant->values, 0, sizeof(double) * (size_t)plant->table.value_count);
+  memset(plant->state, 0, plant->state_bytes);
+  if (plant->q0)
+    memcpy(i->q, plant->q0, sizeof(double) * (size_t)m->q_count);
+  if (plant->u0)
+    memcpy(i->u, plant->u0, sizeof(double) * (size_t)m->u_count);
+  for (int d = 0; d < plant->device_count; d++) {
+    const struct orr_device *device = &plant->devices[d];
+    if (device->rotor >= 0)
+      i->spin[device->rotor] = device->kind->rotor(device->params).speed;
+    if (device->kind->reset)
+      device->kind->reset(device);
+  }
+  update_masses(plant);
+  return orr_plant_sense(plant);
+}
+
+int64_t orr_plant_frame(const struct orr_plant *plant) { return *plant->frame; }
+
+int64_t orr_plant_time_ns(const struct orr_plant *plant) { return *plant->frame * plant->step_ns; }
+
+static uint64_t hash_words(uint64_t hash, const void *from, size_t bytes) {
+  for (size_t at = 0; at + 8 <= bytes; at += 8) {
+    uint64_t word;
+    memcpy(&word, (const char *)from + at, sizeof word);
+    hash = (hash ^ word) * UINT64_C(1099511628211);
+    hash ^= hash >> 32; /* FNV-1a mixes upwards only, and a word's upper bits must count as well */
+  }
+  return hash;
+}
+
+uint64_t orr_plant_hash(const struct orr_plant *plant) {
+  const struct orr_model *m = plant->model;
+  const struct orr_integration *i = plant->integration;
+  uint64_t hash = UINT64_C(14695981039346656037);
+  hash = hash_words(hash, i->q, sizeof(double) * (size_t)m->q_count);
+  hash = hash_words(hash, i->u, sizeof(double) * (size_t)m->u_count);
+  hash = hash_words(hash, i->spin, sizeof(double) * (size_t)m->rotor_count);
+  hash = hash_words(hash, plant->state, plant->hashed_bytes);
+  int commands = plant->table.value_count - plant->table.output_values;
+  return hash_words(hash, plant->values + plant->table.output_values, sizeof(double) * (size_t)commands);
+}
+
+/* The pieces of the whole state, one after the other: copied out of or into the plant. */
+static size_t pieces(const struct orr_plant *p, uint64_t *out, const uint64_t *in) {
+  const struct orr_model *m = p->model;
+  const struct orr_integration *i = p->integration;
+  const size_t bytes[] = {8 * (size_t)m->q_count, 8 * (size_t)m->u_count, 8 * (size_t)m->rotor_count, p->state_bytes,
+                          8 * (size_t)p->table.value_count};
+  void *const at[] = {i->q, i->u, i->spin, p->state, p->values};
+  size_t words = 0;
+  for (size_t k = 0; k < sizeof at / sizeof *at; k++) {
+    if (out)
+      memcpy(out + words, at[k], bytes[k]);
+    if (in)
+      memcpy(at[k], in + words, bytes[k]);
+    words += bytes[k] / 8;
+  }
+  return words;
+}
+
+size_t orr_plant_state_words(const struct orr_plant *plant) { return pieces(plant, NULL, NULL); }
+
+void orr_plant_state_get(const struct orr_plant *plant, uint64_t *words) { pieces(plant, words, NULL); }
+
+enum orr_status orr_plant_state_put(struct orr_plant *plant, const uint64_t *words) {
+  pieces(plant, NULL, words);
+  update_masses(plant);
+  enum orr_status status = set_and_observe(plant);
+  if (status == ORR_OK)
+    compute_outputs(plant);
+  return status;
+}
+
+uint64_t orr_plant_layout_hash(const struct orr_plant *plant) {
+  uint64_t hash = orr_channels_hash(&plant->table);
+  const int64_t sizes[] = {plant->model->q_count, plant->model->u_count, plant->model->rotor_count,
+                           (int64_t)plant->state_bytes, plant->step_ns};
+  return hash_words(hash, sizes, sizeof sizes);
+}
