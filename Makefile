@@ -183,6 +183,7 @@ run:
 	@tools/setup build
 	@$(SUBMAKE) $(JOBS) all
 	$(B)/orrery check $(wildcard configs/*.yaml)
+	$(B)/orrery run configs/cubesat.yaml --mode batch
 
 # --- check: the quick gate ---------------------------------------------------------------------------------------------
 SOURCES := $(foreach r,core rt io tools tests,$(wildcard $(r)/*.c $(r)/*/*.c))
@@ -267,7 +268,7 @@ endif
 .PHONY: help
 help:
 	@echo 'make          build/orrery'
-	@echo 'make run      installs what is missing, builds, and checks and describes the spacecraft in configs'
+	@echo 'make run      installs what is missing, builds, describes the spacecraft in configs and flies one'
 	@echo 'make test     installs what is missing, builds, and runs every test'
 	@echo 'make check    the quick gate: format, warnings of gcc and clang, clang-tidy, cppcheck, rooms, objects of core'
 	@echo 'make fuzz     each fuzz target for FUZZ_SECONDS=60'

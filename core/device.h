@@ -88,7 +88,7 @@ struct orr_device_kind {
   bool (*prescribes)(const void *params);               /* the hinge is driven: NULL or false, it is free */
   struct orr_device_rotor (*rotor)(const void *params); /* the device carries a rotor: NULL, none */
   double (*hinge_inertia)(const void *params);          /* added to its coordinate: NULL, none */
-  double (*propellant)(const void *params);             /* kg of the body's mass it may use: NULL, none */
+  double (*propellant)(const void *params);             /* kg of its body's mass that it may use: NULL, none */
   const char *(*judge)(const void *params); /* NULL, or what is wrong between parameters; NULL: nothing can be */
   void (*reset)(const struct orr_device *device);
   void (*apply)(const struct orr_device *device, const struct orr_acting *now);
@@ -137,7 +137,7 @@ struct orr_acting {
   bool first;            /* the first step of its frame: pulse commands are new */
   double *values;        /* the frame's block */
   double *force, *given; /* [u_count] */
-  double *taken;         /* kg of the device's body used up so far; NULL outside index 0 */
+  double *taken;         /* kg of propellant that the device has used; NULL where it may not be changed */
 };
 
 /* One frame, for `sense`. */

@@ -22,12 +22,14 @@ size_t orr_plant_rotors(const struct orr_device_desc *devices, size_t count, str
   return found;
 }
 
-static int width_of(const struct orr_device_desc *d, const struct orr_link *link) {
-  return d->kind->flexible_host ? link->mode_count : d->kind->host == ORR_ON_HINGE ? link->dof : 1;
+static int width_of(const struct orr_device_desc *d, const struct orr_body_desc *body) {
+  if (d->kind->flexible_host)
+    return (int)body->mode_count;
+  return d->kind->host == ORR_ON_HINGE ? orr_hinge_speeds(body->hinge.kind) : 1;
 }
 
 /* Declares a device's channels. In `device`, if there is one, output and command become the first channel of each sort, or −1. */
-static void declare_device(const struct orr_device_desc *d, const struct orr_link *link,
+static void declare_device(const struct orr_device_desc *d, const struct orr_body_desc *body,
                            struct orr_channel_table *table, struct orr_device *device) {
   int outputs = 0, commands = 0, first_output = -1, first_command = -1;
   for (size_t i = 0; i < d->kind->channel_count; i++) {
@@ -39,7 +41,7 @@ static void declare_device(const struct orr_device_desc *d, const struct orr_lin
                                .type = c->type,
                                .direction = c->direction,
                                .hold = c->hold,
-                               .count = c->count ? c->count : width_of(d, link),
+                               .count = c->count ? c->count : width_of(d, body),
                                .elements = c->elements,
                                .divisor = d->divisor,
                                .phase = d->phase};
@@ -71,24 +73,25 @@ static bool device_drives(const struct orr_plant_desc *desc, int body) {
   return false;
 }
 
-static void declare_all(const struct orr_model *m, const struct orr_plant_desc *desc, struct orr_channel_table *table,
-                        struct orr_plant *plant) {
+static void declare_all(const struct orr_plant_desc *desc, struct orr_channel_table *table, struct orr_plant *plant) {
+  const struct orr_description *spacecraft = desc->spacecraft;
   for (size_t i = 0; i < desc->device_count; i++)
-    declare_device(&desc->devices[i], link_of(m, desc->devices[i].body), table, plant ? &plant->devices[i] : NULL);
+    declare_device(&desc->devices[i], &spacecraft->bodies[desc->devices[i].body], table,
+                   plant ? &plant->devices[i] : NULL);
   for (size_t i = 0; i < desc->pointing_count; i++) {
-    const char *body = desc->spacecraft->bodies[desc->pointings[i].body].name;
+    const char *body = spacecraft->bodies[desc->pointings[i].body].name;
     int channel = orr_channel_declare(
         table, body, &(struct orr_channel){.name = "target", .count = 4, .elements = orr_channel_xyzw});
     orr_channel_declare(table, body, &(struct orr_channel){.name = "pointing_error", .unit = "rad", .count = 1});
     if (plant)
       plant->pointing_channel[i] = channel;
   }
-  int truths = orr_truth_declare(m, desc->spacecraft, table, plant ? plant->truths : NULL);
+  int truths = orr_truth_declare(spacecraft, table, plant ? plant->truths : NULL);
   assert(!plant || truths == plant->truth_count);
   (void)truths;
-  for (int b = 0; b < m->body_count; b++) {
-    const struct orr_body_desc *body = &desc->spacecraft->bodies[b];
-    int dof = link_of(m, b)->dof;
+  for (int b = 0; b < (int)spacecraft->body_count; b++) {
+    const struct orr_body_desc *body = &spacecraft->bodies[b];
+    int dof = orr_hinge_speeds(body->hinge.kind);
     bool driven = body->hinge.prescribed && dof && !device_drives(desc, b);
     if (driven) {
       const struct orr_hinge_kind_info *info = orr_hinge_kind_info(body->hinge.kind);
@@ -104,19 +107,18 @@ static void declare_all(const struct orr_model *m, const struct orr_plant_desc *
   }
 }
 
-static void layout_state(struct orr_block *block, const struct orr_model *m, const struct orr_plant_desc *desc,
-                         struct orr_plant *p) {
+static void layout_state(struct orr_block *block, const struct orr_plant_desc *desc, struct orr_plant *p) {
   size_t start = block->used;
   p->frame = ORR_TAKE(block, int64_t, 1);
   p->state = (char *)p->frame;
-  p->taken = ORR_TAKE(block, double, m->body_count);
+  p->taken = ORR_TAKE(block, double, desc->device_count);
   for (size_t i = 0; i < desc->device_count; i++) {
     const struct orr_device_desc *d = &desc->devices[i];
     void *state = ORR_TAKE(block, char, d->kind->state_bytes);
     struct orr_device counted = {0}, *device = block->base ? &p->devices[i] : &counted;
     if (!block->base) {
       struct orr_channel_table table = {0};
-      declare_device(d, link_of(m, d->body), &table, device);
+      declare_device(d, &desc->spacecraft->bodies[d->body], &table, device);
     }
     struct orr_sample_queue queue = {.room = d->delay / d->divisor + 2};
     queue.due = ORR_TAKE(block, int64_t, queue.room + 2);
@@ -142,7 +144,7 @@ static void place_device(struct orr_plant *p, int index, const struct orr_device
   device->node = d->kind->host == ORR_ON_NODE ? orr_model_node(p->model, d->body, d->node) : -1;
   device->q = link->hinge_q + d->coordinate;
   device->u = link->hinge_u + d->coordinate;
-  device->width = width_of(d, link);
+  device->width = width_of(d, &p->spacecraft->bodies[d->body]);
   device->rotor = d->kind->rotor ? (*rotor)++ : -1;
   device->divisor = d->divisor;
   device->phase = d->phase;
@@ -165,12 +167,12 @@ static void place_device(struct orr_plant *p, int index, const struct orr_device
 static struct orr_plant *layout(struct orr_block *block, const struct orr_model *m, struct orr_workspace *ws,
                                 const struct orr_plant_desc *desc, struct orr_plant *scratch) {
   struct orr_channel_table counted = {0};
-  declare_all(m, desc, &counted, NULL);
+  declare_all(desc, &counted, NULL);
   struct orr_plant *p = ORR_TAKE(block, struct orr_plant, 1);
   p = block->base ? p : scratch;
   p->model = m;
   p->table = counted;
-  p->truth_count = orr_truth_declare(m, desc->spacecraft, &(struct orr_channel_table){0}, NULL);
+  p->truth_count = orr_truth_declare(desc->spacecraft, &(struct orr_channel_table){0}, NULL);
   p->devices = ORR_TAKE(block, struct orr_device, desc->device_count);
   p->queues = ORR_TAKE(block, struct orr_sample_queue, desc->device_count);
   p->truths = ORR_TAKE(block, struct orr_truth, p->truth_count);
@@ -179,16 +181,23 @@ static struct orr_plant *layout(struct orr_block *block, const struct orr_model 
   p->burns = ORR_TAKE(block, bool, m->body_count);
   orr_channels_place(&p->table, block);
   if (block->base) {
-    declare_all(m, desc, &p->table, p);
+    declare_all(desc, &p->table, p);
     orr_channels_seal(&p->table);
+    for (int i = 0; i < p->truth_count; i++)
+      if (p->truths[i].node >= 0)
+        p->truths[i].node = orr_model_node(m, p->truths[i].body, p->truths[i].node);
   }
   p->values = ORR_TAKE(block, double, counted.value_count);
-  layout_state(block, m, desc, p);
+  layout_state(block, desc, p);
   size_t bytes = orr_integration_size(m);
   char *integration = ORR_TAKE(block, char, bytes);
   if (block->base)
     p->integration = orr_integration_init(integration, bytes, m, ws, &p->drive);
   return p;
+}
+
+void orr_plant_declare(const struct orr_plant_desc *desc, struct orr_channel_table *table) {
+  declare_all(desc, table, NULL);
 }
 
 size_t orr_plant_size(const struct orr_model *model, const struct orr_plant_desc *desc) {
@@ -253,28 +262,38 @@ static void act(struct orr_drive *drive, struct orr_workspace *ws, const struct 
   }
   for (int i = 0; i < p->device_count; i++) {
     const struct orr_device *device = &p->devices[i];
-    now->taken = point->index == 0 ? &p->taken[device->body] : NULL;
+    now->taken = point->index == 0 ? &p->taken[i] : NULL;
     if (device->kind->apply)
       device->kind->apply(device, now);
   }
   (void)ws;
 }
 
-/* Propellant leaves from the mass centre of a rigid body, so its inertia about that stays; on a flexible one from the node of the device. */
+/* Propellant gone from a body, or from one node of it. */
+static double taken_from(const struct orr_plant *p, int body, int node) {
+  double sum = 0;
+  for (int i = 0; i < p->device_count; i++)
+    if (p->devices[i].body == body && (node < 0 || p->devices[i].node == node))
+      sum += p->taken[i];
+  return sum;
+}
+
+/* Propellant leaves from the mass centre of a rigid body, so its inertia about that stays; on a flexible one from the device's node. */
 static void update_masses(struct orr_plant *p) {
   for (int i = 0; i < p->device_count; i++) {
     const struct orr_device *device = &p->devices[i];
     if (!device->kind->propellant || !p->burns[device->body])
       continue;
     const struct orr_body_desc *body = &p->spacecraft->bodies[device->body];
-    double left = p->taken[device->body];
     if (!body->flexible) {
-      orr_mass_set(p->ws, device->body, body->mass - left, body->com, body->inertia);
+      double left = body->mass - taken_from(p, device->body, -1);
+      orr_mass_set(p->ws, device->body, left, body->com, body->inertia);
       continue;
     }
     int index = device->node - p->model->node_first[device->body];
     const struct orr_node_desc *node = &body->nodes[index];
-    orr_node_mass_set(p->ws, device->body, index, node->mass - left, node->com, node->inertia);
+    double left = node->mass - taken_from(p, device->body, device->node);
+    orr_node_mass_set(p->ws, device->body, index, left, node->com, node->inertia);
   }
 }
 

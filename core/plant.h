@@ -80,13 +80,16 @@ struct orr_plant {
   char *state;
   size_t state_bytes, hashed_bytes; /* what only remembers signs of quaternions stands behind hashed_bytes */
   int64_t *frame;
-  double *taken;       /* [body_count] kg of propellant used */
+  double *taken;       /* [device_count] kg of propellant used */
   double *truth_sign;  /* [truth_count][4] the last quaternion of each attitude channel */
   double *target_sign; /* [pointing_count][4] */
 };
 
 /* [init] Rotors that the devices carry, in the order of devices: fills `rotors` (NULL: only counts) and returns their number. */
 size_t orr_plant_rotors(const struct orr_device_desc *devices, size_t count, struct orr_rotor_desc *rotors);
+
+/* [init] Declares all channels that a plant of this description has, in the same order. Steps, seed and state play no part. */
+void orr_plant_declare(const struct orr_plant_desc *desc, struct orr_channel_table *table);
 
 /* [init] Bytes. O(channels). */
 size_t orr_plant_size(const struct orr_model *model, const struct orr_plant_desc *desc);
@@ -127,9 +130,10 @@ uint64_t orr_plant_layout_hash(const struct orr_plant *plant);
 
 /* ---- truth.c -------------------------------------------------------------------------------------------------------- */
 
-/* [init] Declares the truth of every body and node; fills `truths` unless NULL; returns their number. */
-int orr_truth_declare(const struct orr_model *model, const struct orr_description *spacecraft,
-                      struct orr_channel_table *table, struct orr_truth *truths);
+/* [init] Declares the truth of every body and node; fills `truths` unless NULL, with nodes counted in their body; returns their
+ * number. */
+int orr_truth_declare(const struct orr_description *spacecraft, struct orr_channel_table *table,
+                      struct orr_truth *truths);
 
 /* [any] Whether the channel needs accelerations. */
 bool orr_truth_needs_acceleration(const struct orr_truth *truth);

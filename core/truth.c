@@ -77,10 +77,10 @@ static void declare_node(struct declaring *d, const char *body, const char *node
     add(d, entity, (enum what)what, 0, NULL, truth);
 }
 
-int orr_truth_declare(const struct orr_model *model, const struct orr_description *spacecraft,
-                      struct orr_channel_table *table, struct orr_truth *truths) {
+int orr_truth_declare(const struct orr_description *spacecraft, struct orr_channel_table *table,
+                      struct orr_truth *truths) {
   struct declaring d = {table, truths, 0};
-  for (int b = 0; b < model->body_count; b++) {
+  for (int b = 0; b < (int)spacecraft->body_count; b++) {
     const struct orr_body_desc *body = &spacecraft->bodies[b];
     const struct orr_hinge_kind_info *hinge = orr_hinge_kind_info(body->hinge.kind);
     struct orr_truth truth = {.body = b, .node = -1};
@@ -98,7 +98,7 @@ int orr_truth_declare(const struct orr_model *model, const struct orr_descriptio
     }
     add(&d, body->name, LOAD, 0, NULL, truth);
     for (size_t j = 0; j < body->node_count; j++) {
-      truth.node = orr_model_node(model, b, (int)j);
+      truth.node = (int)j;
       declare_node(&d, body->name, body->nodes[j].name, truth);
     }
   }

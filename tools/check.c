@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "io/config/config.h"
+#include "io/config/run.h"
 #include "tools/commands.h"
 #include "tools/summary.h"
 
@@ -42,6 +43,8 @@ static json_t *messages_json(struct orr_diagnostics *d) {
 static bool check_file(const char *path, json_t *list, bool colour) {
   struct orr_diagnostics *d = orr_diagnostics_create();
   struct orr_config *config = orr_config_load(path, NULL, d);
+  if (config && orr_config_is_run(config) && !orr_run_read(config))
+    config = NULL;
   json_t *o = json_object();
   fflush(stdout); /* so that the errors of this file do not overtake what was said of the last */
   orr_diagnostics_print(d, 0, stderr, colourful(STDERR_FILENO));

@@ -325,6 +325,15 @@ static void prepare(struct reading *r) {
   }
 }
 
+const struct orr_case_body *orr_case_read_state(struct orr_config *config, struct orr_place state) {
+  struct orr_draft *draft = orr_config_draft(config);
+  struct reading r = {.reader = *draft->reader, .draft = draft, .description = orr_config_description(config)};
+  r.out = orr_arena_alloc(r.reader.arena, 1, sizeof *r.out);
+  prepare(&r);
+  read_section(&r, state, STATE, read_state);
+  return r.out->bodies;
+}
+
 /* What belongs to the other kind of case is reported and not looked at. */
 static void refuse_section(struct reading *r, enum case_key key, struct orr_place *section, const char *what) {
   if (!section->node)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "io/config/setting.h"
 #include "io/config/spacecraft.h"
 
 struct orr_config {
@@ -9,27 +10,47 @@ struct orr_config {
   struct orr_files files;
   struct orr_draft draft;
   struct orr_description description;
+  struct orr_place sections[ORR_SECTION_COUNT], section_keys[ORR_SECTION_COUNT];
 };
 
 struct top_keys {
-  struct orr_place version, spacecraft;
+  struct orr_place version, spacecraft, sections[ORR_SECTION_COUNT];
 };
+
+#define SECTION(which) .type = ORR_KEY_PLACE, .offset = offsetof(struct top_keys, sections[which])
 
 static const struct orr_key top_table[] = {
     {.name = "orrery", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct top_keys, version)},
     {.name = "spacecraft", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct top_keys, spacecraft)},
-    {.name = "actuators", .type = ORR_KEY_UNBUILT},
-    {.name = "sensors", .type = ORR_KEY_UNBUILT},
-    {.name = "pointing", .type = ORR_KEY_UNBUILT},
-    {.name = "environment", .type = ORR_KEY_UNBUILT},
-    {.name = "simulation", .type = ORR_KEY_UNBUILT},
-    {.name = "commands", .type = ORR_KEY_UNBUILT},
+    {.name = "actuators", SECTION(ORR_SECTION_ACTUATORS)},
+    {.name = "sensors", SECTION(ORR_SECTION_SENSORS)},
+    {.name = "pointing", SECTION(ORR_SECTION_POINTING)},
+    {.name = "environment", SECTION(ORR_SECTION_ENVIRONMENT)},
+    {.name = "simulation", SECTION(ORR_SECTION_SIMULATION)},
+    {.name = "commands", SECTION(ORR_SECTION_COMMANDS)},
     {.name = "realtime", .type = ORR_KEY_UNBUILT},
-    {.name = "links", .type = ORR_KEY_UNBUILT},
+    {.name = "links", SECTION(ORR_SECTION_LINKS)},
     {.name = "record", .type = ORR_KEY_UNBUILT},
     {.name = "faults", .type = ORR_KEY_UNBUILT},
     {.name = "expect", .type = ORR_KEY_UNBUILT},
 };
+
+/* Sections belong to the file that is named on the command line. */
+static void keep_sections(struct orr_config *c, const struct top_keys *keys, struct orr_place root, bool named) {
+  for (size_t k = 0; k < sizeof top_table / sizeof *top_table; k++) {
+    if (top_table[k].offset < offsetof(struct top_keys, sections) || top_table[k].type != ORR_KEY_PLACE)
+      continue;
+    size_t section = (top_table[k].offset - offsetof(struct top_keys, sections)) / sizeof(struct orr_place);
+    if (!keys->sections[section].node)
+      continue;
+    struct orr_place key = orr_place_key(c->reader.diagnostics, root, orr_yaml_find(root.node, top_table[k].name));
+    if (named)
+      orr_read_error(&c->reader, key, "section-in-spacecraft",
+                     "'%s' belongs in the run file, not in the file of its spacecraft", top_table[k].name);
+    c->sections[section] = keys->sections[section];
+    c->section_keys[section] = key;
+  }
+}
 
 /* The spacecraft section of a file: the mapping, or the file it names. */
 static void read_top(struct orr_config *c, const struct orr_file *file, orr_source via, bool named) {
@@ -43,6 +64,7 @@ static void read_top(struct orr_config *c, const struct orr_file *file, orr_sour
   const struct orr_thing thing = {.what = "a model file", .place = root};
   orr_read_mapping(&c->reader, &thing, top_table, sizeof top_table / sizeof *top_table, &keys, &present);
   orr_spacecraft_check_version(&c->reader, keys.version);
+  keep_sections(c, &keys, root, named);
   if (!keys.spacecraft.node)
     return;
   struct orr_place key = orr_place_key(c->reader.diagnostics, root, orr_yaml_find(root.node, "spacecraft"));
@@ -76,13 +98,31 @@ struct orr_config *orr_config_load(const char *path, const struct orr_config_opt
     c->files.memory_count = options->file_count;
   }
   const struct orr_file *file = orr_files_open(&c->files, path, NULL, 0);
-  if (file->root)
-    read_top(c, file, 0, false);
+  struct orr_file overlaid = *file;
+  for (size_t i = 0; options && overlaid.root && i < options->setting_count; i++)
+    overlaid.root = orr_setting_apply(&c->reader, overlaid.root, options->settings[i]);
+  if (overlaid.root)
+    read_top(c, &overlaid, 0, false);
   orr_diagnostics_sort(diagnostics, first);
   return orr_diagnostics_errors(diagnostics) > errors ? NULL : c;
 }
 
 const struct orr_description *orr_config_description(const struct orr_config *c) { return &c->description; }
+
+struct orr_place orr_config_section(const struct orr_config *c, enum orr_section section) {
+  return c->sections[section];
+}
+
+struct orr_place orr_config_section_key(const struct orr_config *c, enum orr_section section) {
+  return c->section_keys[section];
+}
+
+bool orr_config_is_run(const struct orr_config *c) {
+  for (size_t i = 0; i < ORR_SECTION_COUNT; i++)
+    if (c->sections[i].node)
+      return true;
+  return false;
+}
 
 int orr_config_find_body(const struct orr_config *c, const char *name) { return orr_names_find(&c->draft.names, name); }
 

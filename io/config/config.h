@@ -13,12 +13,16 @@
 
 #include "core/description.h"
 #include "io/config/diagnostic.h"
+#include "io/config/yaml.h"
 
 struct orr_config;
 
 struct orr_config_options {
   const struct orr_text_file *files; /* [file_count]: files in memory in place of the disk; or NULL */
   size_t file_count;
+  const char *const
+      *settings; /* [setting_count]: "simulation.duration=10 s", laid over the file before it is read; or NULL */
+  size_t setting_count;
 };
 
 /* [init] NULL when anything is wrong: every mistake is then among the diagnostics. Warnings leave a config. Options may
@@ -28,6 +32,25 @@ struct orr_config *orr_config_load(const char *path, const struct orr_config_opt
 
 /* [any] The spacecraft: bodies in file order, parts behind the bodies of the file that includes them. */
 const struct orr_description *orr_config_description(const struct orr_config *config);
+
+/* The sections of a run file, beside the spacecraft (io/config/run.h reads them). */
+enum orr_section {
+  ORR_SECTION_ACTUATORS,
+  ORR_SECTION_SENSORS,
+  ORR_SECTION_POINTING,
+  ORR_SECTION_ENVIRONMENT,
+  ORR_SECTION_SIMULATION,
+  ORR_SECTION_COMMANDS,
+  ORR_SECTION_LINKS,
+  ORR_SECTION_COUNT
+};
+
+/* [any] A section's value, with a NULL node where the file has none; and its key. */
+struct orr_place orr_config_section(const struct orr_config *config, enum orr_section section);
+struct orr_place orr_config_section_key(const struct orr_config *config, enum orr_section section);
+
+/* [any] Whether the file has any section beside the spacecraft, so that it is a run and not only a model. */
+bool orr_config_is_run(const struct orr_config *config);
 
 /* [any] Index of a body, or -1; O(length). */
 int orr_config_find_body(const struct orr_config *config, const char *name);

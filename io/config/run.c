@@ -1,0 +1,358 @@
+#include "io/config/run.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "io/config/run_draft.h"
+
+/* ---- simulation --------------------------------------------------------------------------------------------------- */
+
+struct simulation_keys {
+  int64_t step, substeps, duration, seed;
+  int integrator;
+  struct orr_place initial;
+};
+
+static const struct orr_range substeps_range = {1, 1000, false};
+static const struct orr_range step_range = {1e-6, 10, false};
+static const struct orr_range seed_range = {0, 9007199254740992.0, false};
+
+static const struct orr_key simulation_table[] = {
+    {.name = "step",
+     .type = ORR_KEY_TIME,
+     .required = true,
+     .range = &step_range,
+     .offset = offsetof(struct simulation_keys, step)},
+    {.name = "substeps",
+     .type = ORR_KEY_WHOLE,
+     .range = &substeps_range,
+     .offset = offsetof(struct simulation_keys, substeps)},
+    {.name = "integrator",
+     .type = ORR_KEY_CHOICE,
+     .choices = orr_integrator_names,
+     .offset = offsetof(struct simulation_keys, integrator)},
+    {.name = "duration",
+     .type = ORR_KEY_TIME,
+     .range = &orr_range_positive,
+     .offset = offsetof(struct simulation_keys, duration)},
+    {.name = "seed", .type = ORR_KEY_WHOLE, .range = &seed_range, .offset = offsetof(struct simulation_keys, seed)},
+    {.name = "initial", .type = ORR_KEY_PLACE, .offset = offsetof(struct simulation_keys, initial)},
+};
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static void read_simulation(struct orr_run_draft *d) {
+  struct simulation_keys keys = {.substeps = 1, .seed = 1};
+  const struct orr_thing thing = {.what = "simulation",
+                                  .place = orr_config_section(d->config, ORR_SECTION_SIMULATION),
+                                  .key = orr_config_section_key(d->config, ORR_SECTION_SIMULATION)};
+  uint64_t present;
+  if (!thing.place.node) {
+    orr_report(d->reader->diagnostics, ORR_ERROR, 0, "missing-key",
+               "a run needs a section 'simulation' with a 'step', and this file has none");
+    return;
+  }
+  orr_read_mapping(d->reader, &thing, simulation_table, COUNT(simulation_table), &keys, &present);
+  if (keys.step % keys.substeps)
+    orr_read_error(d->reader, thing.key, "substeps",
+                   "a step of %lld ns cannot be divided into %lld sub-steps of whole nanoseconds", (long long)keys.step,
+                   (long long)keys.substeps);
+  if (keys.step && keys.duration % keys.step)
+    orr_read_error(d->reader, thing.key, "duration", "the duration is no whole number of steps: %.9g s of %.9g s",
+                   1e-9 * (double)keys.duration, 1e-9 * (double)keys.step);
+  d->run->plant.step_ns = keys.step;
+  d->run->plant.substeps = (int)keys.substeps;
+  d->run->plant.integrator = (enum orr_integrator)keys.integrator;
+  d->run->plant.seed = (uint64_t)keys.seed;
+  d->run->duration_ns = keys.duration;
+  if (keys.initial.node && !orr_expect_mapping(d->reader, keys.initial, "initial"))
+    keys.initial.node = NULL;
+  d->run->initial = orr_case_read_state(d->config, keys.initial);
+}
+
+/* ---- environment -------------------------------------------------------------------------------------------------- */
+
+static void read_environment(struct orr_run_draft *d) {
+  static const char *const gravities[] = {"none", NULL};
+  static const struct orr_key table[] = {{.name = "gravity", .type = ORR_KEY_CHOICE, .choices = gravities}};
+  const struct orr_thing thing = {.what = "environment",
+                                  .place = orr_config_section(d->config, ORR_SECTION_ENVIRONMENT),
+                                  .key = orr_config_section_key(d->config, ORR_SECTION_ENVIRONMENT)};
+  const double *g = orr_config_description(d->config)->gravity;
+  int gravity = 0;
+  uint64_t present = 0;
+  if (!thing.place.node)
+    return;
+  orr_read_mapping(d->reader, &thing, table, 1, &gravity, &present);
+  if (present && (g[0] != 0 || g[1] != 0 || g[2] != 0))
+    orr_read_error(d->reader, thing.key, "gravity-twice",
+                   "gravity is given by the spacecraft and by the environment; it is given once");
+}
+
+/* ---- pointing ----------------------------------------------------------------------------------------------------- */
+
+struct pointing_keys {
+  struct orr_place node, target;
+};
+
+static const struct orr_key pointing_table[] = {
+    {.name = "node", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct pointing_keys, node)},
+    {.name = "target", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct pointing_keys, target)},
+};
+
+struct target_keys {
+  int64_t at;
+  struct orr_place attitude;
+};
+
+static const struct orr_key target_table[] = {
+    {.name = "at",
+     .type = ORR_KEY_TIME,
+     .required = true,
+     .range = &orr_range_not_negative,
+     .offset = offsetof(struct target_keys, at)},
+    {.name = "attitude", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct target_keys, attitude)},
+};
+
+/* A list of moments, or one attitude for all time. */
+static bool read_targets(struct orr_run_draft *d, struct orr_place place, struct orr_pointing_desc *out) {
+  if (!orr_expect_sequence(d->reader, place, "target"))
+    return false;
+  size_t n = orr_place_count(place);
+  struct orr_target *targets = orr_arena_alloc(d->reader->arena, n + 1, sizeof *targets);
+  out->targets = targets;
+  out->target_count = n;
+  if (n == 0 || orr_place_item(d->reader->diagnostics, place, 0).node->kind == ORR_YAML_SCALAR) {
+    out->target_count = 1;
+    return orr_read_quaternion(d->reader, place, "target", targets[0].attitude);
+  }
+  bool good = true;
+  for (size_t i = 0; i < n; i++) {
+    struct target_keys keys = {0};
+    uint64_t present;
+    struct orr_place item = orr_place_item(d->reader->diagnostics, place, i);
+    const struct orr_thing thing = {.what = "a target", .place = item};
+    good &= orr_read_mapping(d->reader, &thing, target_table, COUNT(target_table), &keys, &present);
+    targets[i].at_ns = keys.at;
+    if (keys.attitude.node)
+      good &= orr_read_quaternion(d->reader, keys.attitude, "attitude", targets[i].attitude);
+    if (good && i > 0 && targets[i].at_ns <= targets[i - 1].at_ns) {
+      orr_read_error(d->reader, item, "order", "targets stand in the order of their times");
+      good = false;
+    }
+  }
+  return good;
+}
+
+static bool read_pointing(struct orr_run_draft *d, struct orr_place key, struct orr_place value,
+                          struct orr_pointing_desc *out) {
+  struct pointing_keys keys = {0};
+  uint64_t present;
+  const struct orr_thing thing = {.what = "pointing of", .name = key.node->text, .place = value, .key = key};
+  int body = orr_draft_find_body(d->draft, &d->draft->own, key, key.node->text);
+  if (body < 0 || !orr_read_mapping(d->reader, &thing, pointing_table, COUNT(pointing_table), &keys, &present))
+    return false;
+  if (!orr_draft_read_reference(d->draft, &d->draft->own, keys.node, "node", &out->body, &out->node))
+    return false;
+  if (out->body != body) {
+    orr_read_error(d->reader, keys.node, "pointing", "the node must be one of '%.60s', whose pointing this is",
+                   key.node->text);
+    return false;
+  }
+  return read_targets(d, keys.target, out);
+}
+
+static void read_pointings(struct orr_run_draft *d) {
+  struct orr_place place = orr_config_section(d->config, ORR_SECTION_POINTING);
+  if (!place.node || !orr_expect_mapping(d->reader, place, "pointing"))
+    return;
+  size_t n = orr_place_count(place);
+  struct orr_pointing_desc *list = orr_arena_alloc(d->reader->arena, n, sizeof *list);
+  for (size_t i = 0; i < n; i++)
+    if (read_pointing(d, orr_place_key(d->reader->diagnostics, place, i),
+                      orr_place_value(d->reader->diagnostics, place, i), &list[d->run->plant.pointing_count]))
+      d->run->plant.pointing_count++;
+  d->run->plant.pointings = list;
+}
+
+/* ---- links -------------------------------------------------------------------------------------------------------- */
+
+struct link_keys {
+  int transport;
+  double rate, stiffness[3], damping[3];
+  struct orr_place transport_place, rate_place, telemetry, commands;
+};
+
+enum { TRANSPORT, RATE, TELEMETRY, COMMANDS, STIFFNESS, DAMPING, LINK_KEYS };
+
+static const struct orr_key link_table[LINK_KEYS] = {
+    [TRANSPORT] = {.name = "transport",
+                   .type = ORR_KEY_PLACE,
+                   .required = true,
+                   .offset = offsetof(struct link_keys, transport_place)},
+    [RATE] = {.name = "rate",
+              .type = ORR_KEY_PLACE,
+              .required = true,
+              .offset = offsetof(struct link_keys, rate_place)},
+    [TELEMETRY] = {.name = "telemetry",
+                   .type = ORR_KEY_PLACE,
+                   .required = true,
+                   .offset = offsetof(struct link_keys, telemetry)},
+    [COMMANDS] = {.name = "commands",
+                  .type = ORR_KEY_PLACE,
+                  .required = true,
+                  .offset = offsetof(struct link_keys, commands)},
+    [STIFFNESS] = {.name = "stiffness",
+                   .type = ORR_KEY_NUMBERS,
+                   .unit = "N m/rad",
+                   .range = &orr_range_not_negative,
+                   .count = 3,
+                   .form = "[x, y, z]",
+                   .offset = offsetof(struct link_keys, stiffness)},
+    [DAMPING] = {.name = "damping",
+                 .type = ORR_KEY_NUMBERS,
+                 .unit = "N m s/rad",
+                 .range = &orr_range_not_negative,
+                 .count = 3,
+                 .form = "[x, y, z]",
+                 .offset = offsetof(struct link_keys, damping)},
+};
+
+/* Channels of one direction that the patterns of a list name, in the order of the list. -1 after reporting. */
+static int read_channels(struct orr_run_draft *d, struct orr_place list, const char *name,
+                         enum orr_channel_direction direction, const int **out) {
+  const struct orr_channel_table *table = &d->run->table;
+  int *found = orr_arena_alloc(d->reader->arena, (size_t)table->count + 1, sizeof *found), count = 0;
+  *out = found;
+  if (!orr_expect_sequence(d->reader, list, name))
+    return -1;
+  for (size_t i = 0; i < orr_place_count(list); i++) {
+    struct orr_place item = orr_place_item(d->reader->diagnostics, list, i);
+    const char *pattern;
+    int before = count;
+    if (!orr_read_text(d->reader, item, name, &pattern))
+      return -1;
+    for (int k = 0; k < table->count && count <= table->count; k++) {
+      bool known = false;
+      for (int j = 0; j < count; j++)
+        known |= found[j] == k;
+      if (!known && table->channels[k].direction == direction && orr_channel_matches(pattern, table->channels[k].name))
+        found[count++] = k;
+    }
+    if (count == before) {
+      orr_read_error(d->reader, item, "unknown-channel", "no %s fits '%.80s'",
+                     direction == ORR_CHANNEL_COMMAND ? "command" : "output", pattern);
+      return -1;
+    }
+  }
+  return count;
+}
+
+static int numbers_of(const struct orr_channel_table *table, const int *channels, int count) {
+  int sum = 0;
+  for (int i = 0; i < count; i++)
+    sum += table->channels[channels[i]].count;
+  return sum;
+}
+
+static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_place value, struct orr_run_link *out) {
+  struct link_keys keys = {0};
+  uint64_t present;
+  const char *transport;
+  const struct orr_thing thing = {.what = "link", .name = key.node->text, .place = value, .key = key};
+  if (!orr_expect_mapping(d->reader, value, key.node->text))
+    return false;
+  size_t at = orr_yaml_find(value.node, "transport");
+  if (at < orr_place_count(value)) {
+    struct orr_place place = orr_place_value(d->reader->diagnostics, value, at);
+    if (!orr_read_text(d->reader, place, "transport", &transport))
+      return false;
+    if (strcmp(transport, "linked") != 0) {
+      orr_read_error(d->reader, place, "not-built", "the transport '%.40s' is not built yet; this version has 'linked'",
+                     transport);
+      return false;
+    }
+  }
+  if (!orr_read_mapping(d->reader, &thing, link_table, LINK_KEYS, &keys, &present) ||
+      !orr_read_number(d->reader, keys.rate_place, "rate", "Hz", &orr_range_positive, &keys.rate))
+    return false;
+  out->name = key.node->text;
+  out->divisor = orr_run_divisor(d, keys.rate_place, keys.rate);
+  out->telemetry_count = read_channels(d, keys.telemetry, "telemetry", ORR_CHANNEL_OUTPUT, &out->telemetry);
+  out->command_count = read_channels(d, keys.commands, "commands", ORR_CHANNEL_COMMAND, &out->commands);
+  memcpy(out->stiffness, keys.stiffness, sizeof out->stiffness);
+  memcpy(out->damping, keys.damping, sizeof out->damping);
+  if (!out->divisor || out->telemetry_count < 0 || out->command_count < 0)
+    return false;
+  if (numbers_of(&d->run->table, out->telemetry, out->telemetry_count) == 11 &&
+      numbers_of(&d->run->table, out->commands, out->command_count) == 3)
+    return true;
+  orr_read_error(d->reader, key, "link",
+                 "the linked-in controller takes a rate, an attitude and a target attitude (3 + 4 + 4 numbers of "
+                 "telemetry, in this order) and commands three wheel torques");
+  return false;
+}
+
+static void read_links(struct orr_run_draft *d) {
+  struct orr_place place = orr_config_section(d->config, ORR_SECTION_LINKS);
+  if (!place.node || !orr_expect_mapping(d->reader, place, "links"))
+    return;
+  size_t n = orr_place_count(place);
+  struct orr_run_link *links = orr_arena_alloc(d->reader->arena, n, sizeof *links);
+  for (size_t i = 0; i < n; i++)
+    if (read_link(d, orr_place_key(d->reader->diagnostics, place, i), orr_place_value(d->reader->diagnostics, place, i),
+                  &links[d->run->link_count]))
+      d->run->link_count++;
+  d->run->links = links;
+}
+
+/* ---- all ---------------------------------------------------------------------------------------------------------- */
+
+static void build_table(struct orr_run_draft *d) {
+  struct orr_channel_table *table = &d->run->table;
+  orr_plant_declare(&d->run->plant, table);
+  size_t bytes = orr_channels_size(table);
+  struct orr_block block = {.base = orr_arena_alloc(d->reader->arena, 1, bytes), .size = bytes};
+  orr_channels_place(table, &block);
+  orr_plant_declare(&d->run->plant, table);
+  orr_channels_seal(table);
+}
+
+static void finish_plant(struct orr_run_draft *d) {
+  struct orr_run *run = d->run;
+  size_t rotors = orr_plant_rotors(d->devices, d->device_count, NULL);
+  struct orr_rotor_desc *list = orr_arena_alloc(d->reader->arena, rotors, sizeof *list);
+  orr_plant_rotors(d->devices, d->device_count, list);
+  run->spacecraft = *orr_config_description(d->config);
+  run->spacecraft.rotors = list;
+  run->spacecraft.rotor_count = rotors;
+  run->plant.spacecraft = &run->spacecraft;
+  run->plant.devices = d->devices;
+  run->plant.device_count = d->device_count;
+}
+
+const struct orr_run *orr_run_read(struct orr_config *config) {
+  struct orr_draft *draft = orr_config_draft(config);
+  struct orr_run_draft d = {.config = config, .draft = draft, .reader = draft->reader};
+  size_t errors = orr_diagnostics_errors(d.reader->diagnostics), first = orr_diagnostics_count(d.reader->diagnostics);
+  d.run = orr_arena_alloc(d.reader->arena, 1, sizeof *d.run);
+  d.run->config = config;
+  const struct orr_description *spacecraft = orr_config_description(config);
+  if (spacecraft->loop_count)
+    orr_report(d.reader->diagnostics, ORR_ERROR, spacecraft->loops[0].source, "not-built",
+               "closed loops cannot be flown yet; take them out");
+  read_simulation(&d);
+  read_environment(&d);
+  orr_run_read_devices(&d, ORR_SECTION_ACTUATORS, ORR_ACTUATOR);
+  orr_run_read_devices(&d, ORR_SECTION_SENSORS, ORR_SENSOR);
+  orr_run_check_devices(&d);
+  read_pointings(&d);
+  finish_plant(&d);
+  if (orr_diagnostics_errors(d.reader->diagnostics) == errors) {
+    build_table(&d);
+    orr_run_read_script(&d);
+    read_links(&d);
+  }
+  orr_diagnostics_sort(d.reader->diagnostics, first);
+  return orr_diagnostics_errors(d.reader->diagnostics) > errors ? NULL : d.run;
+}

@@ -1,0 +1,33 @@
+/* A run file while it is being read. For run.c, run_devices.c and run_script.c only. */
+#ifndef ORR_IO_CONFIG_RUN_DRAFT_H
+#define ORR_IO_CONFIG_RUN_DRAFT_H
+
+#include "io/config/draft.h"
+#include "io/config/run.h"
+
+struct orr_run_draft {
+  struct orr_config *config;
+  struct orr_draft *draft;
+  struct orr_reader *reader;
+  struct orr_run *run;
+  struct orr_names names; /* devices → index */
+  struct orr_device_desc *devices;
+  size_t device_count, device_room;
+};
+
+/* [init] Reads one of the sections of devices, after the simulation (rates are judged against its step). */
+void orr_run_read_devices(struct orr_run_draft *draft, enum orr_section section, enum orr_device_role role);
+
+/* [init] What devices must not do to each other: two drives on one hinge, more propellant than there is mass. */
+void orr_run_check_devices(struct orr_run_draft *draft);
+
+/* [init] Frames between samples for a rate in Hz of a run with a step; 0 after reporting that it does not divide. */
+int orr_run_divisor(struct orr_run_draft *draft, struct orr_place place, double rate_hz);
+
+/* [init] Scripted commands; the channel table is complete. */
+void orr_run_read_script(struct orr_run_draft *draft);
+
+/* [init] The channel, or one number of it, that a text names; -1 after reporting. */
+int orr_run_find_channel(struct orr_run_draft *draft, struct orr_place place, const char *name, int *element);
+
+#endif

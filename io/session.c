@@ -1,0 +1,235 @@
+#include "io/session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/hinge.h"
+
+/* ---- memory ------------------------------------------------------------------------------------------------------- */
+
+static void *block_of(struct orr_session *s, size_t bytes) {
+  size_t whole = (bytes / ORR_ALIGNMENT + 1) * ORR_ALIGNMENT;
+  void *block = aligned_alloc(ORR_ALIGNMENT, whole);
+  if (!block) {
+    fprintf(stderr, "orrery: no memory for %zu bytes\n", bytes);
+    abort();
+  }
+  s->bytes += whole;
+  return memset(block, 0, whole);
+}
+
+static int numbers_of(const struct orr_run *run, const int *channels, int count) {
+  int sum = 0;
+  for (int i = 0; i < count; i++)
+    sum += run->table.channels[channels[i]].count;
+  return sum;
+}
+
+static void layout_links(struct orr_session *s, struct orr_block *block) {
+  struct orr_session_link *links = ORR_TAKE(block, struct orr_session_link, s->run->link_count);
+  for (size_t i = 0; i < s->run->link_count; i++) {
+    const struct orr_run_link *desc = &s->run->links[i];
+    struct orr_session_link link = {.desc = desc};
+    link.telemetry_numbers = numbers_of(s->run, desc->telemetry, desc->telemetry_count);
+    link.command_numbers = numbers_of(s->run, desc->commands, desc->command_count);
+    link.telemetry = ORR_TAKE(block, double, link.telemetry_numbers);
+    link.answer = ORR_TAKE(block, double, link.command_numbers);
+    link.pending = ORR_TAKE(block, double, link.command_numbers);
+    if (block->base)
+      links[i] = link;
+  }
+  s->links = links;
+}
+
+static void initial_state(const struct orr_run *run, const struct orr_model *m, double *q, double *u) {
+  for (int b = 0; b < m->body_count; b++) {
+    const struct orr_link *link = &m->links[m->link_of_body[b]];
+    const struct orr_case_body *from = &run->initial[b];
+    memcpy(q + link->q, from->eta, sizeof(double) * (size_t)link->mode_count);
+    memcpy(u + link->u, from->eta_rate, sizeof(double) * (size_t)link->mode_count);
+    memcpy(q + link->hinge_q, from->q, sizeof(double) * (size_t)orr_hinge_coordinates(link->kind));
+    memcpy(u + link->hinge_u, from->speed, sizeof(double) * (size_t)link->dof);
+  }
+}
+
+/* Everything that the run reads is computed from frame 0 on. */
+static void ask(struct orr_session *s) {
+  for (size_t i = 0; i < s->run->link_count; i++)
+    for (int k = 0; k < s->run->links[i].telemetry_count; k++)
+      orr_plant_ask(s->plant, s->run->links[i].telemetry[k]);
+}
+
+struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn *answer) {
+  struct orr_session *s = calloc(1, sizeof *s);
+  if (!s)
+    abort();
+  int where;
+  s->run = run;
+  s->answer = answer;
+  size_t bytes = orr_model_size(&run->spacecraft, ORR_MODEL_DEFAULT);
+  s->model_block = block_of(s, bytes);
+  s->model = orr_model_init(s->model_block, bytes, &run->spacecraft, ORR_MODEL_DEFAULT, &s->status, &where);
+  assert(s->model && "a description that the reader accepted compiles");
+  bytes = orr_workspace_size(s->model);
+  s->workspace_block = block_of(s, bytes);
+  s->ws = orr_workspace_init(s->workspace_block, bytes, s->model);
+  struct orr_plant_desc desc = run->plant;
+  size_t numbers = (size_t)s->model->q_count + (size_t)s->model->u_count, plant = orr_plant_size(s->model, &desc);
+  plant = (plant + ORR_ALIGNMENT - 1) / ORR_ALIGNMENT * ORR_ALIGNMENT;
+  s->plant_block = block_of(s, plant + numbers * sizeof(double));
+  double *q = (double *)((char *)s->plant_block + plant), *u = q + s->model->q_count;
+  initial_state(run, s->model, q, u);
+  desc.q = q;
+  desc.u = u;
+  s->plant = orr_plant_init(s->plant_block, plant, s->model, s->ws, &desc);
+  struct orr_block measured = {0};
+  layout_links(s, &measured);
+  s->link_block = block_of(s, measured.used);
+  struct orr_block links = {.base = s->link_block, .size = measured.used};
+  layout_links(s, &links);
+  ask(s);
+  return s;
+}
+
+void orr_session_destroy(struct orr_session *s) {
+  if (!s)
+    return;
+  free(s->link_block);
+  free(s->plant_block);
+  free(s->workspace_block);
+  free(s->model_block);
+  free(s);
+}
+
+enum orr_status orr_session_start(struct orr_session *s) { return s->status = orr_plant_reset(s->plant); }
+
+/* ---- publish ------------------------------------------------------------------------------------------------------ */
+
+/* The answer to frame kd waits in `answer` until frame (k+1)d makes it the pending one. */
+void orr_session_publish(struct orr_session *s) {
+  int64_t frame = orr_plant_frame(s->plant);
+  for (size_t i = 0; i < s->run->link_count; i++) {
+    struct orr_session_link *link = &s->links[i];
+    int at = 0;
+    if (frame % link->desc->divisor)
+      continue;
+    memcpy(link->pending, link->answer, sizeof(double) * (size_t)link->command_numbers);
+    for (int k = 0; k < link->desc->telemetry_count; k++) {
+      const struct orr_channel *c = &s->plant->table.channels[link->desc->telemetry[k]];
+      memcpy(link->telemetry + at, s->plant->values + c->offset, sizeof(double) * (size_t)c->count);
+      at += c->count;
+    }
+    s->answer(link->desc, link->telemetry, link->answer);
+    link->answers++;
+  }
+}
+
+/* ---- latch -------------------------------------------------------------------------------------------------------- */
+
+static double table_value(const struct orr_script_entry *e, int64_t since_ns) {
+  size_t i = 0;
+  while (i + 1 < e->row_count && e->row_ns[i + 1] <= since_ns)
+    i++;
+  if (i + 1 == e->row_count || since_ns <= e->row_ns[i])
+    return e->row_values[i];
+  double part = (double)(since_ns - e->row_ns[i]) / (double)(e->row_ns[i + 1] - e->row_ns[i]);
+  return e->row_values[i] + part * (e->row_values[i + 1] - e->row_values[i]);
+}
+
+static double script_value(const struct orr_script_entry *e, int i, int64_t since_ns) {
+  switch (e->form) {
+  case ORR_SCRIPT_RAMP: {
+    double part = since_ns >= e->over_ns ? 1 : (double)since_ns / (double)e->over_ns;
+    return e->from + part * (e->to - e->from);
+  }
+  case ORR_SCRIPT_SINE:
+    return e->offset +
+           e->amplitude * sin(6.283185307179586476925 * e->frequency_hz * 1e-9 * (double)since_ns + e->phase_rad);
+  case ORR_SCRIPT_TABLE:
+    return table_value(e, since_ns);
+  default:
+    return e->values[i];
+  }
+}
+
+static void latch_script(struct orr_session *s, int64_t now_ns) {
+  for (size_t k = 0; k < s->run->script_count; k++) {
+    const struct orr_script_entry *e = &s->run->script[k];
+    const struct orr_channel *c = &s->plant->table.channels[e->channel];
+    int64_t since_ns = now_ns - e->at_ns;
+    /* a step is said once, so that it does not undo what comes later; the others speak at every frame */
+    bool once = e->form == ORR_SCRIPT_STEP;
+    if (since_ns < 0 || now_ns >= e->until_ns || (once && since_ns >= s->plant->step_ns))
+      continue;
+    int first = e->element >= 0 ? e->element : 0, count = e->element >= 0 ? 1 : c->count;
+    for (int i = 0; i < count; i++) {
+      double value = script_value(e, i, since_ns);
+      s->plant->values[c->offset + first + i] = fmax(c->low, fmin(c->high, value));
+    }
+  }
+}
+
+void orr_session_latch(struct orr_session *s) {
+  int64_t frame = orr_plant_frame(s->plant);
+  latch_script(s, orr_plant_time_ns(s->plant));
+  for (size_t i = 0; i < s->run->link_count; i++) {
+    const struct orr_session_link *link = &s->links[i];
+    int at = 0;
+    if (frame == 0 || frame % link->desc->divisor)
+      continue;
+    for (int k = 0; k < link->desc->command_count; k++) {
+      const struct orr_channel *c = &s->plant->table.channels[link->desc->commands[k]];
+      for (int n = 0; n < c->count; n++, at++)
+        if (orr_channel_accepts(c, link->pending[at]))
+          s->plant->values[c->offset + n] = link->pending[at];
+    }
+  }
+}
+
+/* ---- compute ------------------------------------------------------------------------------------------------------ */
+
+enum orr_status orr_session_advance(struct orr_session *s) { return s->status = orr_plant_advance(s->plant); }
+
+enum orr_status orr_session_sense(struct orr_session *s) { return s->status = orr_plant_sense(s->plant); }
+
+enum orr_status orr_session_frame(struct orr_session *s) {
+  orr_session_publish(s);
+  orr_session_latch(s);
+  enum orr_status status = orr_session_advance(s);
+  return status == ORR_OK ? orr_session_sense(s) : status;
+}
+
+/* ---- state -------------------------------------------------------------------------------------------------------- */
+
+uint64_t orr_session_hash(const struct orr_session *s) { return orr_plant_hash(s->plant); }
+
+size_t orr_session_state_words(const struct orr_session *s) {
+  size_t words = orr_plant_state_words(s->plant);
+  for (size_t i = 0; i < s->run->link_count; i++)
+    words += 2 * (size_t)s->links[i].command_numbers;
+  return words;
+}
+
+void orr_session_state_get(const struct orr_session *s, uint64_t *words) {
+  orr_plant_state_get(s->plant, words);
+  words += orr_plant_state_words(s->plant);
+  for (size_t i = 0; i < s->run->link_count; i++) {
+    size_t n = (size_t)s->links[i].command_numbers;
+    memcpy(words, s->links[i].answer, 8 * n);
+    memcpy(words + n, s->links[i].pending, 8 * n);
+    words += 2 * n;
+  }
+}
+
+enum orr_status orr_session_state_put(struct orr_session *s, const uint64_t *words) {
+  const uint64_t *rest = words + orr_plant_state_words(s->plant);
+  for (size_t i = 0; i < s->run->link_count; i++) {
+    size_t n = (size_t)s->links[i].command_numbers;
+    memcpy(s->links[i].answer, rest, 8 * n);
+    memcpy(s->links[i].pending, rest + n, 8 * n);
+    rest += 2 * n;
+  }
+  return s->status = orr_plant_state_put(s->plant, words);
+}

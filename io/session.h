@@ -1,0 +1,61 @@
+/* One run: plant, scripted commands and links joined frame by frame.
+ *
+ *   publish → latch → advance → sense      (architecture, "One frame, as the data walks it")
+ *
+ * Call order: orr_session_create → orr_plant_ask for what is read besides → orr_session_start or _state_put [init] → orr_session_publish, _latch, _advance, _sense [rt] for every frame, or orr_session_frame for all
+ * four → orr_session_destroy. One thread at a time. Nothing allocates between create and destroy but the saving of states.
+ */
+#ifndef ORR_IO_SESSION_H
+#define ORR_IO_SESSION_H
+
+#include "core/plant.h"
+#include "io/config/run.h"
+
+/* A controller that is linked in: telemetry numbers in, command numbers out, in the order of the link's channels. It must be a function of
+ * its arguments alone. */
+typedef void orr_answer_fn(const struct orr_run_link *link, const double *telemetry, double *commands);
+
+struct orr_session_link {
+  const struct orr_run_link *desc;
+  int telemetry_numbers, command_numbers;
+  double *telemetry;
+  double *answer;   /* to the last frame published */
+  double *pending;  /* to the one before: what the next latch applies */
+  uint64_t answers; /* so far */
+};
+
+struct orr_session {
+  const struct orr_run *run;
+  const struct orr_model *model;
+  struct orr_workspace *ws;
+  struct orr_plant *plant;
+  orr_answer_fn *answer;
+  struct orr_session_link *links; /* [run->link_count] */
+  void *model_block, *workspace_block, *plant_block, *link_block;
+  size_t bytes;           /* of all blocks */
+  enum orr_status status; /* of the first failure */
+};
+
+/* [init] Compiles the spacecraft and lays everything out. Never NULL. */
+struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn *answer);
+void orr_session_destroy(struct orr_session *session);
+
+/* [init] Frame 0. Fails where the solver does at the initial state. */
+enum orr_status orr_session_start(struct orr_session *session);
+
+/* [rt] The stages of a frame. advance and sense fail with the status of the solver, the body in plant->failed_body. */
+void orr_session_publish(struct orr_session *session);
+void orr_session_latch(struct orr_session *session);
+enum orr_status orr_session_advance(struct orr_session *session);
+enum orr_status orr_session_sense(struct orr_session *session);
+
+/* [rt] All four. */
+enum orr_status orr_session_frame(struct orr_session *session);
+
+/* [any] Numbers of one link or command between frames are state too: plant and links together. */
+uint64_t orr_session_hash(const struct orr_session *session);
+size_t orr_session_state_words(const struct orr_session *session);
+void orr_session_state_get(const struct orr_session *session, uint64_t *words);
+enum orr_status orr_session_state_put(struct orr_session *session, const uint64_t *words);
+
+#endif

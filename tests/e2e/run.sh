@@ -1,0 +1,70 @@
+#!/bin/sh
+# `orrery run --mode batch`: the cubesat flies to its target; the same file and seed give the same bits whatever else is
+# asked for; a saved state goes on as if it had never stopped.
+set -u
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+here=$(pwd)
+fail() {
+  echo "FAIL: $1"
+  exit 1
+}
+hash_of() { sed -n 's/^state_hash *//p'; }
+fly() { "$ORRERY" run "$here/configs/cubesat.yaml" --mode batch "$@"; }
+
+out=$(fly) || fail "the cubesat does not fly"
+error=$(printf '%s\n' "$out" | sed -n 's/^bus *\([0-9.e+-]*\) rad off.*/\1/p')
+awk -v e="$error" 'BEGIN { exit !(e != "" && e > 0 && e < 1e-3) }' || fail "it points $error rad off its target"
+first=$(printf '%s\n' "$out" | hash_of)
+[ ${#first} -eq 16 ] || fail "no state hash: $out"
+
+[ "$(fly | hash_of)" = "$first" ] || fail "a second run has other bits"
+[ "$(cd "$dir" && fly --csv a.csv | hash_of)" = "$first" ] || fail "a table, or another directory, changes the bits"
+[ "$(fly --csv "$dir/b.csv" --channels '*' --csv-rate 1Hz | hash_of)" = "$first" ] || fail "all channels change the bits"
+[ "$(fly --json | sed -n 's/.*"state_hash": "\(.*\)".*/\1/p')" = "$first" ] || fail "--json changes the bits"
+[ "$(fly --seed 2 | hash_of)" != "$first" ] || fail "another seed has the same bits"
+[ "$(fly --set sensors.gyro.bias=[0,0,1e-6] | hash_of)" != "$first" ] || fail "--set does nothing"
+[ "$(fly --duration 59.99s | hash_of)" != "$first" ] || fail "--duration does nothing"
+
+rows=$(wc -l <"$dir/a.csv")
+[ "$rows" -eq 6002 ] || fail "$rows lines in a table of 6001 frames and a head"
+rows=$(wc -l <"$dir/b.csv")
+[ "$rows" -eq 62 ] || fail "$rows lines in a table of 61 samples and a head"
+head -1 "$dir/b.csv" | grep -q ',bus.imu.attitude.w,' || fail "truth is not among all channels"
+
+fly --duration 17.34s --save-state "$dir/state" >"$dir/out" || fail "saving a state"
+[ "$(fly --duration 42.66s --from-state "$dir/state" | hash_of)" = "$first" ] || fail "a saved state goes on with other bits"
+fly --step 5ms --from-state "$dir/state" >"$dir/out" 2>&1 && fail "a state of another step is taken"
+grep -q 'another step' "$dir/out" || fail "what is wrong with the state: $(cat "$dir/out")"
+sed 's/"words": \[/&"zz",/' "$dir/state" >"$dir/damaged"
+fly --from-state "$dir/damaged" >/dev/null 2>&1 && fail "a damaged state is taken"
+
+# each line: what is set, and what must be said of it
+while IFS='|' read -r set says; do
+  fly --set "$set" >"$dir/out" 2>&1
+  [ $? -eq 1 ] || fail "--set $set is not an error"
+  grep -q "$says" "$dir/out" || fail "--set $set says: $(cat "$dir/out")"
+done <<'END'
+sensors.gyro.kind=rate_gyr|did you mean 'rate_gyro'
+sensors.gyro.kind=reaction_wheel|put it under 'actuators'
+sensors.gyro.rate=30Hz|does not divide the base rate
+sensors.gyro.phase=10|at most 9
+sensors.gyro.node=bus.imi|
+sensors.gyro.noise.angle_random_walk=1 deg|takes
+sensors.gyro.noise.white=1|unknown key 'white'
+actuators.wheel_x.inertia=-1|must be greater than zero
+actuators.wheel_x.max_torqe=1|did you mean 'max_torque'
+actuators.bus.kind=reaction_wheel|is the name of a body already
+links.fsw.commands=[wheel_x.torque]|three wheel torques
+links.fsw.transport=pigeon|not built yet
+simulation.integrator=rk5|did you mean 'rk4'
+simulation.substeps=3|cannot be divided
+simulation.initial.bus.rate=[1]|takes 3 numbers
+faults=[]|not built yet
+commands=[{channel: wheel_x.torqe, value: 0}]|did you mean 'wheel_x.torque'
+commands=[{channel: gyro.rate, value: 0}]|is an output
+commands=[{channel: wheel_x.torque, at: 1 s}]|takes one of
+END
+fly --mode realtim >/dev/null 2>&1
+[ $? -eq 2 ] || fail "an unknown mode is a wrong command line"
+exit 0

@@ -1,0 +1,300 @@
+/* `orrery run`: flies a run file. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/config/unit.h"
+#include "rt/denormals.h"
+#include "tools/commands.h"
+#include "tools/compiled.h"
+#include "tools/controller.h"
+#include "tools/csv.h"
+#include "tools/state_file.h"
+
+enum { MOST_SETTINGS = 64 };
+
+struct arguments {
+  const char *path, *mode, *csv, *channels, *csv_rate, *save, *from;
+  bool json;
+  const char *settings[MOST_SETTINGS];
+  size_t setting_count;
+  char *short_forms[3]; /* of settings, to free */
+};
+
+static int usage(const char *what, const char *word) {
+  fprintf(stderr, "orrery run: %s%s%s%s\nTry 'orrery help run'.\n", what, word ? " '" : "", word ? word : "",
+          word ? "'" : "");
+  return ORR_EXIT_USAGE;
+}
+
+/* ---- arguments ---------------------------------------------------------------------------------------------------- */
+
+/* `--duration 10s` is `--set simulation.duration=10s`. */
+static const char *const short_forms[] = {"duration", "seed", "step"};
+
+static int add_setting(struct arguments *a, const char *setting) {
+  if (a->setting_count == MOST_SETTINGS)
+    return usage("too many settings", NULL);
+  a->settings[a->setting_count++] = setting;
+  return ORR_EXIT_OK;
+}
+
+static int short_form(struct arguments *a, size_t which, const char *value) {
+  size_t bytes = strlen(short_forms[which]) + strlen(value) + sizeof "simulation.=";
+  free(a->short_forms[which]);
+  a->short_forms[which] = malloc(bytes);
+  if (!a->short_forms[which])
+    return ORR_EXIT_BAD;
+  snprintf(a->short_forms[which], bytes, "simulation.%s=%s", short_forms[which], value);
+  return ORR_EXIT_OK;
+}
+
+/* An option with a value. */
+static int option(struct arguments *a, const char *word, const char *value) {
+  const struct {
+    const char *name;
+    const char **target;
+  } texts[] = {{"--mode", &a->mode},         {"--csv", &a->csv},         {"--channels", &a->channels},
+               {"--csv-rate", &a->csv_rate}, {"--save-state", &a->save}, {"--from-state", &a->from}};
+  if (!value)
+    return usage("a value is missing after", word);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    if (strcmp(word, texts[i].name) == 0) {
+      *texts[i].target = value;
+      return ORR_EXIT_OK;
+    }
+  if (strcmp(word, "--set") == 0)
+    return add_setting(a, value);
+  for (size_t i = 0; i < sizeof short_forms / sizeof *short_forms; i++)
+    if (strcmp(word + 2, short_forms[i]) == 0)
+      return short_form(a, i, value);
+  return usage("unknown option", word);
+}
+
+static int parse(int argc, char **argv, struct arguments *a) {
+  int status = ORR_EXIT_OK;
+  for (int i = 1; i < argc && status == ORR_EXIT_OK; i++) {
+    const char *word = argv[i];
+    if (strcmp(word, "--json") == 0)
+      a->json = true;
+    else if (word[0] == '-' && word[1] == '-' && word[2])
+      status = option(a, word, argv[i + 1]), i++;
+    else if (word[0] == '-')
+      status = usage("unknown option", word);
+    else if (a->path)
+      status = usage("one run file, not also", word);
+    else
+      a->path = word;
+  }
+  if (status != ORR_EXIT_OK)
+    return status;
+  if (!a->path)
+    return usage("needs a run file", NULL);
+  if (!a->mode)
+    return usage("needs --mode batch", NULL);
+  if (strcmp(a->mode, "batch") != 0)
+    return usage("the only mode that is built yet is batch, not", a->mode);
+  if (!a->csv && (a->channels || a->csv_rate))
+    return usage("--channels and --csv-rate go with --csv FILE", NULL);
+  for (size_t i = 0; i < sizeof short_forms / sizeof *short_forms; i++)
+    if (a->short_forms[i] && add_setting(a, a->short_forms[i]) != ORR_EXIT_OK)
+      return ORR_EXIT_USAGE;
+  return ORR_EXIT_OK;
+}
+
+/* ---- flying ------------------------------------------------------------------------------------------------------- */
+
+struct flight {
+  struct orr_session *session;
+  struct orr_csv csv;
+  int64_t first, last; /* frames */
+  double took_s;
+};
+
+static double now_s(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A bar on the terminal, redrawn at most ten times a second and wiped at the end. */
+static void show_progress(const struct flight *f, double *next_s) {
+  enum { WIDTH = 40 };
+  static const char full[] = "########################################",
+                    none[] = "........................................";
+  double now = now_s();
+  if (now < *next_s)
+    return;
+  *next_s = now + 0.1;
+  double part = (double)(orr_plant_frame(f->session->plant) - f->first) / (double)(f->last - f->first);
+  int done = (int)(part * WIDTH);
+  fprintf(stderr, "\r[%.*s%.*s] %3.0f %%", done, full, WIDTH - done, none, 100 * part);
+}
+
+static enum orr_status fly(struct flight *f) {
+  struct orr_session *s = f->session;
+  bool terminal = isatty(STDERR_FILENO);
+  double start = now_s(), next_s = start + 0.5;
+  enum orr_status status = ORR_OK;
+  while (status == ORR_OK && orr_plant_frame(s->plant) < f->last) {
+    orr_session_publish(s);
+    orr_session_latch(s);
+    orr_csv_row(&f->csv, s);
+    status = orr_session_advance(s);
+    if (status == ORR_OK)
+      status = orr_session_sense(s);
+    if (terminal && orr_plant_frame(s->plant) % 64 == 0)
+      show_progress(f, &next_s);
+  }
+  if (terminal)
+    fputs("\r\033[K", stderr);
+  orr_csv_row(&f->csv, s);
+  f->took_s = now_s() - start;
+  return status;
+}
+
+/* ---- summary ------------------------------------------------------------------------------------------------------ */
+
+static void print_json(const struct arguments *a, const struct flight *f) {
+  const struct orr_plant *p = f->session->plant;
+  json_t *root = json_object(), *channels = json_object();
+  char hash[20];
+  snprintf(hash, sizeof hash, "%016llx", (unsigned long long)orr_session_hash(f->session));
+  json_object_set_new(root, "run", json_string(a->path));
+  json_object_set_new(root, "mode", json_string("batch"));
+  json_object_set_new(root, "frames", json_integer(f->last - f->first));
+  json_object_set_new(root, "step_ns", json_integer(p->step_ns));
+  json_object_set_new(root, "time_s", json_real(1e-9 * (double)orr_plant_time_ns(p)));
+  json_object_set_new(root, "wall_s", json_real(f->took_s));
+  json_object_set_new(root, "state_hash", json_string(hash));
+  for (int i = 0; i < p->table.count; i++) {
+    const struct orr_channel *c = &p->table.channels[i];
+    bool truth = p->truth_count && i >= p->truths[0].channel && i < p->truths[0].channel + p->truth_count;
+    if (truth && !c->asked)
+      continue;
+    json_t *list = json_array();
+    for (int k = 0; k < c->count; k++)
+      json_array_append_new(list, json_real(p->values[c->offset + k]));
+    json_object_set_new(channels, c->name, list);
+  }
+  json_object_set_new(root, "channels", channels);
+  json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+  putchar('\n');
+  json_decref(root);
+}
+
+static void print_text(const struct arguments *a, const struct flight *f) {
+  const struct orr_plant *p = f->session->plant;
+  double flown = 1e-9 * (double)((f->last - f->first) * p->step_ns);
+  printf("run         %s, batch\n", a->path);
+  printf("flown       %lld frames of %.6g ms, %.6g s to t = %.6g s\n", (long long)(f->last - f->first),
+         1e-6 * (double)p->step_ns, flown, 1e-9 * (double)orr_plant_time_ns(p));
+  printf("took        %.3g s, %.4g times real time\n", f->took_s, f->took_s > 0 ? flown / f->took_s : 0);
+  for (int i = 0; i < p->pointing_count; i++) {
+    const struct orr_channel *c = &p->table.channels[p->pointing_channel[i] + 1];
+    printf("%-11s %.4g rad off its target at the end\n", f->session->run->spacecraft.bodies[p->pointings[i].body].name,
+           p->values[c->offset]);
+  }
+  printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(f->session));
+}
+
+static int report_failure(const struct arguments *a, const struct flight *f, enum orr_status status) {
+  const struct orr_plant *p = f->session->plant;
+  int body = p->failed_body;
+  fprintf(stderr, "%s: error: the run stopped at frame %lld (t = %.9g s): body '%s': %s\n", a->path,
+          (long long)orr_plant_frame(p), 1e-9 * (double)orr_plant_time_ns(p),
+          body >= 0 ? f->session->run->spacecraft.bodies[body].name : "?", orr_status_text(status));
+  return ORR_EXIT_BAD;
+}
+
+/* ---- all ---------------------------------------------------------------------------------------------------------- */
+
+/* Frames between rows of the table, or 0 after a message. */
+static int csv_divisor(const struct arguments *a, const struct orr_run *run) {
+  struct orr_quantity q;
+  if (!a->csv_rate)
+    return 1;
+  if (orr_quantity_parse(a->csv_rate, "Hz", &q) != ORR_QUANTITY_OK || !(q.value > 0)) {
+    fprintf(stderr, "orrery run: --csv-rate takes a frequency such as 10Hz, not '%s'\n", a->csv_rate);
+    return 0;
+  }
+  double exact = 1e9 / (q.value * (double)run->plant.step_ns), whole = (double)(int64_t)(exact + 0.5);
+  if (whole >= 1 && whole < 1e9 && exact - whole < 1e-9 * whole && whole - exact < 1e-9 * whole)
+    return (int)whole;
+  fprintf(stderr, "orrery run: --csv-rate %s does not divide the base rate of %.10g Hz\n", a->csv_rate,
+          1e9 / (double)run->plant.step_ns);
+  return 0;
+}
+
+static int fly_and_tell(const struct arguments *a, const struct orr_run *run) {
+  struct flight f = {.session = orr_session_create(run, orr_controller_answer)};
+  int exit_status = ORR_EXIT_BAD, divisor = csv_divisor(a, run);
+  orr_rt_flush_denormals();
+  bool good = divisor && (!a->csv || orr_csv_open(&f.csv, a->csv, a->channels, divisor, f.session));
+  enum orr_status status = good ? orr_session_start(f.session) : ORR_OK;
+  if (good && status == ORR_OK && a->from)
+    good = orr_state_file_load(a->from, f.session);
+  if (good && status == ORR_OK) {
+    f.first = orr_plant_frame(f.session->plant);
+    f.last = f.first + run->duration_ns / run->plant.step_ns;
+    status = fly(&f);
+  }
+  good = orr_csv_close(&f.csv, a->csv) && good;
+  if (status != ORR_OK) {
+    report_failure(a, &f, status);
+  } else if (good) {
+    (a->json ? print_json : print_text)(a, &f);
+    if (!a->save || orr_state_file_save(a->save, f.session))
+      exit_status = ORR_EXIT_OK;
+  }
+  orr_session_destroy(f.session);
+  return exit_status;
+}
+
+static int run(int argc, char **argv) {
+  struct arguments a = {0};
+  int status = parse(argc, argv, &a);
+  if (status == ORR_EXIT_OK) {
+    const struct orr_config_options options = {.settings = a.settings, .setting_count = a.setting_count};
+    struct orr_diagnostics *d = orr_diagnostics_create();
+    struct orr_config *config = orr_config_load(a.path, &options, d);
+    const struct orr_run *file = config ? orr_run_read(config) : NULL;
+    orr_diagnostics_print(d, 0, stderr, false);
+    if (file && !file->duration_ns)
+      status = usage("a batch run needs a duration: in the file, or by", "--duration 10s");
+    else
+      status = file ? fly_and_tell(&a, file) : ORR_EXIT_BAD;
+    orr_diagnostics_destroy(d);
+  }
+  for (size_t i = 0; i < sizeof a.short_forms / sizeof *a.short_forms; i++)
+    free(a.short_forms[i]);
+  return status;
+}
+
+const struct orr_command orr_cmd_run = {
+    .name = "run",
+    .summary = "fly a run file",
+    .usage = "RUN --mode batch [--duration T] [--seed N] [--step T] [--set PATH=VALUE]... [--csv FILE] [--json]",
+    .help =
+        "Reads a run file (a spacecraft with its devices, and how to fly it), flies it as fast as the solver goes and\n"
+        "prints a summary. The same file and seed give the same bits on every run: state_hash says so in one number.\n"
+        "\n"
+        "  --mode batch         no flight software outside; scripted commands and linked-in controllers fly\n"
+        "  --duration T, --seed N, --step T   in place of those in the file\n"
+        "  --set PATH=VALUE     any value of the file: --set sensors.gyro.rate=50Hz, --set commands.0.at=2s\n"
+        "  --csv FILE           a row for each frame; --channels 'gyro.*,bus.attitude' chooses them (default: all "
+        "that\n"
+        "                       devices and pointing tell and take), --csv-rate 10Hz how often\n"
+        "  --save-state FILE    the whole state after the last frame\n"
+        "  --from-state FILE    goes on from such a state, with the same bits as if it had never stopped\n"
+        "  --json               the summary as JSON, with the last values of the channels\n"
+        "\n"
+        "Example:\n"
+        "  orrery run configs/cubesat.yaml --mode batch --duration 60s --csv out.csv --csv-rate 10Hz\n"
+        "\n"
+        "Exit status: 0 flown; 1 a file is wrong, or the run stopped; 2 the command line is wrong.\n",
+    .run = run,
+};
