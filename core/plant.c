@@ -229,6 +229,7 @@ struct orr_plant *orr_plant_init(void *block, size_t bytes, const struct orr_mod
   p->integration->rule = desc->integrator;
   p->failed_body = -1;
   int rotor = 0;
+  int64_t substep_ns = desc->step_ns / desc->substeps;
   for (int i = 0; i < p->device_count; i++)
     place_device(p, i, &desc->devices[i], &rotor, desc->seed);
   assert(rotor == model->rotor_count);
@@ -238,7 +239,7 @@ struct orr_plant *orr_plant_init(void *block, size_t bytes, const struct orr_mod
   p->acting = (struct orr_acting){.model = model,
                                   .ws = ws,
                                   .values = p->values,
-                                  .step_s = 1e-9 * (double)(desc->step_ns / desc->substeps),
+                                  .step_s = 1e-9 * (double)substep_ns,
                                   .frame_s = 1e-9 * (double)desc->step_ns};
   return p;
 }

@@ -41,7 +41,9 @@ bool orr_csv_open(struct orr_csv *csv, const char *path, const char *patterns, i
   const struct orr_channel_table *table = &s->plant->table;
   *csv = (struct orr_csv){.divisor = divisor};
   csv->channels = calloc((size_t)table->count + 1, sizeof *csv->channels);
-  for (int i = 0; csv->channels && i < table->count; i++)
+  if (!csv->channels)
+    abort();
+  for (int i = 0; i < table->count; i++)
     if (patterns ? matches_any(patterns, table->channels[i].name) : i < truth_starts(s))
       csv->channels[csv->count++] = i;
   if (patterns && !csv->count) {
