@@ -56,7 +56,7 @@ void orr_evaluation_destroy(struct orr_evaluation *e) {
   free(e->operational);
 }
 
-static void put_externals(struct orr_evaluation *e) {
+void orr_evaluation_externals(const struct orr_evaluation *e) {
   const struct orr_model *m = e->compiled.model;
   orr_force_clear(m, e->compiled.ws);
   for (size_t i = 0; i < e->given->external_count; i++) {
@@ -82,7 +82,7 @@ enum orr_status orr_evaluation_run(struct orr_evaluation *e, int *body) {
   enum orr_status status = ORR_OK;
   orr_state_set(m, ws, e->q, e->u);
   orr_poses_update(m, ws);
-  put_externals(e);
+  orr_evaluation_externals(e);
   if (e->inverse)
     orr_inverse(m, ws, e->accel, e->force);
   else if (e->composite)

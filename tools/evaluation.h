@@ -27,6 +27,9 @@ void orr_evaluation_create(struct orr_evaluation *e, const struct orr_descriptio
                            const struct orr_case *given);
 void orr_evaluation_destroy(struct orr_evaluation *e);
 
+/* Puts the case's external forces, and no others, on the workspace, whose state and poses are set. */
+void orr_evaluation_externals(const struct orr_evaluation *e);
+
 /* Solves. On failure *body is the body (file order). */
 enum orr_status orr_evaluation_run(struct orr_evaluation *e, int *body);
 
