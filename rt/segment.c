@@ -41,6 +41,15 @@ static int make_file(struct orr_segment *segment) {
   return fd;
 }
 
+/* tmpfs gives up when anything is pending for the thread, and keeps what it has done. */
+static int reserve(int fd, off_t bytes) {
+  enum { TRIES = 100 };
+  int error = EINTR;
+  for (int i = 0; i < TRIES && error == EINTR; i++)
+    error = posix_fallocate(fd, 0, bytes);
+  return error;
+}
+
 int orr_segment_create(struct orr_segment *segment) {
   *segment = (struct orr_segment){.writer = true};
   segment->fd = make_file(segment);
@@ -49,7 +58,7 @@ int orr_segment_create(struct orr_segment *segment) {
   if (!error && flock(segment->fd, LOCK_SH | LOCK_NB) != 0)
     error = errno;
   if (!error)
-    error = posix_fallocate(segment->fd, 0, (off_t)sizeof(struct orr_stats));
+    error = reserve(segment->fd, (off_t)sizeof(struct orr_stats));
   if (error && segment->fd >= 0) {
     unlink_shared(segment->name);
     close(segment->fd);

@@ -95,12 +95,13 @@ static void burn_on(int core) {
   sched_setaffinity(0, sizeof only, &only);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   char *from = calloc(1, BYTES), *to = malloc(BYTES);
-  for (unsigned i = 0; from && to; i++) {
+  if (!from || !to)
+    _exit(1);
+  for (unsigned i = 0;; i++) {
     memcpy(to, from, BYTES);
     from[i % BYTES] = to[(i * 7919u) % BYTES];
     sched_yield();
   }
-  _exit(1);
 }
 
 static size_t start_load(pid_t burners[LOAD_MAX]) {
