@@ -5,6 +5,7 @@
 #include "core/articulated.h"
 #include "core/inverse.h"
 #include "core/kinematics.h"
+#include "core/lanes.h"
 
 /* Speeds of a link and of all links on its way to the base, numbered so that a body's speeds follow each other. */
 static struct orr_composite layout(struct orr_block *arena, const struct orr_model *m, struct orr_composite **self) {
@@ -158,30 +159,79 @@ void orr_composite_dense(const struct orr_composite *composite, double *out) {
 
 /* ---- the solution ------------------------------------------------------------------------------------------ */
 
+/* above −= Σ_g a_g rows_g over the first `count` numbers, rounded up to whole vectors: rows are padded. */
+static void subtract_rows(double *above, double *const *rows, const double *a, int group, int count) {
+  for (int j = 0; j < count; j += ORR_LANES) {
+    orr_lanes sum = lanes_load(above + j);
+    for (int g = 0; g < group; g++)
+      sum -= a[g] * lanes_load(rows[g] + j);
+    lanes_store(above + j, sum);
+  }
+}
+
+/* The pivot of row k, and its rule. */
+static enum orr_status take_pivot(struct orr_composite *c, int k, int *where) {
+  double pivot = c->row[k][c->depth[k]], before = c->diagonal[k];
+  *where = c->link[k];
+  if (!(fabs(pivot) <= DBL_MAX))
+    return ORR_ERROR_NOT_FINITE;
+  if (!(pivot > 1e-14 * before))
+    return ORR_ERROR_SINGULAR;
+  c->diagonal[k] = 1 / pivot;
+  return ORR_OK;
+}
+
+/* How many speeds from k inwards are each other's neighbours on the way to the base, at most ORR_COMPOSITE_GROUP: their
+ * rows go over the ancestors beyond together, which then are read and written once. */
+static int group_at(const struct orr_composite *c, int k) {
+  int group = 1;
+  while (group < ORR_COMPOSITE_GROUP && c->parent[k - group + 1] == k - group && k >= group && !c->held[k - group])
+    group++;
+  return group;
+}
+
 /* For k from the tips: row_i −= (M_ki / D_k) row_k for every ancestor i, over the ancestors of i. */
+static enum orr_status factor_group(struct orr_composite *c, int k, int group, int *where) {
+  double *rows[ORR_COMPOSITE_GROUP], a[ORR_COMPOSITE_GROUP];
+  for (int g = 0; g < group; g++) {
+    enum orr_status status = take_pivot(c, k - g, where);
+    if (status != ORR_OK)
+      return status;
+    rows[g] = c->row[k - g];
+    for (int i = k - g - 1; i > k - group; i--) {
+      a[0] = rows[g][c->depth[i]] * c->diagonal[k - g];
+      subtract_rows(c->row[i], &rows[g], a, 1, c->depth[i] + 1);
+    }
+  }
+  int last = k - group + 1;
+  for (int i = c->parent[last], d = c->depth[last] - 1; i >= 0; i = c->parent[i], d--) {
+    for (int g = 0; g < group; g++)
+      a[g] = rows[g][d] * c->diagonal[k - g];
+    if (group == ORR_COMPOSITE_GROUP)
+      subtract_rows(c->row[i], rows, a, ORR_COMPOSITE_GROUP, d + 1);
+    else
+      subtract_rows(c->row[i], rows, a, group, d + 1);
+  }
+  for (int g = 0; g < group; g++)
+    for (int j = 0; j < c->depth[k - g]; j++)
+      rows[g][j] *= c->diagonal[k - g];
+  return ORR_OK;
+}
+
 enum orr_status orr_composite_factor(struct orr_composite *composite, int *where) {
   struct orr_composite *c = composite;
   for (int k = 0; k < c->count; k++)
     c->diagonal[k] = c->row[k][c->depth[k]];
-  for (int k = c->count - 1; k >= 0; k--) {
-    if (c->held[k])
+  for (int k = c->count - 1; k >= 0;) {
+    if (c->held[k]) {
+      k--;
       continue;
-    double *restrict row = c->row[k];
-    double pivot = row[c->depth[k]], before = c->diagonal[k];
-    *where = c->link[k];
-    if (!(fabs(pivot) <= DBL_MAX))
-      return ORR_ERROR_NOT_FINITE;
-    if (!(pivot > 1e-14 * before))
-      return ORR_ERROR_SINGULAR;
-    double inverse = 1 / pivot;
-    c->diagonal[k] = inverse;
-    for (int i = c->parent[k], d = c->depth[k] - 1; i >= 0; i = c->parent[i], d--) {
-      double *restrict above = c->row[i], a = row[d] * inverse;
-      for (int j = 0; j < (d + 4) / 4 * 4; j++)
-        above[j] -= a * row[j];
     }
-    for (int j = 0; j < c->depth[k]; j++)
-      row[j] *= inverse;
+    int group = group_at(c, k);
+    enum orr_status status = factor_group(c, k, group, where);
+    if (status != ORR_OK)
+      return status;
+    k -= group;
   }
   return ORR_OK;
 }
@@ -225,9 +275,9 @@ static void refine(const struct orr_model *m, struct orr_workspace *ws, struct o
   orr_inverse(m, ws, accel, c->bias);
 }
 
-enum orr_status orr_composite_forward(const struct orr_model *model, struct orr_workspace *ws,
-                                      struct orr_composite *composite, const double *force, const double *given,
-                                      double *accel) {
+enum orr_status orr_composite_solve(const struct orr_model *model, struct orr_workspace *ws,
+                                    struct orr_composite *composite, const double *force, const double *given,
+                                    double *accel) {
   struct orr_composite *c = composite;
   int where = 0;
   mark_held(model, ws, c);
@@ -252,6 +302,14 @@ enum orr_status orr_composite_forward(const struct orr_model *model, struct orr_
   }
   for (int k = 0; k < c->count; k++)
     accel[c->user[k]] = !c->held[k] ? c->x[k] : given ? given[c->user[k]] : 0;
-  refine(model, ws, c, force, accel);
   return ORR_OK;
+}
+
+enum orr_status orr_composite_forward(const struct orr_model *model, struct orr_workspace *ws,
+                                      struct orr_composite *composite, const double *force, const double *given,
+                                      double *accel) {
+  enum orr_status status = orr_composite_solve(model, ws, composite, force, given, accel);
+  if (status == ORR_OK)
+    refine(model, ws, composite, force, accel);
+  return status;
 }

@@ -12,6 +12,8 @@
 
 #include "core/workspace.h"
 
+enum { ORR_COMPOSITE_GROUP = 4 };
+
 struct orr_composite {
   int count;        /* speeds */
   int *user;        /* [count] index in user order */
@@ -41,8 +43,12 @@ void orr_composite_dense(const struct orr_composite *composite, double *out);
  * *where. [rt] O(Σ depth²). */
 enum orr_status orr_composite_factor(struct orr_composite *composite, int *where);
 
-/* As orr_forward, by C from inverse dynamics and M from here. Leaves accelerations and hinge forces as orr_inverse does.
- * [rt] O(Σ depth²). */
+/* Accelerations as of orr_forward, by C from inverse dynamics and M from here. [rt] O(Σ depth²). */
+enum orr_status orr_composite_solve(const struct orr_model *model, struct orr_workspace *ws,
+                                    struct orr_composite *composite, const double *force, const double *given,
+                                    double *accel);
+
+/* The same with one step of refinement; leaves accelerations and hinge forces as orr_inverse does. [rt] O(Σ depth²). */
 enum orr_status orr_composite_forward(const struct orr_model *model, struct orr_workspace *ws,
                                       struct orr_composite *composite, const double *force, const double *given,
                                       double *accel);

@@ -62,7 +62,7 @@ static double sample(struct subject *s, int count, bool composite) {
   for (int i = 0; i < count; i++) {
     int k = i % ORR_BENCH_STATES;
     orr_state_set(m, ws, s->q[k], s->u[k]);
-    enum orr_status status = composite ? orr_composite_forward(m, ws, s->composite, s->force[k], NULL, s->accel)
+    enum orr_status status = composite ? orr_composite_solve(m, ws, s->composite, s->force[k], NULL, s->accel)
                                        : orr_forward(m, ws, s->force[k], NULL, s->accel);
     if (status != ORR_OK)
       abort();
