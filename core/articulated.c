@@ -66,10 +66,13 @@ void orr_articulated_modes(const struct orr_model *model, struct orr_workspace *
   const struct orr_modal *modal = &flex->modal;
   int n = modal->n, ld = modal->ld, ldw = flex->ldw;
   double *restrict coupling = flex->coupling, *restrict w = flex->w;
-  memcpy(coupling, flex->mass.l, sizeof(double) * 3 * (size_t)ld);
-  memcpy(coupling + 3 * ld, modal->s1, sizeof(double) * 3 * (size_t)ld);
+  for (int r = 0; r < 3 * ld; r += ORR_LANES) {
+    lanes_store(coupling + r, lanes_load(flex->mass.l + r));
+    lanes_store(coupling + 3 * ld + r, lanes_load(modal->s1 + r));
+  }
   for (int s = 0; s < n; s++)
-    memcpy(w + s * ldw, modal->mff + s * ld, sizeof(double) * (size_t)ld);
+    for (int r = s / ORR_LANES * ORR_LANES; r < ld; r += ORR_LANES)
+      lanes_store(w + s * ldw + r, lanes_load(modal->mff + s * ld + r));
   if (ws->implicit_s != 0)
     add_elastic(modal, ws->implicit_s, w, ldw);
   for (int i = link->site_first; i < link->site_first + link->site_count; i++) {
@@ -236,15 +239,19 @@ static void rotors_inertia(const struct orr_model *m, struct orr_workspace *ws) 
   }
 }
 
+enum orr_status orr_articulated_eliminate(const struct orr_model *model, struct orr_workspace *ws, int k) {
+  int flex = model->links[k].flex;
+  if (flex < 0)
+    return ORR_OK;
+  orr_articulated_modes(model, ws, k);
+  return eliminate_modes(&ws->flexes[flex], &ws->flows[k].p);
+}
+
 enum orr_status orr_articulated_factor_link(const struct orr_model *model, struct orr_workspace *ws, int k) {
   const struct orr_link *link = &model->links[k];
   struct orr_link_state *state = &ws->links[k];
   struct orr_flow *flow = &ws->flows[k];
-  enum orr_status status = ORR_OK;
-  if (link->flex >= 0) {
-    orr_articulated_modes(model, ws, k);
-    status = eliminate_modes(&ws->flexes[link->flex], &flow->p);
-  }
+  enum orr_status status = orr_articulated_eliminate(model, ws, k);
   bool held = ws->prescribed[k];
   if (status == ORR_OK && !held)
     status = factor_hinge(link, ws, state, &flow->p);
@@ -306,7 +313,11 @@ void orr_site_force(const struct orr_site_state *site, orr_spatial f, double sig
 }
 
 /* ε_f = T_f − z_f + Π_d'ᵀ z_r; L⁻¹ ε_f; z_R = z_r + μᵀ D_f⁻¹ ε_f */
-static void modal_forces(const struct orr_link *link, struct orr_workspace *ws, struct orr_flow *flow) {
+void orr_articulated_modal_forces(const struct orr_model *model, struct orr_workspace *ws, int k) {
+  const struct orr_link *link = &model->links[k];
+  if (link->flex < 0)
+    return;
+  struct orr_flow *flow = &ws->flows[k];
   struct orr_flex_state *flex = &ws->flexes[link->flex];
   int n = flex->modal.n, ld = flex->modal.ld, ldw = flex->ldw;
   double *restrict e = flex->force;
@@ -317,14 +328,14 @@ static void modal_forces(const struct orr_link *link, struct orr_workspace *ws, 
   orr_lanes a = {0}, b = {0};
   for (int j = 0; j < n; j++) {
     const double *restrict row = flex->w + j * ldw;
-    double k = e[j] * flex->inverse[j];
+    double pull = e[j] * flex->inverse[j];
     int whole = (j / ORR_LANES + 1) * ORR_LANES;
     for (int r = j + 1; r < whole; r++)
-      e[r] -= k * row[r];
+      e[r] -= pull * row[r];
     for (int r = whole; r < ld; r += ORR_LANES)
-      lanes_store(e + r, lanes_load(e + r) - k * lanes_load(row + r));
-    a += k * lanes_load(row + ld);
-    b += k * lanes_load(row + ld + ORR_LANES);
+      lanes_store(e + r, lanes_load(e + r) - pull * lanes_load(row + r));
+    a += pull * lanes_load(row + ld);
+    b += pull * lanes_load(row + ld + ORR_LANES);
   }
   flow->z = sp_add(flow->z, (orr_spatial){v3(a[0], a[1], a[2]), v3(a[3], b[0], b[1])});
 }
@@ -334,8 +345,7 @@ enum orr_status orr_articulated_forces_link(const struct orr_model *model, struc
   const struct orr_link *link = &model->links[k];
   struct orr_link_state *state = &ws->links[k];
   struct orr_flow *flow = &ws->flows[k];
-  if (link->flex >= 0)
-    modal_forces(link, ws, flow);
+  orr_articulated_modal_forces(model, ws, k);
   orr_spatial z = flow->z;
   if (moving)
     z = sp_add(z, in_apply(flow->p, state->a));
@@ -388,6 +398,18 @@ orr_spatial orr_site_motion(const struct orr_site_state *site, const double *x, 
   return (orr_spatial){v3(a[0], a[1], a[2]), v3(a[3], b[0], b[1])};
 }
 
+orr_spatial orr_articulated_carried(const struct orr_model *model, const struct orr_workspace *ws, int k,
+                                    orr_vec3 base) {
+  const struct orr_link *link = &model->links[k];
+  if (link->parent < 0)
+    return (orr_spatial){v3_zero(), base};
+  orr_spatial on = ws->flows[link->parent].alpha;
+  if (link->site_parent < 0)
+    return on;
+  const struct orr_flex_state *flex = &ws->flexes[model->links[link->parent].flex];
+  return sp_add(on, orr_site_motion(&ws->sites[link->site_parent], flex->accel, flex->modal.ld));
+}
+
 /* D_f η̈ = ε_f − μᵀ α_R, backwards through U. */
 static void modal_accelerations(struct orr_flex_state *flex, orr_spatial alpha_r) {
   int n = flex->modal.n, ld = flex->modal.ld, ldw = flex->ldw;
@@ -408,18 +430,23 @@ static void modal_accelerations(struct orr_flex_state *flex, orr_spatial alpha_r
   }
 }
 
+void orr_articulated_modal_accelerate(const struct orr_model *model, struct orr_workspace *ws, int k,
+                                      orr_spatial alpha_r, double *accel) {
+  const struct orr_link *link = &model->links[k];
+  if (link->flex < 0)
+    return;
+  struct orr_flex_state *flex = &ws->flexes[link->flex];
+  modal_accelerations(flex, alpha_r);
+  for (int r = 0; r < link->mode_count; r++)
+    accel[link->u + r] = flex->accel[r];
+}
+
 void orr_articulated_accelerate_link(const struct orr_model *model, struct orr_workspace *ws, int k, orr_vec3 base,
                                      bool moving, double *accel) {
   const struct orr_link *link = &model->links[k];
   struct orr_link_state *state = &ws->links[k];
   struct orr_flow *flow = &ws->flows[k];
-  orr_spatial on = {v3_zero(), base};
-  if (link->parent >= 0)
-    on = ws->flows[link->parent].alpha;
-  if (link->site_parent >= 0) {
-    const struct orr_flex_state *flex = &ws->flexes[model->links[link->parent].flex];
-    on = sp_add(on, orr_site_motion(&ws->sites[link->site_parent], flex->accel, flex->modal.ld));
-  }
+  orr_spatial on = orr_articulated_carried(model, ws, k, base);
   orr_spatial alpha = sp_rotate_t(state->r, sp_motion_shift(state->l, on));
   double beta[6], y[6];
   for (int i = 0; i < link->dof; i++)
@@ -435,14 +462,10 @@ void orr_articulated_accelerate_link(const struct orr_model *model, struct orr_w
   for (int i = 0; i < link->dof; i++)
     alpha = sp_madd(alpha, beta[i], state->h[i]);
   state->alpha_r = flow->alpha = alpha;
-  if (link->flex < 0)
-    return;
-  struct orr_flex_state *flex = &ws->flexes[link->flex];
-  modal_accelerations(flex, alpha);
-  for (int r = 0; r < link->mode_count; r++)
-    accel[link->u + r] = flex->accel[r];
+  orr_articulated_modal_accelerate(model, ws, k, alpha, accel);
   if (link->site_own < 0)
     return;
+  const struct orr_flex_state *flex = &ws->flexes[link->flex];
   flow->alpha = sp_sub(alpha, orr_site_motion(&ws->sites[link->site_own], flex->accel, flex->modal.ld));
 }
 

@@ -38,6 +38,18 @@ void orr_hinge_solve(const struct orr_link *link, const struct orr_link_state *s
 /* Starts every z at zero. Then callers add to links[].z, sites[].zeta. [rt] O(N). */
 void orr_articulated_clear(const struct orr_model *model, struct orr_workspace *ws);
 
+/* A body's modes alone, in each of the three sweeps; nothing for a body without: D_f eliminated from P; ε_f and z_R; η̈ from
+ * α_R. [rt] O(n²), the first O(n³/6). */
+enum orr_status orr_articulated_eliminate(const struct orr_model *model, struct orr_workspace *ws, int k);
+void orr_articulated_modal_forces(const struct orr_model *model, struct orr_workspace *ws, int k);
+void orr_articulated_modal_accelerate(const struct orr_model *model, struct orr_workspace *ws, int k,
+                                      orr_spatial alpha_r, double *accel);
+
+/* α of the parent of link k and what its modes add at the node where k hangs, about the parent's origin; `base` under
+ * inertial. [rt] O(n). */
+orr_spatial orr_articulated_carried(const struct orr_model *model, const struct orr_workspace *ws, int k,
+                                    orr_vec3 base);
+
 /* The steps of the three sweeps for one link; `tau` and `given` are of its own hinge, `accel` is the whole vector. [rt] */
 enum orr_status orr_articulated_factor_link(const struct orr_model *model, struct orr_workspace *ws, int k);
 enum orr_status orr_articulated_forces_link(const struct orr_model *model, struct orr_workspace *ws, int k,

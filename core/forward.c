@@ -93,7 +93,7 @@ static void load_all(const struct orr_model *m, struct orr_workspace *ws, const 
   for (int i = 0; i < m->site_count; i++)
     ws->sites[i].zeta = sp_zero();
   for (int k = 0; k < m->body_count; k++) {
-    if (m->links[k].kernel == ORR_KERNEL_REVOLUTE)
+    if (m->links[k].kernel == ORR_KERNEL_REVOLUTE && m->links[k].flex < 0)
       load_revolute(ws, k, &ws->flows[k]);
     else
       load_link(m, ws, k, force);
@@ -102,29 +102,44 @@ static void load_all(const struct orr_model *m, struct orr_workspace *ws, const 
   orr_articulated_inertias(m, ws);
 }
 
+/* One link of the revolute kernel: its modes, then its hinge. */
+static enum orr_status revolute_link(const struct orr_model *m, struct orr_workspace *ws, int k, double tau) {
+  const struct orr_link *link = &m->links[k];
+  struct orr_flow *flow = &ws->flows[k];
+  enum orr_status status = orr_articulated_eliminate(m, ws, k);
+  if (status == ORR_OK) {
+    orr_articulated_modal_forces(m, ws, k);
+    if (revolute_inward(link, flow, link->parent >= 0 ? &ws->flows[link->parent] : NULL,
+                        link->site_parent >= 0 ? &ws->sites[link->site_parent] : NULL, tau))
+      return ORR_OK;
+    bool finite = flow->p.a.zz <= DBL_MAX && fabs(flow->z.w.z) <= DBL_MAX && fabs(tau) <= DBL_MAX &&
+                  fabs(flow->sin_q) <= 2;
+    status = finite ? ORR_ERROR_SINGULAR : ORR_ERROR_NOT_FINITE;
+  }
+  ws->failed_body = link->body;
+  return status;
+}
+
 /* Tips to base: factor and forces of each link. */
 static enum orr_status sweep_inward(const struct orr_model *m, struct orr_workspace *ws, const double *force,
                                     const double *given) {
   for (int k = m->body_count - 1; k >= 0; k--) {
     const struct orr_link *link = &m->links[k];
-    int at = link->hinge_u;
-    double tau[6];
-    for (int i = 0; i < link->dof; i++)
-      tau[i] = force[at + i];
-    if (link->springs)
-      orr_hinge_springs_add(link, ws->q, ws->u, tau);
-    if (ws->fast[k]) {
-      if (revolute_inward(link, &ws->flows[k], link->parent >= 0 ? &ws->flows[link->parent] : NULL, tau[0]))
-        continue;
-      ws->failed_body = link->body;
-      return ws->flows[k].p.a.zz <= DBL_MAX && fabs(ws->flows[k].z.w.z) <= DBL_MAX && fabs(tau[0]) <= DBL_MAX &&
-                     fabs(ws->flows[k].sin_q) <= 2
-                 ? ORR_ERROR_SINGULAR
-                 : ORR_ERROR_NOT_FINITE;
+    const double *tau = force + link->hinge_u;
+    double with_springs[6];
+    if (link->springs) {
+      memcpy(with_springs, tau, sizeof(double) * (size_t)link->dof);
+      orr_hinge_springs_add(link, ws->q, ws->u, with_springs);
+      tau = with_springs;
     }
-    enum orr_status status = orr_articulated_factor_link(m, ws, k);
-    if (status == ORR_OK)
-      status = orr_articulated_forces_link(m, ws, k, tau, given ? given + at : NULL, true);
+    enum orr_status status;
+    if (ws->fast[k]) {
+      status = revolute_link(m, ws, k, tau[0]);
+    } else {
+      status = orr_articulated_factor_link(m, ws, k);
+      if (status == ORR_OK)
+        status = orr_articulated_forces_link(m, ws, k, tau, given ? given + link->hinge_u : NULL, true);
+    }
     if (status != ORR_OK)
       return status;
   }
@@ -135,12 +150,17 @@ static void sweep_outward(const struct orr_model *m, struct orr_workspace *ws, d
   orr_vec3 base = v3_neg(m->gravity);
   for (int k = 0; k < m->body_count; k++) {
     const struct orr_link *link = &m->links[k];
-    if (ws->fast[k]) {
-      orr_spatial on = link->parent >= 0 ? ws->flows[link->parent].alpha : (orr_spatial){v3_zero(), base};
-      accel[link->hinge_u] = revolute_accelerate(link, &ws->flows[k], on);
-    } else {
+    if (!ws->fast[k]) {
       orr_articulated_accelerate_link(m, ws, k, base, true, accel);
+      continue;
     }
+    const struct orr_site_state *site = link->site_parent >= 0 ? &ws->sites[link->site_parent] : NULL;
+    orr_spatial on = link->parent >= 0 ? ws->flows[link->parent].alpha : (orr_spatial){v3_zero(), base};
+    if (site)
+      on = orr_articulated_carried(m, ws, k, base);
+    accel[link->hinge_u] = revolute_accelerate(link, &ws->flows[k], site, on);
+    if (link->flex >= 0)
+      orr_articulated_modal_accelerate(m, ws, k, ws->flows[k].alpha, accel);
   }
 }
 

@@ -10,13 +10,7 @@ static void accelerate_link(const struct orr_model *m, struct orr_workspace *ws,
   const struct orr_link *link = &m->links[k];
   struct orr_link_state *state = &ws->links[k];
   struct orr_flow *flow = &ws->flows[k];
-  orr_spatial on = {v3_zero(), base};
-  if (link->parent >= 0)
-    on = ws->flows[link->parent].alpha;
-  if (link->site_parent >= 0) {
-    const struct orr_flex_state *flex = &ws->flexes[m->links[link->parent].flex];
-    on = sp_add(on, orr_site_motion(&ws->sites[link->site_parent], flex->accel, flex->modal.ld));
-  }
+  orr_spatial on = orr_articulated_carried(m, ws, k, base);
   orr_spatial alpha = sp_rotate_t(state->r, sp_motion_shift(state->l, on));
   if (moving)
     alpha = sp_add(alpha, state->a);

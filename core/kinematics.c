@@ -197,15 +197,17 @@ static void set_revolute(const struct orr_model *m, struct orr_workspace *ws, in
   struct orr_flow *flow = &ws->flows[k];
   flow->sin_q = ws->sines[link->angle];
   flow->cos_q = ws->cosines[link->angle];
-  revolute_outward(link, flow, link->parent >= 0 ? &ws->flows[link->parent] : NULL, ws->u[link->hinge_u]);
+  revolute_outward(link, flow, link->parent >= 0 ? &ws->flows[link->parent] : NULL,
+                   link->site_parent >= 0 ? &ws->sites[link->site_parent] : NULL, ws->u[link->hinge_u]);
 }
 
 /* The general form of a revolute link beside its flow, which stays as its kernel made it: queries must not change bits. */
 static void complete_revolute(const struct orr_model *m, struct orr_workspace *ws, int k) {
   orr_vec3 omega = ws->flows[k].omega;
   general_link(m, ws, k);
-  general_body(m, ws, k);
   ws->flows[k].omega = omega;
+  if (m->links[k].flex < 0)
+    general_body(m, ws, k);
 }
 
 void orr_state_set(const struct orr_model *model, struct orr_workspace *ws, const double *q, const double *u) {
@@ -216,16 +218,17 @@ void orr_state_set(const struct orr_model *model, struct orr_workspace *ws, cons
     take_angles(model, ws);
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
+    if (link->flex >= 0)
+      set_modes(model, ws, link);
     if (link->kernel == ORR_KERNEL_REVOLUTE) {
       set_revolute(model, ws, k);
       if (model->needs_velocity)
         complete_revolute(model, ws, k);
-      continue;
+    } else {
+      general_link(model, ws, k);
     }
-    if (link->flex >= 0)
-      set_modes(model, ws, link);
-    general_link(model, ws, k);
-    general_body(model, ws, k);
+    if (link->flex >= 0 || link->kernel != ORR_KERNEL_REVOLUTE)
+      general_body(model, ws, k);
   }
 }
 

@@ -116,16 +116,21 @@ static void gather_block(const struct orr_modal *modal, const double *restrict e
   int ld = modal->ld;
   const double *row = modal->pairs + r * modal->n * ORR_MODAL_PAIR;
   orr_lanes n_eta[3] = {{0}}, n_rate[3] = {{0}}, skew[3] = {{0}}, curve[6] = {{0}};
-  for (int s = 0; s < modal->n; s++, row += ORR_MODAL_PAIR * ORR_LANES) {
+  /* two passes, so that the sums of each stay in registers */
+  for (int s = 0; s < modal->n; s++) {
+    const double *at = row + s * ORR_MODAL_PAIR * ORR_LANES;
     double e = eta[s], v = rate[s];
     for (int c = 0; c < 3; c++) {
-      orr_lanes n = lanes_load(row + c * ORR_LANES);
+      orr_lanes n = lanes_load(at + c * ORR_LANES);
       n_eta[c] += e * n;
       n_rate[c] += v * n;
-      skew[c] += v * lanes_load(row + (3 + c) * ORR_LANES);
+      skew[c] += v * lanes_load(at + (3 + c) * ORR_LANES);
     }
+  }
+  for (int s = 0; s < modal->n; s++) {
+    const double *at = row + (s * ORR_MODAL_PAIR + 6) * ORR_LANES;
     for (int c = 0; c < 6; c++)
-      curve[c] += e * lanes_load(row + (6 + c) * ORR_LANES);
+      curve[c] += eta[s] * lanes_load(at + c * ORR_LANES);
   }
   orr_lanes eta_r = lanes_load(eta + r), rate_r = lanes_load(rate + r), bias = {0};
   for (int c = 0; c < 3; c++) {
@@ -192,9 +197,13 @@ void orr_modal_evaluate(const struct orr_modal *modal, const double *eta, const 
   out->bias.v = v3_cross(omega, v3_madd(v3_cross(omega, out->s), 2, v3(f[1], f[2], f[3])));
 }
 
-void orr_modal_elastic(const struct orr_modal *modal, const double *restrict eta, const double *restrict rate,
-                       double *restrict out) {
-  int ld = modal->ld;
-  for (int s = 0; s < modal->n; s++)
+void orr_modal_elastic(const struct orr_modal *modal, const double *eta, const double *rate, double *out) {
+  int n = modal->n, ld = modal->ld;
+  if (modal->uncoupled) {
+    for (int s = 0; s < n; s++)
+      out[s] -= modal->stiffness[s * ld + s] * eta[s] + modal->damping[s * ld + s] * rate[s];
+    return;
+  }
+  for (int s = 0; s < n; s++)
     out[s] -= dot(modal->stiffness + s * ld, eta, ld) + dot(modal->damping + s * ld, rate, ld);
 }

@@ -27,6 +27,7 @@ enum { ORR_MODAL_PAIR = 12 };
 /* Constant in the model; each workspace has its own copy, so that a node's mass may change in a run. Solver axes. */
 struct orr_modal {
   int n, ld;
+  bool uncoupled;              /* K and D are diagonal */
   bool linearized;             /* only s0, s1, l0, i0, mff are used */
   double mass;                 /* kg */
   orr_vec3 s0;                 /* kg m */
@@ -66,7 +67,7 @@ void orr_modal_add_node(struct orr_modal *modal, double sign, const struct orr_m
 void orr_modal_evaluate(const struct orr_modal *modal, const double *eta, const double *rate, orr_vec3 omega,
                         orr_vec3 v, struct orr_modal_state *out);
 
-/* out[r] −= (K η + D η̇)_r. [rt] O(n²). */
+/* out[r] −= (K η + D η̇)_r. [rt] O(n) where K and D are diagonal, else O(n²). */
 void orr_modal_elastic(const struct orr_modal *modal, const double *eta, const double *rate, double *out);
 
 #endif

@@ -261,8 +261,8 @@ static void place_link(struct build *b, int k) {
     link->r0 = m3_mul(m3_transpose(parent->c), link->r0);
   }
   link->r0c = link->r0;
-  bool fast = link->kind == ORR_HINGE_REVOLUTE && link->flex < 0 && link->site_parent < 0 &&
-              !(b->options & ORR_MODEL_PLAIN) && !has_rotor(b->d, link->body);
+  bool fast = link->kind == ORR_HINGE_REVOLUTE && link->site_own < 0 && !(b->options & ORR_MODEL_PLAIN) &&
+              !has_rotor(b->d, link->body);
   if (!fast)
     return;
   link->kernel = ORR_KERNEL_REVOLUTE;
@@ -300,6 +300,7 @@ static void place_node(struct build *b, const struct orr_link *link, const struc
 static void elastic(const struct orr_body_desc *body, struct orr_modal *modal) {
   const double two_pi = 6.283185307179586476925;
   int n = modal->n, ld = modal->ld;
+  modal->uncoupled = body->modes != NULL;
   for (int r = 0; r < n; r++) {
     for (int s = 0; s < n && !body->modes; s++) {
       modal->stiffness[r * ld + s] = body->stiffness ? body->stiffness[r * n + s] : 0;

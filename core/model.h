@@ -10,7 +10,7 @@
  * neighbours in the sweeps do not wait for each other.
  *
  * Frames. Link k computes in its solver frame S_k: origin at the body's own hinge node in the undeformed body, axes
- * those of the body frame F turned by the constant `c` (v_F = c v_S). A rigid body on a revolute hinge has its S_k turned so
+ * those of the body frame F turned by the constant `c` (v_F = c v_S). A body of the revolute kernel has its S_k turned so
  * that the hinge's axis is z; all others keep c = 1.
  */
 #ifndef ORR_CORE_MODEL_H
@@ -28,7 +28,7 @@
 /* Which code computes a link; chosen once, here, so that the sweeps decide nothing. */
 enum orr_kernel {
   ORR_KERNEL_GENERAL,  /* any hinge, any body, any place of the hinge */
-  ORR_KERNEL_REVOLUTE, /* rigid body, revolute hinge on a rigid parent or on inertial */
+  ORR_KERNEL_REVOLUTE, /* revolute hinge whose own node the body's modes do not move */
 };
 
 /* How the solver axes of a revolute link at q = 0 lie in those of its parent. */

@@ -1,7 +1,7 @@
-/* The kernel of a rigid body on a revolute hinge: the same three sweeps as the general one, with z of the solver frame as
- * the hinge's axis. H picks a component, D is one number, P+ has neither row nor column for that component, and a turn about
- * z touches two axes. What is left between the frames of parent and child is nothing, a change of names, or (dense) a
- * constant rotation. core/articulated.c is the plain twin.
+/* The kernel of a revolute hinge: the same three sweeps as the general one, with z of the solver frame as the hinge's axis.
+ * H picks a component, D is one number, P+ has neither row nor column for that component, and a turn about z touches two
+ * axes. What is left between the frames of parent and child is nothing, a change of names, or (dense) a constant rotation;
+ * and, where the parent's node deforms, the turn of that site. core/articulated.c is the plain twin.
  *
  * For kinematics.c and forward.c only. Thread of the workspace; [rt] O(1) each.
  */
@@ -68,20 +68,30 @@ static inline orr_inertia turn_inertia_zxy(orr_inertia p) {
   return o;
 }
 
-/* Base to tips: ω = Rᵀ ω_P + z β;  a = [ω × z β; Rᵀ (ω_P × (ω_P × l))]. sin_q and cos_q are there. */
+/* Base to tips: ω = Rᵀ (ω_P + w) + z β;  a = [Rᵀ (Ė θ̇ + ω_P × w) + ω × z β; Rᵀ ω_P × (ω_P × l + 2 l̇)], with w and l̇ of
+ * the parent's site, if there is one. sin_q and cos_q are there. */
 static inline void revolute_outward(const struct orr_link *link, struct orr_flow *flow, const struct orr_flow *parent,
-                                    double rate) {
-  orr_vec3 w = v3_zero(), push = v3_zero();
+                                    const struct orr_site_state *site, double rate) {
+  orr_vec3 w = v3_zero(), turn = v3_zero(), push = v3_zero();
+  if (site) {
+    w = m3_apply_t(site->r, v3_add(parent->omega, site->u.w));
+    turn = m3_apply_t(site->r, v3_add(site->turn, v3_cross(parent->omega, site->u.w)));
+    push = v3_cross(parent->omega, v3_madd(v3_cross(parent->omega, site->l), 2, site->u.v));
+    push = m3_apply_t(site->r, push);
+    turn = spin_in(flow, turn_in(link, turn));
+  } else if (parent) {
+    w = parent->omega;
+    push = v3_cross(w, v3_cross(w, link->l0));
+  }
   if (parent) {
-    orr_vec3 l = link->l0;
-    w = spin_in(flow, turn_in(link, parent->omega));
-    push = v3_cross(parent->omega, v3_cross(parent->omega, l));
+    w = spin_in(flow, turn_in(link, w));
     push = spin_in(flow, turn_in(link, push));
   }
   w.z += rate;
+  turn.x += w.y * rate;
+  turn.y -= w.x * rate;
   flow->omega = w;
-  flow->turn_x = w.y * rate;
-  flow->turn_y = -w.x * rate;
+  flow->turn = turn;
   flow->push = push;
 }
 
@@ -112,7 +122,7 @@ static inline orr_inertia revolute_project(const struct orr_flow *flow, orr_iner
 /* Tips to base: D = P_zz, ν = (τ − z_z)/D, z+ = z + P_z ν + P+ a; P+ and z+ on to the parent. False if D is not a positive
  * finite number. */
 static inline bool revolute_inward(const struct orr_link *link, struct orr_flow *flow, struct orr_flow *parent,
-                                   double tau) {
+                                   struct orr_site_state *site, double tau) {
   const orr_inertia *p = &flow->p;
   double d = p->a.zz, inverse = 1 / d;
   double nu = (tau - flow->z.w.z) * inverse;
@@ -124,7 +134,7 @@ static inline bool revolute_inward(const struct orr_link *link, struct orr_flow 
   if (!parent)
     return fabs(flow->sin_q) <= 2; /* the angle of a root enters nothing before its acceleration */
   orr_inertia q = revolute_project(flow, *p, inverse);
-  orr_spatial a = {v3(flow->turn_x, flow->turn_y, 0), flow->push};
+  orr_spatial a = {v3(flow->turn.x, flow->turn.y, 0), flow->push};
   orr_spatial z = {
       v3(flow->z.w.x + p->a.xz * nu, flow->z.w.y + p->a.yz * nu, tau),
       v3(flow->z.v.x + p->b.m[2][0] * nu, flow->z.v.y + p->b.m[2][1] * nu, flow->z.v.z + p->b.m[2][2] * nu)};
@@ -139,7 +149,6 @@ static inline bool revolute_inward(const struct orr_link *link, struct orr_flow 
   z.v.y += q.b.m[0][1] * a.w.x + q.b.m[1][1] * a.w.y + q.c.xy * a.v.x + q.c.yy * a.v.y + q.c.yz * a.v.z;
   z.v.z += q.b.m[0][2] * a.w.x + q.b.m[1][2] * a.w.y + q.c.xz * a.v.x + q.c.yz * a.v.y + q.c.zz * a.v.z;
   z = (orr_spatial){turn_out(link, z.w), turn_out(link, z.v)};
-  parent->z = sp_add(parent->z, sp_force_shift(link->l0, z));
   switch (link->turn) {
   case ORR_TURN_NONE:
     break;
@@ -153,17 +162,34 @@ static inline bool revolute_inward(const struct orr_link *link, struct orr_flow 
     q = in_rotate(link->r0c, q);
     break;
   }
-  parent->p = in_add(parent->p, in_shift(link->l0, q));
+  orr_vec3 l = link->l0;
+  if (site) {
+    l = site->l;
+    q = in_rotate(site->r, q);
+    z = sp_rotate(site->r, z);
+  }
+  q = in_shift(l, q);
+  z = sp_force_shift(l, z);
+  parent->p = in_add(parent->p, q);
+  parent->z = sp_add(parent->z, z);
+  if (site) {
+    site->gamma = site->loaded ? in_add(site->gamma, q) : q;
+    site->zeta = sp_add(site->zeta, z);
+    site->loaded = true;
+  }
   return true;
 }
 
-/* Base to tips: β̇ = ν − P_z · (X α_P + a)/D; α = X α_P + a + z β̇. `on` is the parent's α. */
-static inline double revolute_accelerate(const struct orr_link *link, struct orr_flow *flow, orr_spatial on) {
+/* Base to tips: β̇ = ν − P_z · (X α_P + a)/D; α = X α_P + a + z β̇. `on` is the parent's α and what the site adds. */
+static inline double revolute_accelerate(const struct orr_link *link, struct orr_flow *flow,
+                                         const struct orr_site_state *site, orr_spatial on) {
   const orr_inertia *p = &flow->p;
+  on.v = v3_add(on.v, v3_cross(on.w, site ? site->l : link->l0));
+  if (site)
+    on = sp_rotate_t(site->r, on);
   orr_vec3 w = spin_in(flow, turn_in(link, on.w));
-  orr_vec3 v = spin_in(flow, turn_in(link, v3_add(on.v, v3_cross(on.w, link->l0))));
-  w.x += flow->turn_x;
-  w.y += flow->turn_y;
+  orr_vec3 v = spin_in(flow, turn_in(link, on.v));
+  w = v3_add(w, flow->turn);
   v = v3_add(v, flow->push);
   double carried = p->a.xz * w.x + p->a.yz * w.y + v3_dot(m3_row(p->b, 2), v);
   double total = flow->nu - carried * flow->inverse; /* ω̇_z, the hinge's own included */

@@ -18,14 +18,14 @@ struct orr_rigid {
 
 /* What links hand each other in the sweeps, and all that the revolute kernel keeps. S axes and origin. */
 struct orr_flow {
-  orr_vec3 omega;        /* rad/s, inertial */
-  double sin_q, cos_q;   /* revolute kernel */
-  double turn_x, turn_y; /* revolute kernel: the bias a, angular; its z is zero */
-  orr_vec3 push;         /* revolute kernel: the bias a, linear */
-  orr_inertia p;         /* own inertia and what the children add; then P_R(k), the modes eliminated */
-  orr_spatial z;         /* the same for the force: z_R(k) */
-  double inverse, nu;    /* revolute kernel: 1/D; (τ − H z)/D */
-  orr_spatial alpha;     /* of the frame: [ω̇; acceleration − gravity] */
+  orr_vec3 omega;      /* rad/s, inertial */
+  double sin_q, cos_q; /* revolute kernel */
+  orr_vec3 turn;       /* revolute kernel: the bias a, angular; rad/s² */
+  orr_vec3 push;       /* revolute kernel: the bias a, linear; m/s² */
+  orr_inertia p;       /* own inertia and what the children add; then P_R(k), the modes eliminated */
+  orr_spatial z;       /* the same for the force: z_R(k) */
+  double inverse, nu;  /* revolute kernel: 1/D; (τ − H z)/D */
+  orr_spatial alpha;   /* of the frame: [ω̇; acceleration − gravity] */
 };
 
 /* The rest of a link's state, for any hinge. Links of the revolute kernel have it only when it has been asked for
