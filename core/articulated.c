@@ -1,147 +1,8 @@
 #include "core/articulated.h"
 
 #include "core/kinematics.h"
-#include "core/lanes.h"
 
 #include <float.h>
-
-/* A pivot that is not above this part of the largest it is measured against is singular: sixteen digits less what
- * cancels in a sweep. */
-static const double PIVOT_FLOOR = 1e-14;
-
-static enum orr_status pivot_status(double pivot, double scale) {
-  if (!(fabs(pivot) <= DBL_MAX) || !(scale <= DBL_MAX))
-    return ORR_ERROR_NOT_FINITE;
-  return pivot > PIVOT_FLOOR * scale ? ORR_OK : ORR_ERROR_SINGULAR;
-}
-
-/* ---- factor: the modal block ------------------------------------------------------------------------------- */
-
-/* Six rows of n: out = P x for x = [6][ld]. */
-static void inertia_rows(const orr_inertia *p, const double *restrict x, double *restrict out, int ld) {
-  double full[6][6];
-  in_full(p, full);
-  for (int r = 0; r < ld; r += ORR_LANES) {
-    orr_lanes y[6];
-    for (int c = 0; c < 6; c++)
-      y[c] = lanes_load(x + c * ld + r);
-    for (int i = 0; i < 6; i++) {
-      orr_lanes sum = full[i][0] * y[0];
-      for (int c = 1; c < 6; c++)
-        sum += full[i][c] * y[c];
-      lanes_store(out + i * ld + r, sum);
-    }
-  }
-}
-
-/* Upper triangle of W += sign Σ_c xᵀ_c y_c over six rows; the start of each row is rounded down to a whole vector. */
-static void add_products(double *restrict w, int ldw, int n, int ld, const double *restrict x, const double *restrict y,
-                         double sign) {
-  for (int r = 0; r < ld; r += ORR_LANES) {
-    orr_lanes column[6];
-    for (int c = 0; c < 6; c++)
-      column[c] = sign * lanes_load(y + c * ld + r);
-    int rows = r + ORR_LANES < n ? r + ORR_LANES : n;
-    for (int s = 0; s < rows; s++) {
-      orr_lanes sum = lanes_load(w + s * ldw + r);
-      for (int c = 0; c < 6; c++)
-        sum += x[c * ld + s] * column[c];
-      lanes_store(w + s * ldw + r, sum);
-    }
-  }
-}
-
-/* W += s D + s² K: the modal block of a step that takes elastic forces where it ends. */
-static void add_elastic(const struct orr_modal *modal, double step, double *restrict w, int ldw) {
-  for (int s = 0; s < modal->n; s++)
-    for (int r = 0; r < modal->n; r++)
-      w[s * ldw + r] += step * (modal->damping[s * modal->ld + r] + step * modal->stiffness[s * modal->ld + r]);
-}
-
-/* P_ff, P_rf from the mass matrix and the sites, then D_f and μ = P_rf − P_rr Π_d'. */
-void orr_articulated_modes(const struct orr_model *model, struct orr_workspace *ws, int k) {
-  const struct orr_link *link = &model->links[k];
-  double *y = ws->scratch; /* [6][ld] */
-  struct orr_flex_state *flex = &ws->flexes[link->flex];
-  const struct orr_modal *modal = &flex->modal;
-  int n = modal->n, ld = modal->ld, ldw = flex->ldw;
-  double *restrict coupling = flex->coupling, *restrict w = flex->w;
-  for (int r = 0; r < 3 * ld; r += ORR_LANES) {
-    lanes_store(coupling + r, lanes_load(flex->mass.l + r));
-    lanes_store(coupling + 3 * ld + r, lanes_load(modal->s1 + r));
-  }
-  for (int s = 0; s < n; s++)
-    for (int r = s / ORR_LANES * ORR_LANES; r < ld; r += ORR_LANES)
-      lanes_store(w + s * ldw + r, lanes_load(modal->mff + s * ld + r));
-  if (ws->implicit_s != 0)
-    add_elastic(modal, ws->implicit_s, w, ldw);
-  for (int i = link->site_first; i < link->site_first + link->site_count; i++) {
-    const struct orr_site_state *site = &ws->sites[i];
-    if (!site->loaded)
-      continue;
-    inertia_rows(&site->gamma, site->pi, y, ld);
-    add_products(w, ldw, n, ld, site->pi, y, 1);
-    for (int r = 0; r < 6 * ld; r++)
-      coupling[r] += y[r];
-  }
-  if (link->site_own >= 0) {
-    /* D_f = P_ff − Π_d'ᵀ μ − P_frΠ_d' */
-    const double *pi = ws->sites[link->site_own].pi;
-    inertia_rows(&ws->flows[k].p, pi, y, ld);
-    add_products(w, ldw, n, ld, coupling, pi, -1);
-    for (int r = 0; r < 6 * ld; r++)
-      coupling[r] -= y[r];
-    add_products(w, ldw, n, ld, pi, coupling, -1);
-  }
-  for (int s = 0; s < n; s++)
-    for (int c = 0; c < 6; c++)
-      w[s * ldw + ld + c] = coupling[c * ld + s];
-}
-
-/* P −= Σ_j μ_jᵀ μ_j / U_jj over the eliminated rows. */
-static void subtract_modes(const struct orr_flex_state *flex, orr_inertia *p) {
-  int n = flex->modal.n, ld = flex->modal.ld, ldw = flex->ldw;
-  orr_lanes sum[6][2] = {{{0}}};
-  for (int j = 0; j < n; j++) {
-    const double *row = flex->w + j * ldw + ld;
-    orr_lanes a = lanes_load(row), b = lanes_load(row + ORR_LANES);
-    for (int c = 0; c < 6; c++) {
-      double k = row[c] * flex->inverse[j];
-      sum[c][0] += k * a;
-      sum[c][1] += k * b;
-    }
-  }
-  p->a = s3_add(p->a,
-                (orr_sym3){-sum[0][0][0], -sum[1][0][1], -sum[2][0][2], -sum[0][0][1], -sum[0][0][2], -sum[1][0][2]});
-  for (int i = 0; i < 3; i++) {
-    p->b.m[i][0] -= sum[i][0][3];
-    p->b.m[i][1] -= sum[i][1][0];
-    p->b.m[i][2] -= sum[i][1][1];
-  }
-  p->c = s3_add(p->c,
-                (orr_sym3){-sum[3][0][3], -sum[4][1][0], -sum[5][1][1], -sum[3][1][0], -sum[3][1][1], -sum[4][1][1]});
-}
-
-/* [D_f μ; μᵀ P] by Gaussian elimination of the first n rows, from the top, each row whole: U stays in W, P becomes P_R. */
-static enum orr_status eliminate_modes(struct orr_flex_state *flex, orr_inertia *p) {
-  int n = flex->modal.n, ld = flex->modal.ld, ldw = flex->ldw;
-  for (int j = 0; j < n; j++) {
-    const double *row = flex->w + j * ldw;
-    enum orr_status status = pivot_status(row[j], flex->modal.mff[j * ld + j]);
-    if (status != ORR_OK)
-      return status;
-    double inverse = 1 / row[j];
-    flex->inverse[j] = inverse;
-    for (int i = j + 1; i < n; i++) {
-      double k = row[i] * inverse;
-      double *under = flex->w + i * ldw;
-      for (int r = i / ORR_LANES * ORR_LANES; r < ldw; r += ORR_LANES)
-        lanes_store(under + r, lanes_load(under + r) - k * lanes_load(row + r));
-    }
-  }
-  subtract_modes(flex, p);
-  return ORR_OK;
-}
 
 /* ---- factor: the hinge block ------------------------------------------------------------------------------- */
 
@@ -168,7 +29,7 @@ static enum orr_status factor_hinge(const struct orr_link *link, const struct or
     double pivot = sp_dot(state->h[j], state->gain[j]) + hinge_extra(link, ws, j);
     for (int k = 0; k < j; k++)
       pivot -= state->d[j][k] * state->d[j][k] / state->d[k][k];
-    enum orr_status status = pivot_status(pivot, pivot_scale(p, state->h[j]));
+    enum orr_status status = orr_pivot_status(pivot, pivot_scale(p, state->h[j]));
     if (status != ORR_OK)
       return status;
     state->d[j][j] = 1 / pivot;
@@ -239,19 +100,11 @@ static void rotors_inertia(const struct orr_model *m, struct orr_workspace *ws) 
   }
 }
 
-enum orr_status orr_articulated_eliminate(const struct orr_model *model, struct orr_workspace *ws, int k) {
-  int flex = model->links[k].flex;
-  if (flex < 0)
-    return ORR_OK;
-  orr_articulated_modes(model, ws, k);
-  return eliminate_modes(&ws->flexes[flex], &ws->flows[k].p);
-}
-
 enum orr_status orr_articulated_factor_link(const struct orr_model *model, struct orr_workspace *ws, int k) {
   const struct orr_link *link = &model->links[k];
   struct orr_link_state *state = &ws->links[k];
   struct orr_flow *flow = &ws->flows[k];
-  enum orr_status status = orr_articulated_eliminate(model, ws, k);
+  enum orr_status status = orr_modes_factor(model, ws, k);
   bool held = ws->prescribed[k];
   if (status == ORR_OK && !held)
     status = factor_hinge(link, ws, state, &flow->p);
@@ -301,51 +154,12 @@ void orr_articulated_clear(const struct orr_model *model, struct orr_workspace *
     memset(ws->flexes[i].force, 0, sizeof(double) * (size_t)ws->flexes[i].modal.ld);
 }
 
-void orr_site_force(const struct orr_site_state *site, orr_spatial f, double sign, double *out, int ld) {
-  double k[6];
-  sp_to(k, f);
-  for (int r = 0; r < ld; r += ORR_LANES) {
-    orr_lanes sum = k[0] * lanes_load(site->pi + r);
-    for (int c = 1; c < 6; c++)
-      sum += k[c] * lanes_load(site->pi + c * ld + r);
-    lanes_store(out + r, lanes_load(out + r) + sign * sum);
-  }
-}
-
-/* ε_f = T_f − z_f + Π_d'ᵀ z_r; L⁻¹ ε_f; z_R = z_r + μᵀ D_f⁻¹ ε_f */
-void orr_articulated_modal_forces(const struct orr_model *model, struct orr_workspace *ws, int k) {
-  const struct orr_link *link = &model->links[k];
-  if (link->flex < 0)
-    return;
-  struct orr_flow *flow = &ws->flows[k];
-  struct orr_flex_state *flex = &ws->flexes[link->flex];
-  int n = flex->modal.n, ld = flex->modal.ld, ldw = flex->ldw;
-  double *restrict e = flex->force;
-  for (int i = link->site_first; i < link->site_first + link->site_count; i++)
-    orr_site_force(&ws->sites[i], ws->sites[i].zeta, -1, e, ld);
-  if (link->site_own >= 0)
-    orr_site_force(&ws->sites[link->site_own], flow->z, 1, e, ld);
-  orr_lanes a = {0}, b = {0};
-  for (int j = 0; j < n; j++) {
-    const double *restrict row = flex->w + j * ldw;
-    double pull = e[j] * flex->inverse[j];
-    int whole = (j / ORR_LANES + 1) * ORR_LANES;
-    for (int r = j + 1; r < whole; r++)
-      e[r] -= pull * row[r];
-    for (int r = whole; r < ld; r += ORR_LANES)
-      lanes_store(e + r, lanes_load(e + r) - pull * lanes_load(row + r));
-    a += pull * lanes_load(row + ld);
-    b += pull * lanes_load(row + ld + ORR_LANES);
-  }
-  flow->z = sp_add(flow->z, (orr_spatial){v3(a[0], a[1], a[2]), v3(a[3], b[0], b[1])});
-}
-
 enum orr_status orr_articulated_forces_link(const struct orr_model *model, struct orr_workspace *ws, int k,
                                             const double *tau, const double *given, bool moving) {
   const struct orr_link *link = &model->links[k];
   struct orr_link_state *state = &ws->links[k];
   struct orr_flow *flow = &ws->flows[k];
-  orr_articulated_modal_forces(model, ws, k);
+  orr_modes_forces(model, ws, k);
   orr_spatial z = flow->z;
   if (moving)
     z = sp_add(z, in_apply(flow->p, state->a));
@@ -389,15 +203,6 @@ enum orr_status orr_articulated_forces(const struct orr_model *model, struct orr
 
 /* ---- accelerations ----------------------------------------------------------------------------------------- */
 
-orr_spatial orr_site_motion(const struct orr_site_state *site, const double *x, int ld) {
-  orr_lanes sum[6] = {{0}};
-  for (int r = 0; r < ld; r += ORR_LANES)
-    for (int c = 0; c < 6; c++)
-      sum[c] += lanes_load(site->pi + c * ld + r) * lanes_load(x + r);
-  orr_lanes a = lanes_sums(sum[0], sum[1], sum[2], sum[3]), b = lanes_sums(sum[4], sum[5], sum[4], sum[5]);
-  return (orr_spatial){v3(a[0], a[1], a[2]), v3(a[3], b[0], b[1])};
-}
-
 orr_spatial orr_articulated_carried(const struct orr_model *model, const struct orr_workspace *ws, int k,
                                     orr_vec3 base) {
   const struct orr_link *link = &model->links[k];
@@ -408,37 +213,6 @@ orr_spatial orr_articulated_carried(const struct orr_model *model, const struct 
     return on;
   const struct orr_flex_state *flex = &ws->flexes[model->links[link->parent].flex];
   return sp_add(on, orr_site_motion(&ws->sites[link->site_parent], flex->accel, flex->modal.ld));
-}
-
-/* D_f η̈ = ε_f − μᵀ α_R, backwards through U. */
-static void modal_accelerations(struct orr_flex_state *flex, orr_spatial alpha_r) {
-  int n = flex->modal.n, ld = flex->modal.ld, ldw = flex->ldw;
-  double *x = flex->accel;
-  for (int j = n - 1; j >= 0; j--) {
-    const double *row = flex->w + j * ldw;
-    double sum = flex->force[j] - sp_dot(sp_from(row + ld), alpha_r);
-    int whole = (j / ORR_LANES + 1) * ORR_LANES;
-    for (int r = j + 1; r < whole && r < n; r++)
-      sum -= row[r] * x[r];
-    if (whole < ld) {
-      orr_lanes rest = {0};
-      for (int r = whole; r < ld; r += ORR_LANES)
-        rest += lanes_load(row + r) * lanes_load(x + r);
-      sum -= lanes_sum(rest);
-    }
-    x[j] = sum * flex->inverse[j];
-  }
-}
-
-void orr_articulated_modal_accelerate(const struct orr_model *model, struct orr_workspace *ws, int k,
-                                      orr_spatial alpha_r, double *accel) {
-  const struct orr_link *link = &model->links[k];
-  if (link->flex < 0)
-    return;
-  struct orr_flex_state *flex = &ws->flexes[link->flex];
-  modal_accelerations(flex, alpha_r);
-  for (int r = 0; r < link->mode_count; r++)
-    accel[link->u + r] = flex->accel[r];
 }
 
 void orr_articulated_accelerate_link(const struct orr_model *model, struct orr_workspace *ws, int k, orr_vec3 base,
@@ -462,7 +236,7 @@ void orr_articulated_accelerate_link(const struct orr_model *model, struct orr_w
   for (int i = 0; i < link->dof; i++)
     alpha = sp_madd(alpha, beta[i], state->h[i]);
   state->alpha_r = flow->alpha = alpha;
-  orr_articulated_modal_accelerate(model, ws, k, alpha, accel);
+  orr_modes_accelerations(model, ws, k, alpha, accel);
   if (link->site_own < 0)
     return;
   const struct orr_flex_state *flex = &ws->flexes[link->flex];

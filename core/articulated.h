@@ -10,6 +10,7 @@
 #ifndef ORR_CORE_ARTICULATED_H
 #define ORR_CORE_ARTICULATED_H
 
+#include "core/modal_sweep.h"
 #include "core/workspace.h"
 
 /* P, D and the gains of every link, with prescribed hinges rigid. On failure ws->failed_body tells whose D(k).
@@ -23,27 +24,11 @@ void orr_articulated_inertias(const struct orr_model *model, struct orr_workspac
 /* `plus`, an inertia of link k about its origin, added to the parent and the site where k hangs. [rt] O(1). */
 void orr_articulated_to_parent(const struct orr_model *model, struct orr_workspace *ws, int k, orr_inertia plus);
 
-/* The modal block of link k (which has modes) from links[k].p and the sites: the rows [D_f | μ] of flexes[].w. [rt] O(n²). */
-void orr_articulated_modes(const struct orr_model *model, struct orr_workspace *ws, int k);
-
-/* Π' x of a site: the motion that the modal rates x [ld] give the node, about the origin of S. [rt] O(n). */
-orr_spatial orr_site_motion(const struct orr_site_state *site, const double *x, int ld);
-
-/* out[r] += sign (Π'ᵀ f)_r of a site, out [ld]. [rt] O(n). */
-void orr_site_force(const struct orr_site_state *site, orr_spatial f, double sign, double *out, int ld);
-
 /* x = D_R⁻¹ x of link k. [rt] */
 void orr_hinge_solve(const struct orr_link *link, const struct orr_link_state *state, double *x);
 
 /* Starts every z at zero. Then callers add to links[].z, sites[].zeta. [rt] O(N). */
 void orr_articulated_clear(const struct orr_model *model, struct orr_workspace *ws);
-
-/* A body's modes alone, in each of the three sweeps; nothing for a body without: D_f eliminated from P; ε_f and z_R; η̈ from
- * α_R. [rt] O(n²), the first O(n³/6). */
-enum orr_status orr_articulated_eliminate(const struct orr_model *model, struct orr_workspace *ws, int k);
-void orr_articulated_modal_forces(const struct orr_model *model, struct orr_workspace *ws, int k);
-void orr_articulated_modal_accelerate(const struct orr_model *model, struct orr_workspace *ws, int k,
-                                      orr_spatial alpha_r, double *accel);
 
 /* α of the parent of link k and what its modes add at the node where k hangs, about the parent's origin; `base` under
  * inertial. [rt] O(n). */

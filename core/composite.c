@@ -87,7 +87,7 @@ static void composite_inertias(const struct orr_model *m, struct orr_workspace *
   orr_articulated_inertias(m, ws);
   for (int k = m->body_count - 1; k >= 0; k--) {
     if (m->links[k].flex >= 0)
-      orr_articulated_modes(m, ws, k);
+      orr_modes_assemble(m, ws, k);
     orr_articulated_to_parent(m, ws, k, ws->flows[k].p);
   }
 }

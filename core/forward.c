@@ -106,9 +106,8 @@ static void load_all(const struct orr_model *m, struct orr_workspace *ws, const 
 static enum orr_status revolute_link(const struct orr_model *m, struct orr_workspace *ws, int k, double tau) {
   const struct orr_link *link = &m->links[k];
   struct orr_flow *flow = &ws->flows[k];
-  enum orr_status status = orr_articulated_eliminate(m, ws, k);
+  enum orr_status status = orr_modes_inward(m, ws, k);
   if (status == ORR_OK) {
-    orr_articulated_modal_forces(m, ws, k);
     if (revolute_inward(link, flow, link->parent >= 0 ? &ws->flows[link->parent] : NULL,
                         link->site_parent >= 0 ? &ws->sites[link->site_parent] : NULL, tau))
       return ORR_OK;
@@ -160,7 +159,7 @@ static void sweep_outward(const struct orr_model *m, struct orr_workspace *ws, d
       on = orr_articulated_carried(m, ws, k, base);
     accel[link->hinge_u] = revolute_accelerate(link, &ws->flows[k], site, on);
     if (link->flex >= 0)
-      orr_articulated_modal_accelerate(m, ws, k, ws->flows[k].alpha, accel);
+      orr_modes_outward(m, ws, k, ws->flows[k].alpha, accel);
   }
 }
 
