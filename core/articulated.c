@@ -6,12 +6,7 @@
 
 /* ---- factor: the hinge block ------------------------------------------------------------------------------- */
 
-/* Largest diagonal of P's block that a column of H acts on. */
-static double pivot_scale(const orr_inertia *p, orr_spatial h) {
-  double turn = fmax(fabs(p->a.xx), fmax(fabs(p->a.yy), fabs(p->a.zz)));
-  double push = fmax(fabs(p->c.xx), fmax(fabs(p->c.yy), fabs(p->c.zz)));
-  return turn * v3_dot(h.w, h.w) + push * v3_dot(h.v, h.v);
-}
+static double larger(double a, double b) { return a > b ? a : b; }
 
 /* What stands on the diagonal of D beside H P H*: geared rotors, and s c + s² k of an implicit step. */
 static double hinge_extra(const struct orr_link *link, const struct orr_workspace *ws, int i) {
@@ -19,26 +14,29 @@ static double hinge_extra(const struct orr_link *link, const struct orr_workspac
   return ws->hinge_inertia[link->hinge_u + i] + s * (link->damping[i] + s * link->stiffness[i]);
 }
 
-/* D = H P H* = L diag L*, and gain = P H*. */
+/* gain = P H* and D = H P H* = L diag L*, column by column; `whole` is L diag. A pivot is measured against the largest
+ * diagonal of P's block that the column of H acts on. */
 static enum orr_status factor_hinge(const struct orr_link *link, const struct orr_workspace *ws,
                                     struct orr_link_state *state, const orr_inertia *p) {
   int n = link->dof;
-  for (int j = 0; j < n; j++)
-    state->gain[j] = in_apply(*p, state->h[j]);
+  double whole[6][6];
+  double turn = larger(fabs(p->a.xx), larger(fabs(p->a.yy), fabs(p->a.zz)));
+  double push = larger(fabs(p->c.xx), larger(fabs(p->c.yy), fabs(p->c.zz)));
   for (int j = 0; j < n; j++) {
-    double pivot = sp_dot(state->h[j], state->gain[j]) + hinge_extra(link, ws, j);
-    for (int k = 0; k < j; k++)
-      pivot -= state->d[j][k] * state->d[j][k] / state->d[k][k];
-    enum orr_status status = orr_pivot_status(pivot, pivot_scale(p, state->h[j]));
+    orr_spatial h = state->h[j];
+    state->gain[j] = in_apply(*p, h);
+    for (int i = j; i < n; i++) {
+      double sum = sp_dot(state->h[i], state->gain[j]) + (i == j ? hinge_extra(link, ws, j) : 0);
+      for (int k = 0; k < j; k++)
+        sum -= state->d[i][k] * whole[j][k];
+      whole[i][j] = sum;
+    }
+    enum orr_status status = orr_pivot_status(whole[j][j], turn * v3_dot(h.w, h.w) + push * v3_dot(h.v, h.v));
     if (status != ORR_OK)
       return status;
-    state->d[j][j] = 1 / pivot;
-    for (int i = j + 1; i < n; i++) {
-      double sum = sp_dot(state->h[i], state->gain[j]);
-      for (int k = 0; k < j; k++)
-        sum -= state->d[i][k] * state->d[j][k] / state->d[k][k];
-      state->d[i][j] = sum * state->d[j][j];
-    }
+    state->d[j][j] = 1 / whole[j][j];
+    for (int i = j + 1; i < n; i++)
+      state->d[i][j] = whole[i][j] * state->d[j][j];
   }
   return ORR_OK;
 }
@@ -112,7 +110,8 @@ enum orr_status orr_articulated_factor_link(const struct orr_model *model, struc
     ws->failed_body = link->body;
     return status;
   }
-  orr_articulated_to_parent(model, ws, k, held ? flow->p : hinge_project(link, state, flow->p));
+  if (link->parent >= 0)
+    orr_articulated_to_parent(model, ws, k, held ? flow->p : hinge_project(link, state, flow->p));
   return ORR_OK;
 }
 
