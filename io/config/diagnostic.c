@@ -79,6 +79,7 @@ void orr_report_list(struct orr_diagnostics *d, enum orr_severity severity, orr_
   tame(text);
   struct orr_message m = {.severity = severity, .code = code, .text = text, .at = at};
   d->last_kept = false;
+  (*(severity == ORR_ERROR ? &d->errors : &d->warnings))++; /* repeated ones too: what they are about is wrong */
   if (d->count >= ORR_MESSAGES_KEPT) {
     d->unkept++;
   } else if (seen_before(d, &m)) {
@@ -90,7 +91,6 @@ void orr_report_list(struct orr_diagnostics *d, enum orr_severity severity, orr_
     d->messages[d->count++] = m;
     d->last_kept = true;
   }
-  (*(severity == ORR_ERROR ? &d->errors : &d->warnings))++;
 }
 
 void orr_report_related(struct orr_diagnostics *d, orr_source at, const char *text) {
