@@ -142,7 +142,7 @@ static size_t token_length(const char *text, size_t left) {
       n++;
     return n < left ? n + 1 : 1;
   }
-  if (strchr("[]{},:#&*-", *text))
+  if (strchr("[]{},:#", *text))
     return 1;
   while (n < left && !strchr(" \t[]{},:#", text[n]))
     n++;

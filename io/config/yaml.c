@@ -76,12 +76,13 @@ static uint32_t offset_of(const struct builder *b, struct fy_event *event) {
   if (!mark)
     return b->depth > 0 && b->stack[b->depth - 1].key ? b->stack[b->depth - 1].key->offset : 0;
   size_t offset = mark->input_pos < b->length ? mark->input_pos : b->length;
-  bool quote_before =
-      event->type == FYET_SCALAR && offset > 0 && (b->text[offset - 1] == '"' || b->text[offset - 1] == '\'');
-  if (quote_before && event->scalar.value) {
+  char before = offset > 0 ? b->text[offset - 1] : '\0';
+  if (event->type == FYET_ALIAS && before == '*')
+    offset--; /* the library's mark is behind the star, and behind a quote */
+  if (event->type == FYET_SCALAR && event->scalar.value && (before == '"' || before == '\'')) {
     enum fy_scalar_style style = fy_token_scalar_style(event->scalar.value);
     if (style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED)
-      offset--; /* the library's mark is behind the quote */
+      offset--;
   }
   return (uint32_t)offset;
 }
