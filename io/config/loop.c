@@ -56,6 +56,7 @@ struct reading {
   struct orr_loop_desc *loop;
   struct loop_keys keys;
   uint64_t present;
+  bool doubtful; /* something it refers to was reported */
 };
 
 static struct orr_place key_place(struct reading *r, enum loop_key key) {
@@ -120,8 +121,12 @@ static bool read_gear_hinge(struct reading *r, struct orr_place place, const cha
   if (!place.node || !orr_read_text(r->reader, place, key, &name))
     return false;
   *body = orr_draft_find_body(r->draft, r->scope, place, name);
-  if (*body < 0 || r->draft->broken[*body])
+  if (*body < 0)
     return false;
+  if (r->draft->broken[*body]) { /* its hinge may not be what it is meant to be, and that has been reported */
+    r->doubtful = true;
+    return false;
+  }
   const struct orr_hinge_kind_info *kind = orr_hinge_kind_info(r->draft->bodies[*body].hinge.kind);
   if (kind->speed_count == 1)
     return true;
@@ -191,7 +196,7 @@ static void read_one(struct orr_draft *draft, const struct orr_scope *scope, str
   r.loop->method = (enum orr_loop_method)r.keys.method;
   if (place.node->kind == ORR_YAML_MAPPING)
     read_kind(&r);
-  if (orr_diagnostics_errors(draft->reader->diagnostics) == errors)
+  if (orr_diagnostics_errors(draft->reader->diagnostics) == errors && !r.doubtful)
     draft->loop_count++; /* a wrong one is not judged any further */
 }
 
