@@ -35,15 +35,16 @@ static inline void prng_vector(struct orr_prng *p, double size, double *out, int
 }
 /* A unit vector of `count` ≤ 4 numbers; four of them are an attitude. */
 static inline void prng_direction(struct orr_prng *p, double *out, int count) {
-  double norm = 0;
+  double x[4] = {0}, norm = 0;
   while (norm < 0.1 || norm > 1) {
-    prng_vector(p, 1, out, count);
     norm = 0;
-    for (int i = 0; i < count; i++)
-      norm += out[i] * out[i];
+    for (int i = 0; i < count && i < 4; i++) {
+      x[i] = prng_between(p, -1, 1);
+      norm += x[i] * x[i];
+    }
   }
-  for (int i = 0; i < count; i++)
-    out[i] /= sqrt(norm);
+  for (int i = 0; i < count && i < 4; i++)
+    out[i] = x[i] / sqrt(norm);
 }
 
 #endif

@@ -129,7 +129,7 @@ static void bias_is_what_is_left_of_lagranges_equations(void **state) {
     struct bench *b = bench_make(&s->bodies[0]);
     struct orr_prng p = {seed};
     int n = b->modal.n;
-    double v[14], v_dot[14], x[14], have[14], want[14], frame[6];
+    double v[14] = {0}, v_dot[14] = {0}, x[14], have[14], want[14], frame[6];
     prng_vector(&p, 2, v, n + 6);
     prng_vector(&p, 2, v_dot, n + 6);
     memcpy(b->eta, s->q + s->q_at[0], sizeof(double) * (size_t)n);
