@@ -47,6 +47,7 @@ struct orr_param {
 /* A channel of a kind. */
 struct orr_device_channel {
   const char *name, *unit;
+  const char *unit_linear; /* in place of `unit` on a coordinate that is a distance; NULL: the same */
   enum orr_channel_type type;
   enum orr_channel_direction direction;
   enum orr_channel_hold hold;

@@ -28,6 +28,10 @@ static int width_of(const struct orr_device_desc *d, const struct orr_body_desc 
   return d->kind->host == ORR_ON_HINGE ? orr_hinge_speeds(body->hinge.kind) : 1;
 }
 
+static bool is_distance(const struct orr_device_desc *d, const struct orr_body_desc *body) {
+  return d->kind->host == ORR_ON_COORDINATE && !(orr_hinge_kind_info(body->hinge.kind)->angles >> d->coordinate & 1);
+}
+
 /* Declares a device's channels. In `device`, if there is one, output and command become the first channel of each sort, or −1. */
 static void declare_device(const struct orr_device_desc *d, const struct orr_body_desc *body,
                            struct orr_channel_table *table, struct orr_device *device) {
@@ -45,6 +49,8 @@ static void declare_device(const struct orr_device_desc *d, const struct orr_bod
                                .elements = c->elements,
                                .divisor = d->divisor,
                                .phase = d->phase};
+    if (c->unit_linear && is_distance(d, body))
+      spec.unit = c->unit_linear;
     if (c->range)
       c->range(d->params, &spec.low, &spec.high);
     int index = orr_channel_declare(table, d->name, &spec);

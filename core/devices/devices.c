@@ -2,13 +2,23 @@
 
 #include <string.h>
 
-extern const struct orr_device_kind orr_reaction_wheel;
-extern const struct orr_device_kind orr_rate_gyro, orr_star_tracker;
+extern const struct orr_device_kind orr_hinge_motor, orr_reaction_wheel, orr_thruster, orr_torquer, orr_wrench;
+extern const struct orr_device_kind orr_accelerometer, orr_hinge_encoder, orr_hinge_load, orr_rate_gyro,
+    orr_star_tracker, orr_strain, orr_tachometer;
 
 const struct orr_device_kind *const orr_device_kinds[] = {
+    &orr_hinge_motor,
     &orr_reaction_wheel,
+    &orr_thruster,
+    &orr_torquer,
+    &orr_wrench,
+    &orr_accelerometer,
+    &orr_hinge_encoder,
+    &orr_hinge_load,
     &orr_rate_gyro,
     &orr_star_tracker,
+    &orr_strain,
+    &orr_tachometer,
     NULL,
 };
 

@@ -22,6 +22,7 @@ struct reading {
   struct orr_thing thing;
   struct orr_key keys[MOST_KEYS];
   size_t key_count;
+  bool linear; /* it sits on a coordinate that is a distance: of units `angular|linear` the second counts */
   /* Everything that the keys fill: the common part, places of axes and groups, and the kind's parameters. */
   struct target {
     struct common common;
@@ -40,9 +41,17 @@ static const struct orr_range *range_of(struct reading *r, const struct orr_para
   return range;
 }
 
+/* "N m|N" is the unit of a torque on an angle and of a force on a distance. */
+static const char *unit_of(struct reading *r, const struct orr_param *p) {
+  const char *bar = p->unit ? strchr(p->unit, '|') : NULL;
+  if (!bar || r->kind->host != ORR_ON_COORDINATE)
+    return p->unit;
+  return r->linear ? bar + 1 : orr_arena_copy(r->d->reader->arena, p->unit, (size_t)(bar - p->unit));
+}
+
 /* The key of a parameter; `name` is its own within its group. */
 static struct orr_key key_of(struct reading *r, const struct orr_param *p, const char *name, size_t index) {
-  struct orr_key key = {.name = name, .required = p->required, .unit = p->unit, .range = range_of(r, p)};
+  struct orr_key key = {.name = name, .required = p->required, .unit = unit_of(r, p), .range = range_of(r, p)};
   key.offset = params_offset(r) + p->offset;
   switch (p->type) {
   case ORR_PARAM_NUMBER:
@@ -264,6 +273,23 @@ static bool read_timing(struct reading *r, struct orr_device_desc *out) {
   return false;
 }
 
+/* A look ahead at the coordinate, which decides about units; what is wrong with it is reported later. */
+static bool on_distance(const struct reading *r) {
+  const struct orr_yaml *mapping = r->thing.place.node;
+  size_t hinge = orr_yaml_find(mapping, "hinge"), at = orr_yaml_find(mapping, "coordinate");
+  if (r->kind->host != ORR_ON_COORDINATE || hinge == mapping->count ||
+      mapping->entries[hinge].value->kind != ORR_YAML_SCALAR)
+    return false;
+  int body = orr_config_find_body(r->d->config, mapping->entries[hinge].value->text);
+  if (body < 0)
+    return false;
+  const struct orr_hinge_kind_info *info =
+      orr_hinge_kind_info(orr_config_description(r->d->config)->bodies[body].hinge.kind);
+  bool given = at < mapping->count && mapping->entries[at].value->kind == ORR_YAML_SCALAR;
+  unsigned i = given ? (unsigned)mapping->entries[at].value->text[0] - '0' : 0;
+  return info->speed_count && i < info->speed_count && !(info->angles >> i & 1);
+}
+
 /* ---- one device ------------------------------------------------------------------------------------------------------ */
 
 static const struct orr_device_kind *find_kind(struct orr_run_draft *d, struct orr_thing thing,
@@ -327,6 +353,7 @@ static void read_device(struct orr_run_draft *d, struct orr_thing thing, enum or
   r.target = orr_arena_alloc(d->reader->arena, 1, head + r.kind->param_bytes);
   r.params = (char *)r.target + head;
   fill_fallbacks(&r);
+  r.linear = on_distance(&r);
   common_keys(&r);
   own_keys(&r);
   uint64_t present;

@@ -1,0 +1,38 @@
+/* An encoder on one coordinate of a hinge: quant(q + offset + noise), the noise with a standard deviation for each sample. */
+#include "core/device.h"
+
+struct params {
+  double offset, noise, quantum;
+};
+
+#define PARAM(member) .offset = offsetof(struct params, member)
+
+static const struct orr_param table[] = {
+    {.name = "offset", .unit = "rad|m", PARAM(offset)},
+    {.name = "noise", .unit = "rad|m", .high = HUGE_VAL, PARAM(noise)},
+    {.name = "quantisation", .unit = "rad|m", .high = HUGE_VAL, PARAM(quantum)},
+};
+
+static const struct orr_device_channel channels[] = {
+    {.name = "position", .unit = "rad", .unit_linear = "m", .count = 1},
+};
+
+static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
+  const struct params *p = device->params;
+  double y = now->ws->q[device->q] + p->offset;
+  if (p->noise > 0)
+    y += p->noise * orr_noise_normal(device->noise, now->frame, 0);
+  out[0] = orr_device_quantise(y, p->quantum, 0);
+}
+
+const struct orr_device_kind orr_hinge_encoder = {
+    .name = "hinge_encoder",
+    .role = ORR_SENSOR,
+    .host = ORR_ON_COORDINATE,
+    .params = table,
+    .param_count = sizeof table / sizeof *table,
+    .param_bytes = sizeof(struct params),
+    .channels = channels,
+    .channel_count = sizeof channels / sizeof *channels,
+    .sense = sense,
+};

@@ -1,0 +1,46 @@
+/* A load cell in a hinge: the inter-body force f(k) of the solver, [N; F] about O in the axes of the child's body, with normal noise. It
+ * costs nothing but the asking: f(k) is a by-product of the sweep.
+ */
+#include "core/device.h"
+#include "core/forward.h"
+
+struct params {
+  double moment_noise, force_noise, scale;
+};
+
+#define PARAM(member) .offset = offsetof(struct params, member)
+
+static const struct orr_param table[] = {
+    {.name = "noise.moment", .unit = "N m", .high = HUGE_VAL, PARAM(moment_noise)},
+    {.name = "noise.force", .unit = "N", .high = HUGE_VAL, PARAM(force_noise)},
+    {.name = "scale", .unit = "", PARAM(scale)},
+};
+
+static const struct orr_device_channel channels[] = {
+    {.name = "moment", .unit = "N m", .count = 3, .elements = orr_channel_xyz},
+    {.name = "force", .unit = "N", .count = 3, .elements = orr_channel_xyz},
+};
+
+static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
+  const struct params *p = device->params;
+  sp_to(out, orr_hinge_force(now->model, now->ws, device->body));
+  for (int i = 0; i < 6; i++) {
+    double sigma = i < 3 ? p->moment_noise : p->force_noise;
+    out[i] *= 1 + p->scale;
+    if (sigma > 0)
+      out[i] += sigma * orr_noise_normal(device->noise, now->frame, (uint64_t)i);
+  }
+}
+
+const struct orr_device_kind orr_hinge_load = {
+    .name = "hinge_load",
+    .role = ORR_SENSOR,
+    .host = ORR_ON_HINGE,
+    .params = table,
+    .param_count = sizeof table / sizeof *table,
+    .param_bytes = sizeof(struct params),
+    .channels = channels,
+    .channel_count = sizeof channels / sizeof *channels,
+    .needs_acceleration = true,
+    .sense = sense,
+};

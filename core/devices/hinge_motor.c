@@ -1,0 +1,155 @@
+/* A motor on one coordinate of a hinge, through a gear of ratio n: the rotor turns n times as far as the hinge.
+ *
+ *   mode torque   τ_hinge = n clip(command) + friction(β) + stops(q, β), and n² J is solved with the hinge
+ *   mode rate     the hinge is prescribed: β̇ = (clip(command) − β)/frame, clipped to the motor's acceleration
+ *
+ * The rotor's own spin counts only against the hinge, n² J β̇; what it adds to the gyroscopic motion of its body is left out, as is right
+ * for a rotor that is small against what it moves. Stops push back only: −k (q − end) − c β beyond an end.
+ */
+#include "core/device.h"
+#include "core/kinematics.h"
+
+enum mode { TORQUE, RATE };
+
+struct params {
+  int mode;
+  double ratio, rotor_inertia, max_torque, max_rate, max_acceleration;
+  struct orr_friction friction;
+  double stop_low, stop_high, stop_stiffness, stop_damping;
+};
+
+struct state {
+  double acceleration; /* of a driven hinge, over the frame */
+  double torque;       /* at the hinge, at the start of the step */
+};
+
+#define PARAM(member) .offset = offsetof(struct params, member)
+
+static const char *const modes[] = {"torque", "rate", NULL};
+
+static const struct orr_param table[] = {
+    {.name = "mode", .type = ORR_PARAM_CHOICE, .required = true, .choices = modes, PARAM(mode)},
+    {.name = "gear.ratio", .unit = "", .open = true, .high = HUGE_VAL, .fallback = 1, PARAM(ratio)},
+    {.name = "gear.rotor_inertia", .unit = "kg m^2|kg", .high = HUGE_VAL, PARAM(rotor_inertia)},
+    {.name = "max_torque", .unit = "N m|N", .open = true, .high = HUGE_VAL, .fallback = HUGE_VAL, PARAM(max_torque)},
+    {.name = "max_rate", .unit = "rad/s|m/s", .open = true, .high = HUGE_VAL, .fallback = HUGE_VAL, PARAM(max_rate)},
+    {.name = "max_acceleration",
+     .unit = "rad/s^2|m/s^2",
+     .open = true,
+     .high = HUGE_VAL,
+     .fallback = HUGE_VAL,
+     PARAM(max_acceleration)},
+    {.name = "friction.viscous", .unit = "N m s/rad|N s/m", .high = HUGE_VAL, PARAM(friction.viscous)},
+    {.name = "friction.coulomb", .unit = "N m|N", .high = HUGE_VAL, PARAM(friction.coulomb)},
+    {.name = "friction.stiction", .unit = "N m|N", .high = HUGE_VAL, PARAM(friction.stiction)},
+    {.name = "friction.stribeck_speed",
+     .unit = "rad/s|m/s",
+     .open = true,
+     .high = HUGE_VAL,
+     .fallback = 0.01,
+     PARAM(friction.stribeck_speed)},
+    {.name = "friction.rest_speed",
+     .unit = "rad/s|m/s",
+     .open = true,
+     .high = HUGE_VAL,
+     .fallback = 0.001,
+     PARAM(friction.speed)},
+    {.name = "stops.low", .unit = "rad|m", .low = -HUGE_VAL, .high = HUGE_VAL, .fallback = -HUGE_VAL, PARAM(stop_low)},
+    {.name = "stops.high", .unit = "rad|m", .low = -HUGE_VAL, .high = HUGE_VAL, .fallback = HUGE_VAL, PARAM(stop_high)},
+    {.name = "stops.stiffness", .unit = "N m/rad|N/m", .high = HUGE_VAL, PARAM(stop_stiffness)},
+    {.name = "stops.damping", .unit = "N m s/rad|N s/m", .high = HUGE_VAL, PARAM(stop_damping)},
+};
+
+static bool is_torque(const void *params) { return ((const struct params *)params)->mode == TORQUE; }
+static bool is_rate(const void *params) { return ((const struct params *)params)->mode == RATE; }
+
+static const struct orr_device_channel channels[] = {
+    {.name = "torque",
+     .unit = "N m",
+     .unit_linear = "N",
+     .direction = ORR_CHANNEL_COMMAND,
+     .count = 1,
+     .present = is_torque},
+    {.name = "rate",
+     .unit = "rad/s",
+     .unit_linear = "m/s",
+     .direction = ORR_CHANNEL_COMMAND,
+     .count = 1,
+     .present = is_rate},
+    {.name = "delivered", .unit = "N m", .unit_linear = "N", .count = 1, .present = is_torque},
+};
+
+static double hinge_inertia(const void *params) {
+  const struct params *p = params;
+  return p->mode == TORQUE ? p->ratio * p->ratio * p->rotor_inertia : 0;
+}
+
+static const char *judge(const void *params) {
+  const struct params *p = params;
+  bool stops = isfinite(p->stop_low) || isfinite(p->stop_high);
+  if (p->stop_low >= p->stop_high)
+    return "'stops.low' must be below 'stops.high'";
+  if (stops && !(p->stop_stiffness > 0))
+    return "'stops' need a 'stiffness'";
+  if (p->friction.stiction > 0 && p->friction.stiction < p->friction.coulomb)
+    return "'friction.stiction' is less than 'friction.coulomb'; it is the peak near rest";
+  if (p->mode == RATE &&
+      (stops || p->friction.coulomb > 0 || p->friction.viscous > 0 || p->rotor_inertia > 0 || isfinite(p->max_torque)))
+    return "friction, stops, rotor inertia and 'max_torque' play no part where the rate is given; take them out";
+  if (p->mode == TORQUE && (isfinite(p->max_rate) || isfinite(p->max_acceleration)))
+    return "'max_rate' and 'max_acceleration' belong to the mode 'rate'";
+  return NULL;
+}
+
+static void reset(const struct orr_device *device) { memset(device->state, 0, sizeof(struct state)); }
+
+static double clip(double x, double limit) { return fmax(-limit, fmin(limit, x)); }
+
+static double stops(const struct params *p, double q, double speed) {
+  if (q > p->stop_high)
+    return fmin(0, -p->stop_stiffness * (q - p->stop_high) - p->stop_damping * speed);
+  if (q < p->stop_low)
+    return fmax(0, -p->stop_stiffness * (q - p->stop_low) - p->stop_damping * speed);
+  return 0;
+}
+
+static void apply(const struct orr_device *device, const struct orr_acting *now) {
+  const struct params *p = device->params;
+  struct state *s = device->state;
+  double command = orr_device_command(device, now, 0), speed = now->ws->u[device->u], q = now->ws->q[device->q];
+  if (p->mode == RATE) {
+    if (now->point->index == 0 && now->first)
+      s->acceleration = clip((clip(command, p->max_rate) - speed) / now->frame_s, p->max_acceleration);
+    now->given[device->u] += s->acceleration;
+    return;
+  }
+  double torque =
+      p->ratio * clip(command, p->max_torque) + orr_friction_torque(&p->friction, speed) + stops(p, q, speed);
+  now->force[device->u] += torque;
+  if (now->point->index == 0)
+    s->torque = torque;
+}
+
+static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
+  const struct state *s = device->state;
+  (void)now;
+  out[0] = s->torque;
+}
+
+const struct orr_device_kind orr_hinge_motor = {
+    .name = "hinge_motor",
+    .role = ORR_ACTUATOR,
+    .host = ORR_ON_COORDINATE,
+    .params = table,
+    .param_count = sizeof table / sizeof *table,
+    .param_bytes = sizeof(struct params),
+    .channels = channels,
+    .channel_count = sizeof channels / sizeof *channels,
+    .state_bytes = sizeof(struct state),
+    .prescribes = is_rate,
+    .hinge_inertia = hinge_inertia,
+    .judge = judge,
+    .reset = reset,
+    .apply = apply,
+    .sense = sense,
+};

@@ -1,0 +1,76 @@
+/* What strain gauges on a flexible body can be made to tell, with normal noise:
+ *
+ *   mode modal   the amplitudes η of the body's modes
+ *   mode nodal   how far its node is from its undeformed place, and turned: the displacement and the rotation vector θ, body axes
+ */
+#include "core/device.h"
+#include "core/kinematics.h"
+
+enum mode { MODAL, NODAL };
+
+struct params {
+  int mode;
+  double amplitude_noise, displacement_noise, rotation_noise;
+};
+
+#define PARAM(member) .offset = offsetof(struct params, member)
+
+static const char *const modes[] = {"modal", "nodal", NULL};
+
+static const struct orr_param table[] = {
+    {.name = "mode", .type = ORR_PARAM_CHOICE, .required = true, .choices = modes, PARAM(mode)},
+    {.name = "noise.amplitude", .unit = "", .high = HUGE_VAL, PARAM(amplitude_noise)},
+    {.name = "noise.displacement", .unit = "m", .high = HUGE_VAL, PARAM(displacement_noise)},
+    {.name = "noise.rotation", .unit = "rad", .high = HUGE_VAL, PARAM(rotation_noise)},
+};
+
+static bool is_modal(const void *params) { return ((const struct params *)params)->mode == MODAL; }
+static bool is_nodal(const void *params) { return ((const struct params *)params)->mode == NODAL; }
+
+static const struct orr_device_channel channels[] = {
+    {.name = "amplitude", .present = is_modal},
+    {.name = "displacement", .unit = "m", .count = 3, .elements = orr_channel_xyz, .present = is_nodal},
+    {.name = "rotation", .unit = "rad", .count = 3, .elements = orr_channel_xyz, .present = is_nodal},
+};
+
+static double noise(const struct orr_device *device, const struct orr_sensing *now, double sigma, int draw) {
+  return sigma > 0 ? sigma * orr_noise_normal(device->noise, now->frame, (uint64_t)draw) : 0;
+}
+
+static void sense_nodal(const struct orr_device *device, const struct orr_sensing *now, double *out) {
+  const struct orr_node *node = &now->model->nodes[device->node];
+  orr_mat3 to_body = now->model->links[node->link].c;
+  struct orr_site_state place = {0};
+  double q[4];
+  orr_place_evaluate(now->model, now->ws, device->node, &place);
+  quat_from_matrix(place.r, q);
+  double length = v3_norm(v3_from(q)), angle = 2 * atan2(length, q[3]);
+  v3_to(out, m3_apply(to_body, v3_sub(place.l, node->at)));
+  v3_to(out + 3, m3_apply(to_body, v3_scale(length > 0 ? angle / length : 0, v3_from(q))));
+}
+
+static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
+  const struct params *p = device->params;
+  const struct orr_link *link = &now->model->links[now->model->link_of_body[device->body]];
+  if (p->mode == MODAL) {
+    for (int r = 0; r < device->width; r++)
+      out[r] = now->ws->q[link->q + r] + noise(device, now, p->amplitude_noise, r);
+    return;
+  }
+  sense_nodal(device, now, out);
+  for (int i = 0; i < 6; i++)
+    out[i] += noise(device, now, i < 3 ? p->displacement_noise : p->rotation_noise, i);
+}
+
+const struct orr_device_kind orr_strain = {
+    .name = "strain",
+    .role = ORR_SENSOR,
+    .host = ORR_ON_NODE,
+    .params = table,
+    .param_count = sizeof table / sizeof *table,
+    .param_bytes = sizeof(struct params),
+    .channels = channels,
+    .channel_count = sizeof channels / sizeof *channels,
+    .flexible_host = true,
+    .sense = sense,
+};

@@ -1,0 +1,38 @@
+/* A tachometer on one coordinate of a hinge: quant((1 + scale) β + noise), the noise with a standard deviation for each sample. */
+#include "core/device.h"
+
+struct params {
+  double scale, noise, quantum;
+};
+
+#define PARAM(member) .offset = offsetof(struct params, member)
+
+static const struct orr_param table[] = {
+    {.name = "scale", .unit = "", PARAM(scale)},
+    {.name = "noise", .unit = "rad/s|m/s", .high = HUGE_VAL, PARAM(noise)},
+    {.name = "quantisation", .unit = "rad/s|m/s", .high = HUGE_VAL, PARAM(quantum)},
+};
+
+static const struct orr_device_channel channels[] = {
+    {.name = "speed", .unit = "rad/s", .unit_linear = "m/s", .count = 1},
+};
+
+static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
+  const struct params *p = device->params;
+  double y = (1 + p->scale) * now->ws->u[device->u];
+  if (p->noise > 0)
+    y += p->noise * orr_noise_normal(device->noise, now->frame, 0);
+  out[0] = orr_device_quantise(y, p->quantum, 0);
+}
+
+const struct orr_device_kind orr_tachometer = {
+    .name = "tachometer",
+    .role = ORR_SENSOR,
+    .host = ORR_ON_COORDINATE,
+    .params = table,
+    .param_count = sizeof table / sizeof *table,
+    .param_bytes = sizeof(struct params),
+    .channels = channels,
+    .channel_count = sizeof channels / sizeof *channels,
+    .sense = sense,
+};

@@ -1,0 +1,197 @@
+/* A thruster: on-time pulses, resolved inside a step.
+ *
+ * A command of on-time τ opens the valve for τ from the start of its frame on, or from where the pulse before it ends, all later by
+ * the valve's delay; a pulse shorter than the minimum is not made. While the valve is open the thrust climbs to its level in
+ * the time `rise`, and it falls from there in the time `fall`, both linearly, so that a long pulse gives F (τ − rise/2 + fall/2).
+ * What a step feels is its mean thrust: the impulse is exact whatever the step. The propellant that it takes, impulse/(g₀ I_sp), leaves its
+ * body after the frame; without any left there is no thrust.
+ */
+#include "core/device.h"
+#include "core/kinematics.h"
+
+struct params {
+  double direction[3], thrust, min_on_time, valve_delay, rise, fall, isp, propellant;
+};
+
+enum { PULSES = 16 };
+
+struct state {
+  int64_t open_ns[PULSES], close_ns[PULSES]; /* in order; what is over goes */
+  int64_t count;
+  double thrust; /* N, now */
+  double mean;   /* N, over the step */
+  double left;   /* kg */
+};
+
+static const double STANDARD_GRAVITY = 9.80665; /* m/s² */
+
+#define PARAM(member) .offset = offsetof(struct params, member)
+
+static const struct orr_param table[] = {
+    {.name = "direction", .type = ORR_PARAM_AXIS, .required = true, PARAM(direction)},
+    {.name = "thrust", .required = true, .unit = "N", .open = true, .high = HUGE_VAL, PARAM(thrust)},
+    {.name = "min_on_time", .unit = "s", .high = HUGE_VAL, PARAM(min_on_time)},
+    {.name = "valve_delay", .unit = "s", .high = 10, PARAM(valve_delay)},
+    {.name = "rise", .unit = "s", .high = 10, PARAM(rise)},
+    {.name = "fall", .unit = "s", .high = 10, PARAM(fall)},
+    {.name = "isp", .unit = "s", .high = HUGE_VAL, PARAM(isp)},
+    {.name = "propellant", .unit = "kg", .high = HUGE_VAL, PARAM(propellant)},
+};
+
+static void on_time_range(const void *params, double *low, double *high) {
+  (void)params;
+  *low = 0;
+  *high = 1e6;
+}
+
+static const struct orr_device_channel channels[] = {
+    {.name = "on_time",
+     .unit = "s",
+     .direction = ORR_CHANNEL_COMMAND,
+     .hold = ORR_CHANNEL_PULSE,
+     .count = 1,
+     .range = on_time_range},
+    {.name = "thrust", .unit = "N", .count = 1},
+    {.name = "propellant", .unit = "kg", .count = 1},
+};
+
+static double propellant(const void *params) { return ((const struct params *)params)->propellant; }
+
+static const char *judge(const void *params) {
+  const struct params *p = params;
+  return p->propellant > 0 && !(p->isp > 0) ? "'propellant' needs an 'isp' to be used by" : NULL;
+}
+
+static void reset(const struct orr_device *device) {
+  struct state *s = device->state;
+  *s = (struct state){.left = propellant(device->params)};
+}
+
+/* The new pulse behind those that wait; where there is no room for another it lengthens the last. */
+static void add_pulse(const struct params *p, struct state *s, int64_t start_ns, double on_time) {
+  int64_t length = llrint(1e9 * on_time), open = start_ns + llrint(1e9 * p->valve_delay);
+  int64_t last = s->count ? s->close_ns[s->count - 1] : INT64_MIN;
+  bool joined = s->count && open <= last;
+  if (!joined && on_time < p->min_on_time)
+    return;
+  if (joined || s->count == PULSES) {
+    s->close_ns[s->count - 1] += length;
+    return;
+  }
+  s->open_ns[s->count] = open;
+  s->close_ns[s->count] = open + length;
+  s->count++;
+}
+
+/* Whether the valve is open at a moment, and when that changes next. */
+static bool valve(const struct state *s, int64_t at_ns, int64_t *next_ns) {
+  *next_ns = INT64_MAX;
+  for (int64_t i = 0; i < s->count; i++) {
+    if (at_ns < s->open_ns[i]) {
+      *next_ns = s->open_ns[i];
+      return false;
+    }
+    if (at_ns < s->close_ns[i]) {
+      *next_ns = s->close_ns[i];
+      return true;
+    }
+  }
+  return false;
+}
+
+static void forget_pulses(struct state *s, int64_t before_ns) {
+  int64_t gone = 0;
+  while (gone < s->count && s->close_ns[gone] <= before_ns)
+    gone++;
+  for (int64_t i = gone; i < s->count && gone; i++) {
+    s->open_ns[i - gone] = s->open_ns[i];
+    s->close_ns[i - gone] = s->close_ns[i];
+  }
+  for (int64_t i = s->count - gone; i < s->count; i++)
+    s->open_ns[i] = s->close_ns[i] = 0;
+  s->count -= gone;
+}
+
+/* ∫ thrust over `span_s` with the valve as it is: a ramp, then flat. Leaves the thrust at its end. */
+static double ramp(const struct params *p, struct state *s, bool open, double span_s) {
+  double target = open ? p->thrust : 0, time = open ? p->rise : p->fall;
+  double moving = time > 0 ? fabs(target - s->thrust) / p->thrust * time : 0;
+  if (moving > span_s) {
+    double end = s->thrust + (target - s->thrust) * (span_s / moving), sum = 0.5 * (s->thrust + end) * span_s;
+    s->thrust = end;
+    return sum;
+  }
+  double sum = 0.5 * (s->thrust + target) * moving + target * (span_s - moving);
+  s->thrust = target;
+  return sum;
+}
+
+/* The impulse of a step, the thrust at its end, what is left of the pulses. */
+static double burn(const struct params *p, struct state *s, int64_t from_ns, int64_t to_ns) {
+  double impulse = 0;
+  int64_t at = from_ns;
+  for (int k = 0; k < 2 * PULSES + 1 && at < to_ns; k++) {
+    int64_t next;
+    bool open = valve(s, at, &next);
+    next = next < to_ns ? next : to_ns;
+    impulse += ramp(p, s, open, 1e-9 * (double)(next - at));
+    at = next;
+  }
+  forget_pulses(s, to_ns);
+  return impulse;
+}
+
+static void start_step(const struct orr_device *device, const struct orr_acting *now) {
+  const struct params *p = device->params;
+  struct state *s = device->state;
+  double on_time = orr_device_command(device, now, 0);
+  int64_t start = now->point->start_ns;
+  if (now->first && on_time > 0)
+    add_pulse(p, s, start, on_time);
+  double impulse = s->count || s->thrust > 0 ? burn(p, s, start, start + now->point->step_ns) : 0;
+  if (p->propellant > 0 && impulse > 0) {
+    double mass = impulse / (STANDARD_GRAVITY * p->isp);
+    if (mass > s->left) {
+      impulse *= s->left / mass;
+      mass = s->left;
+      s->thrust = 0;
+    }
+    s->left -= mass;
+    *now->taken += mass;
+  }
+  s->mean = impulse / now->step_s;
+}
+
+static void apply(const struct orr_device *device, const struct orr_acting *now) {
+  const struct params *p = device->params;
+  const struct state *s = device->state;
+  if (now->point->index == 0)
+    start_step(device, now);
+  double force = now->point->index < 0 ? s->thrust : s->mean;
+  if (force != 0)
+    orr_force_add(now->model, now->ws, device->node, ORR_AXES_NODE, v3_scale(force, v3_from(p->direction)), v3_zero());
+}
+
+static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
+  const struct state *s = device->state;
+  (void)now;
+  out[0] = s->thrust;
+  out[1] = s->left;
+}
+
+const struct orr_device_kind orr_thruster = {
+    .name = "thruster",
+    .role = ORR_ACTUATOR,
+    .host = ORR_ON_NODE,
+    .params = table,
+    .param_count = sizeof table / sizeof *table,
+    .param_bytes = sizeof(struct params),
+    .channels = channels,
+    .channel_count = sizeof channels / sizeof *channels,
+    .state_bytes = sizeof(struct state),
+    .propellant = propellant,
+    .judge = judge,
+    .reset = reset,
+    .apply = apply,
+    .sense = sense,
+};

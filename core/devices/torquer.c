@@ -1,0 +1,45 @@
+/* A magnetic torque rod: the moment m × B on its node, for a dipole m along its axis and a field B that is given in inertial axes, until there
+ * is an environment to ask. `residual` is the dipole that stays when it is off, in node axes.
+ */
+#include "core/device.h"
+#include "core/kinematics.h"
+
+struct params {
+  double axis[3], max_dipole, field[3], residual[3];
+};
+
+#define PARAM(member) .offset = offsetof(struct params, member)
+
+static const struct orr_param table[] = {
+    {.name = "axis", .type = ORR_PARAM_AXIS, .required = true, PARAM(axis)},
+    {.name = "max_dipole", .unit = "A m^2", .open = true, .high = HUGE_VAL, .fallback = HUGE_VAL, PARAM(max_dipole)},
+    {.name = "field", .type = ORR_PARAM_VECTOR, .required = true, .unit = "T", PARAM(field)},
+    {.name = "residual", .type = ORR_PARAM_VECTOR, .unit = "A m^2", PARAM(residual)},
+};
+
+static const struct orr_device_channel channels[] = {
+    {.name = "dipole", .unit = "A m^2", .direction = ORR_CHANNEL_COMMAND, .count = 1},
+};
+
+static void apply(const struct orr_device *device, const struct orr_acting *now) {
+  const struct params *p = device->params;
+  double strength = fmax(-p->max_dipole, fmin(p->max_dipole, orr_device_command(device, now, 0)));
+  orr_vec3 dipole = v3_madd(v3_from(p->residual), strength, v3_from(p->axis));
+  struct orr_node_state node;
+  orr_node_query(now->model, now->ws, device->node, &node);
+  orr_vec3 moment = v3_cross(m3_apply(node.attitude, dipole), v3_from(p->field));
+  orr_force_add(now->model, now->ws, device->node, ORR_AXES_INERTIAL, v3_zero(), moment);
+}
+
+const struct orr_device_kind orr_torquer = {
+    .name = "torquer",
+    .role = ORR_ACTUATOR,
+    .host = ORR_ON_NODE,
+    .params = table,
+    .param_count = sizeof table / sizeof *table,
+    .param_bytes = sizeof(struct params),
+    .channels = channels,
+    .channel_count = sizeof channels / sizeof *channels,
+    .needs_places = true,
+    .apply = apply,
+};

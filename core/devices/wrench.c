@@ -1,0 +1,40 @@
+/* A force and a torque on a node, given directly: for tests, and for disturbances that a script writes. */
+#include "core/device.h"
+#include "core/kinematics.h"
+
+struct params {
+  int frame;
+};
+
+#define PARAM(member) .offset = offsetof(struct params, member)
+
+static const char *const frames[] = {"node", "body", "inertial", NULL};
+
+static const struct orr_param table[] = {
+    {.name = "frame", .type = ORR_PARAM_CHOICE, .choices = frames, PARAM(frame)},
+};
+
+static const struct orr_device_channel channels[] = {
+    {.name = "force", .unit = "N", .direction = ORR_CHANNEL_COMMAND, .count = 3, .elements = orr_channel_xyz},
+    {.name = "torque", .unit = "N m", .direction = ORR_CHANNEL_COMMAND, .count = 3, .elements = orr_channel_xyz},
+};
+
+static void apply(const struct orr_device *device, const struct orr_acting *now) {
+  static const enum orr_axes axes[] = {ORR_AXES_NODE, ORR_AXES_BODY, ORR_AXES_INERTIAL};
+  const struct params *p = device->params;
+  const double *given = now->values + device->command;
+  orr_force_add(now->model, now->ws, device->node, axes[p->frame], v3_from(given), v3_from(given + 3));
+}
+
+const struct orr_device_kind orr_wrench = {
+    .name = "wrench",
+    .role = ORR_ACTUATOR,
+    .host = ORR_ON_NODE,
+    .params = table,
+    .param_count = sizeof table / sizeof *table,
+    .param_bytes = sizeof(struct params),
+    .channels = channels,
+    .channel_count = sizeof channels / sizeof *channels,
+    .needs_places = true,
+    .apply = apply,
+};

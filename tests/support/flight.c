@@ -1,0 +1,82 @@
+#include "tests/support/flight.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/energy.h"
+
+static const struct orr_run *read_text(const char *text, struct orr_diagnostics *d) {
+  const struct orr_text_file file = {"run.yaml", text, strlen(text)};
+  const struct orr_config_options options = {.files = &file, .file_count = 1};
+  struct orr_config *config = orr_config_load("run.yaml", &options, d);
+  return config ? orr_run_read(config) : NULL;
+}
+
+static void die(struct orr_diagnostics *d, const char *what) {
+  orr_diagnostics_print(d, 0, stderr, false);
+  fprintf(stderr, "%s\n", what);
+  abort();
+}
+
+struct orr_flight orr_flight_make(const char *text, const char *watch) {
+  struct orr_flight f = {.diagnostics = orr_diagnostics_create()};
+  f.run = read_text(text, f.diagnostics);
+  if (!f.run)
+    die(f.diagnostics, "the run file of a test is wrong");
+  f.session = orr_session_create(f.run, NULL);
+  f.plant = f.session->plant;
+  for (int i = 0; watch && i < f.plant->table.count; i++)
+    if (orr_channel_matches(watch, f.plant->table.channels[i].name))
+      orr_plant_ask(f.plant, i);
+  if (orr_session_start(f.session) != ORR_OK)
+    die(f.diagnostics, "the solver fails at the initial state");
+  return f;
+}
+
+void orr_flight_free(struct orr_flight *f) {
+  orr_session_destroy(f->session);
+  orr_diagnostics_destroy(f->diagnostics);
+}
+
+void orr_flight_refuse(const char *text, char *message, size_t size, size_t *line) {
+  struct orr_diagnostics *d = orr_diagnostics_create();
+  if (read_text(text, d))
+    die(d, "the wrong run file of a test is accepted");
+  for (size_t i = 0; i < orr_diagnostics_count(d); i++) {
+    struct orr_message m = orr_diagnostics_get(d, i);
+    if (m.severity != ORR_ERROR)
+      continue;
+    struct orr_location at = orr_sources_get(orr_diagnostics_sources(d), m.at);
+    snprintf(message, size, "%s", m.text);
+    *line = at.file ? orr_sources_line(orr_diagnostics_sources(d), at.file, at.offset).number : 0;
+    break;
+  }
+  orr_diagnostics_destroy(d);
+}
+
+void orr_flight_run(struct orr_flight *f, int frames) {
+  for (int i = 0; i < frames; i++)
+    if (orr_session_frame(f->session) != ORR_OK)
+      die(f->diagnostics, "the solver fails in flight");
+}
+
+static double *number(const struct orr_flight *f, const char *name) {
+  int element, channel = orr_channel_find_element(&f->plant->table, name, &element);
+  if (channel < 0) {
+    fprintf(stderr, "a test asks for the channel '%s', which is not there\n", name);
+    abort();
+  }
+  return f->plant->values + f->plant->table.channels[channel].offset + (element < 0 ? 0 : element);
+}
+
+double orr_flight_value(const struct orr_flight *f, const char *name) { return *number(f, name); }
+
+void orr_flight_command(struct orr_flight *f, const char *name, double value) { *number(f, name) = value; }
+
+double orr_flight_energy(struct orr_flight *f) {
+  return orr_kinetic_energy(f->session->model, f->session->ws) +
+         orr_potential_energy(f->session->model, f->session->ws);
+}
+
+orr_spatial orr_flight_momentum(struct orr_flight *f) { return orr_momentum(f->session->model, f->session->ws); }

@@ -1,0 +1,35 @@
+/* A run file written in a test, flown frame by frame. */
+#ifndef ORR_TESTS_SUPPORT_FLIGHT_H
+#define ORR_TESTS_SUPPORT_FLIGHT_H
+
+#include "io/session.h"
+
+struct orr_flight {
+  struct orr_diagnostics *diagnostics;
+  const struct orr_run *run;
+  struct orr_session *session;
+  struct orr_plant *plant;
+};
+
+/* Reads the text, which must be right, asks for the truth channels that fit `watch` (NULL: none) and stands at frame 0. Ends the program
+ * with the messages when something is wrong. */
+struct orr_flight orr_flight_make(const char *text, const char *watch);
+void orr_flight_free(struct orr_flight *flight);
+
+/* Reads a text that is wrong: the first error's text into `message`, its line into *line. Ends the program when nothing is wrong. */
+void orr_flight_refuse(const char *text, char *message, size_t size, size_t *line);
+
+/* Frames; the solver must not fail. */
+void orr_flight_run(struct orr_flight *flight, int frames);
+
+/* A number of a channel by its name; it must be there. */
+double orr_flight_value(const struct orr_flight *flight, const char *name);
+
+/* Gives a command; a level stays until the next, a pulse is for the next frame. */
+void orr_flight_command(struct orr_flight *flight, const char *name, double value);
+
+/* Total energy, and momentum [angular; linear], at the frame that stands. */
+double orr_flight_energy(struct orr_flight *flight);
+orr_spatial orr_flight_momentum(struct orr_flight *flight);
+
+#endif
