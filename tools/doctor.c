@@ -147,6 +147,7 @@ static void unfix(struct orr_isolation *isolation, FILE *out) {
 }
 
 static void repair(FILE *out) {
+  orr_segment_sweep();
   unsigned failures, found = orr_isolate_repair(ORR_ISOLATE_STATE_DIR, &failures);
   if (found)
     fprintf(out, "repaired what %u killed runs had left; %u changes could not be taken back\n", found, failures);

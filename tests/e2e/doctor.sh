@@ -104,6 +104,7 @@ if [ "$(id -u)" -eq 0 ] && [ "$(nproc)" -ge 2 ]; then
   kill -KILL "$doctor"
   wait "$doctor" 2>/dev/null
   "$ORRERY" doctor --seconds 0 >"$work/next" 2>&1
+  [ -e "/dev/shm/orrery.rt.$doctor" ] && fail "the killed run's statistics block stays"
   grep -q '^repaired what 1 killed' "$work/next" || fail "the next start repairs: $(head -3 "$work/next")"
   [ "$(cat /proc/$child/cpuset)" = "$before" ] || fail "the task is back after kill -9"
   [ "$(cat /proc/sys/kernel/sched_rt_runtime_us)" = "$runtime" ] || fail "throttling is back after kill -9"
