@@ -41,7 +41,7 @@ static int make_file(struct orr_segment *segment) {
   return fd;
 }
 
-/* tmpfs gives up when anything is pending for the thread, and keeps what it has done. */
+/* Seen to fail with EINTR on a slow machine. */
 static int reserve(int fd, off_t bytes) {
   enum { TRIES = 100 };
   int error = EINTR;
