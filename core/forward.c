@@ -111,8 +111,8 @@ static enum orr_status revolute_link(const struct orr_model *m, struct orr_works
     if (revolute_inward(link, flow, link->parent >= 0 ? &ws->flows[link->parent] : NULL,
                         link->site_parent >= 0 ? &ws->sites[link->site_parent] : NULL, tau))
       return ORR_OK;
-    bool finite = flow->p.a.zz <= DBL_MAX && fabs(flow->z.w.z) <= DBL_MAX && fabs(tau) <= DBL_MAX &&
-                  fabs(flow->sin_q) <= 2;
+    bool finite =
+        flow->p.a.zz <= DBL_MAX && fabs(flow->z.w.z) <= DBL_MAX && fabs(tau) <= DBL_MAX && fabs(flow->sin_q) <= 2;
     status = finite ? ORR_ERROR_SINGULAR : ORR_ERROR_NOT_FINITE;
   }
   ws->failed_body = link->body;
