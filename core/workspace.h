@@ -111,11 +111,13 @@ struct orr_workspace *orr_workspace_init(void *block, size_t bytes, const struct
 /* From now on the hinge of body `body` (file order) is driven, or is not. [rt] O(1). */
 void orr_prescribe(struct orr_workspace *ws, int body, bool prescribed);
 
-/* New mass properties of a rigid body, as in its file: kg; m, body frame; kg m² about the mass centre. [rt] O(1). */
+/* New mass properties of a rigid body, as in its file: kg; m, body frame; kg m² about the mass centre. They count from
+ * the next orr_state_set on, which takes biases from them. [rt] O(1). */
 void orr_mass_set(struct orr_workspace *ws, int body, double mass, const double com[3], const double inertia[6]);
 
-/* New mass properties of one node of a flexible body; K and D stay. Integrals are the model's plus the difference of
- * the nodes changed so far, so that a million small changes leave no trace. [rt] O(nodes + changed nodes · n²). */
+/* New mass properties of one node of a flexible body, from the next orr_state_set on; K and D stay. Integrals are the
+ * model's plus the difference of the nodes changed so far, so that a million small changes leave no trace.
+ * [rt] O(nodes + changed nodes · n²). */
 void orr_node_mass_set(struct orr_workspace *ws, int body, int node, double mass, const double com[3],
                        const double inertia[6]);
 

@@ -75,8 +75,8 @@ int orr_sample_quaternion(enum orr_hinge_kind kind);
 int orr_sample_hinge_u(const struct orr_sample *sample, int body);
 int orr_sample_hinge_q(const struct orr_sample *sample, int body);
 
-/* The state t seconds along a smooth path that leaves the sample's state with its speeds and the accelerations `accel`. Only that
- * tangent is exact; q, u as in the sample, to be freed by nobody: [q_count], [u_count] of the caller's. */
+/* The state t seconds along a smooth path that leaves the sample's state with its speeds and the accelerations `accel`; only that
+ * tangent is exact. q [q_count], u [u_count]. */
 void orr_sample_along(const struct orr_sample *sample, const double *accel, double t, double *q, double *u);
 
 #endif
