@@ -68,17 +68,20 @@ const struct orr_command orr_cmd_bench = {
     .name = "bench",
     .summary = "measure this build on this machine",
     .usage = "[--dynamics | --rt] [--quick] [--json]",
-    .help = "Times are for one thread. These machines are shared: trust the minimum and the ratios within one run.\n"
-            "\n"
-            "  --dynamics   the solver (the default): chains of 5 to 1000 rigid bodies, the spacecraft of 23 bodies, "
-            "rigid\n"
-            "               and with 20 modes on its bus, and ten flexible bodies with 0 to 20 modes each by the\n"
-            "               articulated and by the composite algorithm, with the paper's operation counts\n"
-            "  --rt         the tick: our loop beside cyclictest in alternating slices, with resampled intervals, then "
-            "what\n"
-            "               spin and phase add. --core N --priority N --rate HZ --phase-us N --slices N (20)\n"
-            "               --slice-seconds S (10) --rounds N (3) --load (an ordinary burner on each core)\n"
-            "  --quick      fewer samples\n"
-            "  --json       the same as data\n",
+    .help =
+        "Times are for one thread. These machines are shared: trust the minimum and the ratios within one run.\n"
+        "\n"
+        "  --dynamics   the solver (the default): chains of 5 to 1000 rigid bodies, the spacecraft of 23 bodies, "
+        "rigid\n"
+        "               and with 20 modes on its bus, and ten flexible bodies with 0 to 20 modes each by the\n"
+        "               articulated and by the composite algorithm, with the paper's operation counts\n"
+        "  --rt         the tick: our loop beside cyclictest in alternating slices, with resampled intervals, then "
+        "what\n"
+        "               spin and phase add. --core N --priority N --rate HZ --phase-us N --slices N (20)\n"
+        "               --slice-seconds S (10) --rounds N (3) --load (an ordinary burner on each core)\n"
+        "  --quick      fewer samples\n"
+        "  --only MODEL COUNT   so many evaluations of chainN, spacecraftN (modes on the bus) or flexibleN (modes per\n"
+        "               body) and nothing else, for counting instructions from outside (make bench-instructions)\n"
+        "  --json       the same as data\n",
     .run = run,
 };

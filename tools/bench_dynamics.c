@@ -147,17 +147,44 @@ static void flexible_row(int modes, int samples, json_t *json) {
            paper_composite(modes), paper);
 }
 
-static int run(int argc, char **argv, json_t *json) {
-  int samples = SAMPLES;
-  for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "--quick") == 0) {
-      samples = QUICK_SAMPLES;
-    } else {
-      fprintf(stderr, "orrery bench: unknown option '%s'\nTry 'orrery help bench'.\n", argv[i]);
-      return ORR_EXIT_USAGE;
-    }
+/* "chain N", "spacecraft N" (modes of the bus) or "flexible N" (modes per body), without the space; NULL: no such model. */
+static struct orr_bench_model *model_named(const char *word) {
+  static const char *const names[] = {"chain", "spacecraft", "flexible"};
+  for (int i = 0; i < 3; i++) {
+    size_t length = strlen(names[i]);
+    char *end;
+    if (strncmp(word, names[i], length) != 0)
+      continue;
+    long n = strtol(word + length, &end, 10);
+    if (end == word + length || *end || n < (i == 0) || n > 1000)
+      return NULL;
+    return i == 0   ? orr_bench_chain((int)n)
+           : i == 1 ? orr_bench_spacecraft((int)n)
+                    : orr_bench_flexible_chain(10, (int)n, ORR_DEFORMATION_FULL);
   }
-  json_t *rigid = json ? json_array() : NULL, *flexible = json ? json_array() : NULL;
+  return NULL;
+}
+
+/* Evaluations and nothing else, for who counts instructions from outside. */
+static int evaluate_only(const char *word, const char *count_word) {
+  struct orr_bench_model *bench = word ? model_named(word) : NULL;
+  long count = count_word ? strtol(count_word, NULL, 10) : 0;
+  if (!bench || count < 0) {
+    fprintf(stderr, "orrery bench: --only takes a model (chain20, spacecraft0, flexible5, ...) and a count\n"
+                    "Try 'orrery help bench'.\n");
+    if (bench)
+      orr_bench_destroy(bench);
+    return ORR_EXIT_USAGE;
+  }
+  struct subject s;
+  subject_create(&s, bench, false);
+  for (long done = 0; done < count; done++)
+    sample(&s, 1, false);
+  subject_destroy(&s);
+  return ORR_EXIT_OK;
+}
+
+static void rigid_table(int samples, json_t *json) {
   static const int lengths[] = {5, 10, 20, 50, 100, 200, 500, 1000};
   if (!json)
     printf("forward dynamics, one evaluation\n%-22s %7s %12s %12s %10s\n", "model", "bodies", "minimum ns", "median ns",
@@ -165,17 +192,37 @@ static int run(int argc, char **argv, json_t *json) {
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     char name[32];
     snprintf(name, sizeof name, "chain %d", lengths[i]);
-    rigid_row(name, orr_bench_chain(lengths[i]), samples, rigid);
+    rigid_row(name, orr_bench_chain(lengths[i]), samples, json);
   }
-  rigid_row("spacecraft", orr_bench_spacecraft(0), samples, rigid);
-  rigid_row("spacecraft, 20 modes", orr_bench_spacecraft(20), samples, rigid);
+  rigid_row("spacecraft", orr_bench_spacecraft(0), samples, json);
+  rigid_row("spacecraft, 20 modes", orr_bench_spacecraft(20), samples, json);
+}
+
+static void flexible_table(int samples, json_t *json) {
   if (!json)
     printf("\nten flexible bodies, minimum ns of one evaluation; ratio = composite / articulated\n"
            "%5s %10s %10s %6s   %10s %10s %6s   %10s %10s %6s\n",
            "modes", "full: art.", "composite", "ratio", "lin.: art.", "composite", "ratio", "paper art.", "composite",
            "ratio");
   for (int modes = 0; modes <= 20; modes += modes < 10 ? 1 : 2)
-    flexible_row(modes, samples, flexible);
+    flexible_row(modes, samples, json);
+}
+
+static int run(int argc, char **argv, json_t *json) {
+  int samples = SAMPLES;
+  for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], "--quick") == 0) {
+      samples = QUICK_SAMPLES;
+    } else if (strcmp(argv[i], "--only") == 0) {
+      return evaluate_only(argv[i + 1], i + 1 < argc ? argv[i + 2] : NULL);
+    } else {
+      fprintf(stderr, "orrery bench: unknown option '%s'\nTry 'orrery help bench'.\n", argv[i]);
+      return ORR_EXIT_USAGE;
+    }
+  }
+  json_t *rigid = json ? json_array() : NULL, *flexible = json ? json_array() : NULL;
+  rigid_table(samples, rigid);
+  flexible_table(samples, flexible);
   if (json) {
     json_object_set_new(json, "rigid", rigid);
     json_object_set_new(json, "flexible", flexible);

@@ -1,0 +1,34 @@
+#!/bin/sh
+# Instructions of one forward-dynamics evaluation, counted by valgrind's callgrind: the same on every run of the same
+# build, whatever else the machine does. Two runs of different length; their difference has no start-up in it.
+set -eu
+orrery=${ORRERY:-build/orrery}
+few=200 many=1200
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+count() { # MODEL EVALUATIONS
+  valgrind --tool=callgrind --callgrind-out-file="$work/out" "$orrery" bench --only "$1" "$2" >"$work/said" 2>&1 || {
+    cat "$work/said" >&2
+    echo "instructions: valgrind cannot run this build; if it met an unknown instruction, build with another ARCH" >&2
+    exit 1
+  }
+  sed -n 's/^summary: *//p' "$work/out"
+}
+
+row() { # MODEL BODIES
+  a=$(count "$1" $few)
+  b=$(count "$1" $many)
+  awk -v name="$1" -v bodies="$2" -v n=$((many - few)) -v d=$((b - a)) \
+    'BEGIN { printf "%-14s %7d %14.1f %12.1f\n", name, bodies, d / n, d / n / bodies }'
+}
+
+printf '%-14s %7s %14s %12s\n' model bodies instructions 'per body'
+row chain10 10
+row chain20 20
+row chain100 100
+row spacecraft0 23
+row spacecraft20 23
+row flexible0 10
+row flexible5 10
+row flexible10 10
