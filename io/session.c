@@ -17,6 +17,8 @@ static void *block_of(struct orr_session *s, size_t bytes) {
     abort();
   }
   s->bytes += whole;
+  assert(s->arena_count < ORR_SESSION_ARENAS);
+  s->arenas[s->arena_count++] = (struct orr_arena){block, whole};
   return memset(block, 0, whole);
 }
 
@@ -66,6 +68,7 @@ struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn 
   if (!s)
     abort();
   int where;
+  s->arenas[s->arena_count++] = (struct orr_arena){s, sizeof *s};
   s->run = run;
   s->answer = answer;
   size_t bytes = orr_model_size(&run->spacecraft, ORR_MODEL_DEFAULT);
@@ -107,13 +110,17 @@ enum orr_status orr_session_start(struct orr_session *s) { return s->status = or
 
 /* ---- publish ------------------------------------------------------------------------------------------------------ */
 
+static bool is_due(const struct orr_run_link *link, int64_t frame) {
+  return frame >= link->phase && (frame - link->phase) % link->divisor == 0;
+}
+
 /* The answer to frame kd waits in `answer` until frame (k+1)d makes it the pending one. */
 void orr_session_publish(struct orr_session *s) {
   int64_t frame = orr_plant_frame(s->plant);
   for (size_t i = 0; i < s->run->link_count; i++) {
     struct orr_session_link *link = &s->links[i];
     int at = 0;
-    if (frame % link->desc->divisor)
+    if (!is_due(link->desc, frame))
       continue;
     memcpy(link->pending, link->answer, sizeof(double) * (size_t)link->command_numbers);
     for (int k = 0; k < link->desc->telemetry_count; k++) {
@@ -177,7 +184,7 @@ void orr_session_latch(struct orr_session *s) {
   for (size_t i = 0; i < s->run->link_count; i++) {
     const struct orr_session_link *link = &s->links[i];
     int at = 0;
-    if (frame == 0 || frame % link->desc->divisor)
+    if (frame == link->desc->phase || !is_due(link->desc, frame)) /* nothing was published before its first frame */
       continue;
     for (int k = 0; k < link->desc->command_count; k++) {
       const struct orr_channel *c = &s->plant->table.channels[link->desc->commands[k]];

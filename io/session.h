@@ -24,6 +24,8 @@ struct orr_session_link {
   uint64_t answers; /* so far */
 };
 
+enum { ORR_SESSION_ARENAS = 8 };
+
 struct orr_session {
   const struct orr_run *run;
   const struct orr_model *model;
@@ -32,7 +34,9 @@ struct orr_session {
   orr_answer_fn *answer;
   struct orr_session_link *links; /* [run->link_count] */
   void *model_block, *workspace_block, *plant_block, *link_block;
-  size_t bytes;           /* of all blocks */
+  size_t bytes;                                /* of all blocks */
+  struct orr_arena arenas[ORR_SESSION_ARENAS]; /* the same blocks, and this struct: all that a frame touches */
+  size_t arena_count;
   enum orr_status status; /* of the first failure */
 };
 

@@ -11,7 +11,7 @@ enum { STACK_BYTES = ORR_STACK_TOUCHED + 512 * 1024, CALIBRATE_DEFAULT_NS = 500 
 
 static const char *const strict_message = "something the run needs cannot be had, and it is strict";
 
-static void calibrate(struct orr_executive *e, struct orr_loop_options *loop) {
+static void calibrate(struct orr_executive *e, struct orr_rt_loop_options *loop) {
   int64_t budget_ns = e->options.calibrate_ns > 0 ? e->options.calibrate_ns : CALIBRATE_DEFAULT_NS;
   bool find_margin = loop->margin_ns == ORR_AUTO_NS;
   if (loop->phase_ns == ORR_AUTO_NS) {
@@ -28,7 +28,7 @@ static void calibrate(struct orr_executive *e, struct orr_loop_options *loop) {
 
 /* On the rt thread, before the first tick. */
 static const char *prepare(struct orr_executive *e, const struct orr_work *work, void *user) {
-  struct orr_loop_options loop = e->options.loop;
+  struct orr_rt_loop_options loop = e->options.loop;
   struct orr_stats *stats = e->segment.stats;
   int error = e->options.isolation ? orr_isolate_attach(e->options.isolation) : 0;
   if (error)
@@ -49,7 +49,7 @@ static const char *prepare(struct orr_executive *e, const struct orr_work *work,
     if (e->lacks.entry[i].lack == ORR_LACK_PRIORITY)
       stats->priority = 0;
   }
-  return orr_loop_init(&e->loop, &loop, work, user, stats);
+  return orr_rt_loop_init(&e->loop, &loop, work, user, stats);
 }
 
 static void *rt_thread(void *argument) {
@@ -58,9 +58,9 @@ static void *rt_thread(void *argument) {
   bool go = e->wrong == NULL;
   sem_post(&e->ready);
   if (atomic_load(&e->stop_asked))
-    orr_loop_stop(&e->loop);
+    orr_rt_loop_stop(&e->loop);
   if (go)
-    orr_loop_run(&e->loop);
+    orr_rt_loop_run(&e->loop);
   atomic_store(&e->ended, 1);
   return NULL;
 }
@@ -88,12 +88,12 @@ static const char *start_thread(struct orr_executive *e) {
 
 static const char *check(const struct orr_executive_options *options, const struct orr_work *work,
                          struct orr_executive *e) {
-  struct orr_loop_options loop = options->loop;
+  struct orr_rt_loop_options loop = options->loop;
   if (loop.phase_ns == ORR_AUTO_NS)
     loop.phase_ns = 0;
   if (loop.margin_ns == ORR_AUTO_NS)
     loop.margin_ns = 0;
-  return orr_loop_init(&e->loop, &loop, work, NULL, e->segment.stats);
+  return orr_rt_loop_init(&e->loop, &loop, work, NULL, e->segment.stats);
 }
 
 const char *orr_executive_start(struct orr_executive *executive, const struct orr_executive_options *options,
@@ -127,7 +127,7 @@ const char *orr_executive_start(struct orr_executive *executive, const struct or
 
 void orr_executive_stop(struct orr_executive *executive) {
   atomic_store(&executive->stop_asked, 1);
-  orr_loop_stop(&executive->loop);
+  orr_rt_loop_stop(&executive->loop);
 }
 
 bool orr_executive_ended(const struct orr_executive *executive) { return atomic_load(&executive->ended) != 0; }

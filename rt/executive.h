@@ -25,7 +25,7 @@
 enum { ORR_CORE_AUTO = -1, ORR_CORE_ANY = -2 };
 
 struct orr_executive_options {
-  struct orr_loop_options loop;          /* phase_ns and margin_ns may be ORR_AUTO_NS */
+  struct orr_rt_loop_options loop;       /* phase_ns and margin_ns may be ORR_AUTO_NS */
   const char *name;                      /* of the run, for readers of the statistics */
   int core;                              /* or ORR_CORE_AUTO (orr_setup_choose_core), ORR_CORE_ANY (not bound) */
   int priority;                          /* SCHED_FIFO; 0: none */
@@ -42,7 +42,7 @@ struct orr_executive {
   struct orr_calibration calibration;
   int core; /* in use; −1: not bound */
   struct orr_segment segment;
-  struct orr_loop loop;
+  struct orr_rt_loop loop;
   int dma_latency_fd;
   cpu_set_t before; /* where the main thread could run before it was kept off the core */
   pthread_t thread;

@@ -9,13 +9,13 @@
 /* The first tick leaves room for the first reading of the counters and the caches to settle. */
 enum { LEAD_PERIODS = 2 };
 
-static void add_stage(struct orr_loop *loop, const struct orr_stage *stage) {
+static void add_stage(struct orr_rt_loop *loop, const struct orr_stage *stage) {
   size_t i = loop->stage_count++;
   loop->stage[i] = *stage;
   snprintf(loop->stats->stage_name[i], ORR_STAGE_NAME_MAX, "%s", stage->name ? stage->name : "");
 }
 
-static const char *check(const struct orr_loop_options *o, const struct orr_work *work) {
+static const char *check(const struct orr_rt_loop_options *o, const struct orr_work *work) {
   if (o->period_ns < ORR_PERIOD_MIN_NS || o->period_ns > ORR_PERIOD_MAX_NS)
     return "the period must be between 50 us (20 kHz) and 100 ms (10 Hz)";
   if (o->margin_ns < 0 || o->margin_ns > o->period_ns)
@@ -30,8 +30,8 @@ static const char *check(const struct orr_loop_options *o, const struct orr_work
   return NULL;
 }
 
-const char *orr_loop_init(struct orr_loop *loop, const struct orr_loop_options *options, const struct orr_work *work,
-                          void *user, struct orr_stats *stats) {
+const char *orr_rt_loop_init(struct orr_rt_loop *loop, const struct orr_rt_loop_options *options,
+                             const struct orr_work *work, void *user, struct orr_stats *stats) {
   const char *wrong = check(options, work);
   if (wrong)
     return wrong;
@@ -70,7 +70,7 @@ void orr_frame_mark(struct orr_frame *frame) {
 }
 
 /* Runs the stages in order and stamps the end of each. A stage that fails ends the frame. */
-static bool run_stages(struct orr_loop *loop, struct orr_frame *frame, struct orr_frame_record *r) {
+static bool run_stages(struct orr_rt_loop *loop, struct orr_frame *frame, struct orr_frame_record *r) {
   int64_t begin_ns = frame->mark_ns;
   for (uint32_t i = 0; i < loop->stage_count; i++) {
     int code = 0;
@@ -81,7 +81,7 @@ static bool run_stages(struct orr_loop *loop, struct orr_frame *frame, struct or
     r->stage_ns[i] = frame->mark_ns - begin_ns;
     begin_ns = frame->mark_ns;
     if (code != 0) {
-      loop->result.end = ORR_LOOP_STAGE;
+      loop->result.end = ORR_RT_LOOP_STAGE;
       loop->result.code = code;
       loop->result.stage = i;
       return false;
@@ -92,7 +92,7 @@ static bool run_stages(struct orr_loop *loop, struct orr_frame *frame, struct or
 
 /* What the kernel counted between the ends of the last frame and of this one. Off the core = wall time − sleep − CPU time; the
  * kernel's own work in going to sleep counts as CPU time and hides a few µs of it. */
-static void read_counters(struct orr_loop *loop, const struct orr_wait *wait, struct orr_frame_record *r) {
+static void read_counters(struct orr_rt_loop *loop, const struct orr_wait *wait, struct orr_frame_record *r) {
   struct orr_counters now, before = loop->counters;
   orr_counters_read(&now);
   uint64_t voluntary = now.voluntary - before.voluntary;
@@ -105,7 +105,7 @@ static void read_counters(struct orr_loop *loop, const struct orr_wait *wait, st
   loop->counters = now;
 }
 
-static void judge(struct orr_loop *loop, struct orr_frame_record *r) {
+static void judge(struct orr_rt_loop *loop, struct orr_frame_record *r) {
   int64_t usual_ns[ORR_STAGES_MAX];
   int64_t on_time = (int64_t)loop->live.late[ORR_CAUSE_NONE];
   for (size_t i = 0; i < loop->stage_count; i++)
@@ -116,7 +116,7 @@ static void judge(struct orr_loop *loop, struct orr_frame_record *r) {
       loop->stage_sum_ns[i] += r->stage_ns[i];
 }
 
-static void account(struct orr_loop *loop, const struct orr_frame_record *r) {
+static void account(struct orr_rt_loop *loop, const struct orr_frame_record *r) {
   struct orr_live *live = &loop->live;
   struct orr_histogram *h = loop->stats->histogram;
   orr_histogram_add(&h[ORR_HISTOGRAM_START], r->start_ns);
@@ -141,7 +141,7 @@ static void account(struct orr_loop *loop, const struct orr_frame_record *r) {
 
 /* Gives up the periods until the next tick in the future. The ticks that were skipped would have started late by what is left of
  * the way to `now`: they are counted so, or percentiles would hide them. */
-static void slip(struct orr_loop *loop, uint64_t next_frame, int64_t now_ns) {
+static void slip(struct orr_rt_loop *loop, uint64_t next_frame, int64_t now_ns) {
   int64_t behind_ns = now_ns - orr_grid_tick_ns(&loop->grid, next_frame);
   uint64_t periods = orr_grid_slip(&loop->grid, next_frame, now_ns);
   if (periods == 0)
@@ -152,7 +152,7 @@ static void slip(struct orr_loop *loop, uint64_t next_frame, int64_t now_ns) {
 }
 
 /* Returns false when the policy ends the run. */
-static bool obey_policy(struct orr_loop *loop, const struct orr_frame_record *r) {
+static bool obey_policy(struct orr_rt_loop *loop, const struct orr_frame_record *r) {
   if (!r->overran) {
     loop->behind = 0;
     return true;
@@ -160,7 +160,7 @@ static bool obey_policy(struct orr_loop *loop, const struct orr_frame_record *r)
   int64_t now_ns = loop->counters.wall_ns;
   switch (loop->options.policy) {
   case ORR_OVERRUN_STOP:
-    loop->result.end = ORR_LOOP_OVERRUN;
+    loop->result.end = ORR_RT_LOOP_OVERRUN;
     return false;
   case ORR_OVERRUN_CATCH_UP:
     if (loop->behind < loop->options.catch_up_limit) {
@@ -177,7 +177,7 @@ static bool obey_policy(struct orr_loop *loop, const struct orr_frame_record *r)
   return true;
 }
 
-static bool run_frame(struct orr_loop *loop, uint64_t n) {
+static bool run_frame(struct orr_rt_loop *loop, uint64_t n) {
   struct orr_wait wait;
   struct orr_frame_record r = {.frame = n, .tick_ns = orr_grid_tick_ns(&loop->grid, n)};
   orr_wait_until(r.tick_ns, loop->options.margin_ns, &wait);
@@ -201,20 +201,20 @@ static bool run_frame(struct orr_loop *loop, uint64_t n) {
   return go_on;
 }
 
-static void run_frames(struct orr_loop *loop) {
+static void run_frames(struct orr_rt_loop *loop) {
   for (uint64_t n = 0; loop->options.frames == 0 || n < loop->options.frames; n++) {
     if (atomic_load_explicit(&loop->stop, memory_order_relaxed)) {
-      loop->result.end = ORR_LOOP_STOPPED;
+      loop->result.end = ORR_RT_LOOP_STOPPED;
       return;
     }
     if (!run_frame(loop, n))
       return;
   }
-  loop->result.end = ORR_LOOP_FRAMES_DONE;
+  loop->result.end = ORR_RT_LOOP_FRAMES_DONE;
 }
 
-void orr_loop_run(struct orr_loop *loop) {
-  const struct orr_loop_options *o = &loop->options;
+void orr_rt_loop_run(struct orr_rt_loop *loop) {
+  const struct orr_rt_loop_options *o = &loop->options;
   int64_t now_ns = orr_clock_now_ns();
   orr_grid_init(&loop->grid, o->period_ns, o->phase_ns, now_ns + LEAD_PERIODS * o->period_ns);
   loop->stats->first_tick_ns = loop->grid.origin_ns;
@@ -228,17 +228,17 @@ void orr_loop_run(struct orr_loop *loop) {
     loop->work->finish(loop->user, &loop->result);
 }
 
-void orr_loop_stop(struct orr_loop *loop) { atomic_store_explicit(&loop->stop, 1, memory_order_relaxed); }
+void orr_rt_loop_stop(struct orr_rt_loop *loop) { atomic_store_explicit(&loop->stop, 1, memory_order_relaxed); }
 
-const char *orr_loop_end_name(enum orr_loop_end end) {
+const char *orr_rt_loop_end_name(enum orr_rt_loop_end end) {
   switch (end) {
-  case ORR_LOOP_FRAMES_DONE:
+  case ORR_RT_LOOP_FRAMES_DONE:
     return "all frames done";
-  case ORR_LOOP_STOPPED:
+  case ORR_RT_LOOP_STOPPED:
     return "stopped";
-  case ORR_LOOP_STAGE:
+  case ORR_RT_LOOP_STAGE:
     return "ended by a stage";
-  case ORR_LOOP_OVERRUN:
+  case ORR_RT_LOOP_OVERRUN:
     return "ended by an overrun";
   }
   return "unknown";

@@ -16,7 +16,7 @@
  * Inside the loop there are three system calls: clock_nanosleep, and after the work getrusage and clock_gettime of the thread's CPU
  * clock. No lock, no file, no socket, no allocation. What the stages do is theirs.
  *
- * Order: orr_loop_init [init], orr_loop_run on the rt thread (see rt/executive.h for the thread), orr_loop_stop from anywhere.
+ * Order: orr_rt_loop_init [init], orr_rt_loop_run on the rt thread (see rt/executive.h for the thread), orr_rt_loop_stop from anywhere.
  */
 #ifndef ORR_RT_LOOP_H
 #define ORR_RT_LOOP_H
@@ -55,7 +55,7 @@ struct orr_stage {
   int64_t mark_gap_ns; /* 0: the stage does not mark, all its time is its own */
 };
 
-struct orr_loop_result;
+struct orr_rt_loop_result;
 
 enum { ORR_COMPUTE_MAX = ORR_STAGES_MAX - 2 };
 
@@ -65,12 +65,12 @@ struct orr_work {
   struct orr_stage compute[ORR_COMPUTE_MAX];
   size_t compute_count;
   /* Once, on the rt thread, after the last frame, however the run ended; the result is complete. May be NULL. */
-  void (*finish)(void *user, const struct orr_loop_result *result);
+  void (*finish)(void *user, const struct orr_rt_loop_result *result);
 };
 
 enum orr_overrun_policy { ORR_OVERRUN_CATCH_UP, ORR_OVERRUN_SLIP, ORR_OVERRUN_STOP };
 
-struct orr_loop_options {
+struct orr_rt_loop_options {
   int64_t period_ns;
   int64_t phase_ns;      /* of the grid on CLOCK_MONOTONIC, modulo the period */
   int64_t margin_ns;     /* spin before each tick: 0 … period */
@@ -80,22 +80,22 @@ struct orr_loop_options {
   uint64_t frames;         /* 0: until stopped */
 };
 
-enum orr_loop_end {
-  ORR_LOOP_FRAMES_DONE,
-  ORR_LOOP_STOPPED, /* orr_loop_stop */
-  ORR_LOOP_STAGE,   /* a stage returned non-zero */
-  ORR_LOOP_OVERRUN, /* policy stop */
+enum orr_rt_loop_end {
+  ORR_RT_LOOP_FRAMES_DONE,
+  ORR_RT_LOOP_STOPPED, /* orr_rt_loop_stop */
+  ORR_RT_LOOP_STAGE,   /* a stage returned non-zero */
+  ORR_RT_LOOP_OVERRUN, /* policy stop */
 };
 
-struct orr_loop_result {
-  enum orr_loop_end end;
-  int code;                       /* of the stage, with ORR_LOOP_STAGE */
-  uint32_t stage;                 /* with ORR_LOOP_STAGE */
+struct orr_rt_loop_result {
+  enum orr_rt_loop_end end;
+  int code;                       /* of the stage, with ORR_RT_LOOP_STAGE */
+  uint32_t stage;                 /* with ORR_RT_LOOP_STAGE */
   struct orr_frame_record record; /* of the last frame */
 };
 
-struct orr_loop {
-  struct orr_loop_options options;
+struct orr_rt_loop {
+  struct orr_rt_loop_options options;
   struct orr_verdict_limits limits;
   const struct orr_work *work;
   void *user;
@@ -108,21 +108,21 @@ struct orr_loop {
   int64_t stage_sum_ns[ORR_STAGES_MAX]; /* of frames on time */
   int64_t last_end_ns;                  /* absolute */
   uint32_t behind;                      /* frames run at once in a row */
-  struct orr_loop_result result;
+  struct orr_rt_loop_result result;
   _Atomic int stop;
 };
 
 /* [init] Checks the options and prepares the statistics block. Returns NULL, or what is wrong. */
-const char *orr_loop_init(struct orr_loop *loop, const struct orr_loop_options *options, const struct orr_work *work,
-                          void *user, struct orr_stats *stats);
+const char *orr_rt_loop_init(struct orr_rt_loop *loop, const struct orr_rt_loop_options *options,
+                             const struct orr_work *work, void *user, struct orr_stats *stats);
 
 /* [rt] Runs frames until the end; the first tick is at least one period ahead. The result is in loop->result. */
-void orr_loop_run(struct orr_loop *loop);
+void orr_rt_loop_run(struct orr_rt_loop *loop);
 
 /* [any] Asks the loop to end after the frame it is in. Async-signal-safe. */
-void orr_loop_stop(struct orr_loop *loop);
+void orr_rt_loop_stop(struct orr_rt_loop *loop);
 
 /* [any] The percentile-ready name of an end: "all frames done", "stopped", … */
-const char *orr_loop_end_name(enum orr_loop_end end);
+const char *orr_rt_loop_end_name(enum orr_rt_loop_end end);
 
 #endif

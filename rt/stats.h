@@ -43,7 +43,7 @@ struct orr_live {
   uint64_t voluntary; /* beyond one sleep a frame */
   uint64_t sleeps;
   uint64_t ended;  /* 1 when the run is over */
-  uint64_t reason; /* enum orr_loop_end, when ended */
+  uint64_t reason; /* enum orr_rt_loop_end, when ended */
   struct orr_frame_record last;
 };
 enum { ORR_LIVE_WORDS = sizeof(struct orr_live) / 8 };

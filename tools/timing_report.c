@@ -159,7 +159,7 @@ static json_t *live_json(const struct orr_live *live) {
       "major_faults", (json_int_t)live->major_faults, "involuntary_switches", (json_int_t)live->involuntary,
       "voluntary_switches", (json_int_t)live->voluntary, "sleeps", (json_int_t)live->sleeps, "ended", (int)live->ended);
   if (o && live->ended)
-    json_object_set_new(o, "end", json_string(orr_loop_end_name((enum orr_loop_end)live->reason)));
+    json_object_set_new(o, "end", json_string(orr_rt_loop_end_name((enum orr_rt_loop_end)live->reason)));
   return o;
 }
 

@@ -28,7 +28,7 @@ static const struct orr_key top_table[] = {
     {.name = "environment", SECTION(ORR_SECTION_ENVIRONMENT)},
     {.name = "simulation", SECTION(ORR_SECTION_SIMULATION)},
     {.name = "commands", SECTION(ORR_SECTION_COMMANDS)},
-    {.name = "realtime", .type = ORR_KEY_UNBUILT},
+    {.name = "realtime", SECTION(ORR_SECTION_REALTIME)},
     {.name = "links", SECTION(ORR_SECTION_LINKS)},
     {.name = "record", .type = ORR_KEY_UNBUILT},
     {.name = "faults", .type = ORR_KEY_UNBUILT},

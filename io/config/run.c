@@ -180,10 +180,11 @@ static void read_pointings(struct orr_run_draft *d) {
 struct link_keys {
   int transport;
   double rate, stiffness[3], damping[3];
+  int64_t phase;
   struct orr_place transport_place, rate_place, telemetry, commands;
 };
 
-enum { TRANSPORT, RATE, TELEMETRY, COMMANDS, STIFFNESS, DAMPING, LINK_KEYS };
+enum { TRANSPORT, RATE, PHASE, TELEMETRY, COMMANDS, STIFFNESS, DAMPING, LINK_KEYS };
 
 static const struct orr_key link_table[LINK_KEYS] = {
     [TRANSPORT] = {.name = "transport",
@@ -194,6 +195,10 @@ static const struct orr_key link_table[LINK_KEYS] = {
               .type = ORR_KEY_PLACE,
               .required = true,
               .offset = offsetof(struct link_keys, rate_place)},
+    [PHASE] = {.name = "phase",
+               .type = ORR_KEY_WHOLE,
+               .range = &orr_range_not_negative,
+               .offset = offsetof(struct link_keys, phase)},
     [TELEMETRY] = {.name = "telemetry",
                    .type = ORR_KEY_PLACE,
                    .required = true,
@@ -282,6 +287,13 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
   out->command_count = read_channels(d, keys.commands, "commands", ORR_CHANNEL_COMMAND, &out->commands);
   memcpy(out->stiffness, keys.stiffness, sizeof out->stiffness);
   memcpy(out->damping, keys.damping, sizeof out->damping);
+  if (out->divisor && keys.phase >= out->divisor) {
+    orr_read_error(d->reader, key, "out-of-range",
+                   "'phase' counts frames within the %d between two of the link, so it is at most %d", out->divisor,
+                   out->divisor - 1);
+    return false;
+  }
+  out->phase = (int)keys.phase;
   if (!out->divisor || out->telemetry_count < 0 || out->command_count < 0)
     return false;
   if (numbers_of(&d->run->table, out->telemetry, out->telemetry_count) == 11 &&
@@ -343,6 +355,7 @@ const struct orr_run *orr_run_read(struct orr_config *config) {
                "closed loops cannot be flown yet; take them out");
   read_simulation(&d);
   read_environment(&d);
+  orr_run_read_realtime(&d);
   orr_run_read_devices(&d, ORR_SECTION_ACTUATORS, ORR_ACTUATOR);
   orr_run_read_devices(&d, ORR_SECTION_SENSORS, ORR_SENSOR);
   orr_run_check_devices(&d);

@@ -1,4 +1,4 @@
-/* A run file while it is being read. For run.c, run_devices.c and run_script.c only. */
+/* A run file while it is being read. For run.c and its neighbours run_*.c only. */
 #ifndef ORR_IO_CONFIG_RUN_DRAFT_H
 #define ORR_IO_CONFIG_RUN_DRAFT_H
 
@@ -23,6 +23,9 @@ void orr_run_check_devices(struct orr_run_draft *draft);
 
 /* [init] Frames between samples for a rate in Hz of a run with a step; 0 after reporting that it does not divide. */
 int orr_run_divisor(struct orr_run_draft *draft, struct orr_place place, double rate_hz);
+
+/* [init] The section `realtime`, after the simulation (times are judged against its step). */
+void orr_run_read_realtime(struct orr_run_draft *draft);
 
 /* [init] Scripted commands; the channel table is complete. */
 void orr_run_read_script(struct orr_run_draft *draft);

@@ -116,7 +116,7 @@ static void readers_see_a_running_block_and_disturb_nothing(void **state) {
   orr_executive_stop(&executive);
   orr_executive_join(&executive);
   assert_true(orr_executive_ended(&executive));
-  assert_int_equal(executive.loop.result.end, ORR_LOOP_STOPPED);
+  assert_int_equal(executive.loop.result.end, ORR_RT_LOOP_STOPPED);
   assert_true(orr_stats_live(reader.stats, &later) && later.ended);
   orr_executive_close(&executive);
   assert_false(orr_segment_alive(&reader));
@@ -187,7 +187,7 @@ static void a_stop_during_calibration_is_not_lost(void **state) {
   start(&o);
   waitpid(child, NULL, 0);
   orr_executive_join(&executive);
-  assert_int_equal(executive.loop.result.end, ORR_LOOP_STOPPED);
+  assert_int_equal(executive.loop.result.end, ORR_RT_LOOP_STOPPED);
   assert_int_equal(rig.finished, 1);
   orr_executive_close(&executive);
 }

@@ -28,8 +28,8 @@ static struct orr_live live;
 static struct orr_rig rig;
 static struct orr_frame_record record;
 
-static struct orr_loop_options options(uint64_t frames) {
-  return (struct orr_loop_options){
+static struct orr_rt_loop_options options(uint64_t frames) {
+  return (struct orr_rt_loop_options){
       .period_ns = PERIOD, .policy = ORR_OVERRUN_CATCH_UP, .catch_up_limit = 10, .frames = frames};
 }
 
@@ -53,7 +53,7 @@ static void assert_cause(uint64_t number, enum orr_cause cause) {
 static void stages_run_in_order_and_finish_once(void **state) {
   (void)state;
   rig = (struct orr_rig){0};
-  struct orr_loop_options o = options(20);
+  struct orr_rt_loop_options o = options(20);
   o.period_ns = MS;
   orr_rig_run(&rig, &o, &stats, &live);
   assert_int_equal(rig.order_used, 20 * 4 + 1);
@@ -61,7 +61,7 @@ static void stages_run_in_order_and_finish_once(void **state) {
     assert_int_equal(rig.order[i], "plcd"[i % 4]);
   assert_int_equal(rig.order[80], 'f');
   assert_int_equal(rig.finished, 1);
-  assert_int_equal(rig.result.end, ORR_LOOP_FRAMES_DONE);
+  assert_int_equal(rig.result.end, ORR_RT_LOOP_FRAMES_DONE);
   assert_int_equal(live.frames, 20);
   assert_string_equal(stats.stage_name[2], "compute");
 }
@@ -69,7 +69,7 @@ static void stages_run_in_order_and_finish_once(void **state) {
 static void ticks_stay_on_the_grid_and_publish_never_comes_early(void **state) {
   (void)state;
   rig = (struct orr_rig){0};
-  struct orr_loop_options o = options(1000);
+  struct orr_rt_loop_options o = options(1000);
   o.period_ns = MS;
   o.phase_ns = 123456;
   o.catch_up_limit = 1000; /* whatever the machine steals, the grid must not move */
@@ -87,7 +87,7 @@ static void ticks_stay_on_the_grid_and_publish_never_comes_early(void **state) {
 static void a_full_margin_never_sleeps_and_no_margin_never_spins(void **state) {
   (void)state;
   rig = (struct orr_rig){0};
-  struct orr_loop_options o = options(200);
+  struct orr_rt_loop_options o = options(200);
   o.period_ns = MS;
   o.margin_ns = MS;
   orr_rig_run(&rig, &o, &stats, &live);
@@ -103,7 +103,7 @@ static void a_full_margin_never_sleeps_and_no_margin_never_spins(void **state) {
 static void a_stage_that_burns_time_is_named_and_what_follows_is_not_its_fault(void **state) {
   (void)state;
   rig = (struct orr_rig){.fault = ORR_RIG_BURN, .fault_frame = FAULT_FRAME, .fault_ns = 35 * MS};
-  struct orr_loop_options o = options(20);
+  struct orr_rt_loop_options o = options(20);
   orr_rig_run(&rig, &o, &stats, &live);
   assert_cause(FAULT_FRAME, ORR_CAUSE_STAGE);
   assert_string_equal(stats.stage_name[frame(FAULT_FRAME)->stage], "compute");
@@ -120,7 +120,7 @@ static void page_faults_in_a_stage_are_told_from_computing(void **state) {
                          .fault_frame = FAULT_FRAME,
                          .fault_memory = orr_rig_fresh_memory(PAGES),
                          .fault_pages = PAGES};
-  struct orr_loop_options o = options(20);
+  struct orr_rt_loop_options o = options(20);
   o.period_ns = 2 * MS; /* some 20 ms of faults */
   orr_rig_run(&rig, &o, &stats, &live);
   assert_cause(FAULT_FRAME, ORR_CAUSE_PAGE_FAULT);
@@ -131,7 +131,7 @@ static void page_faults_in_a_stage_are_told_from_computing(void **state) {
 static void a_stage_that_blocks_is_told_from_computing(void **state) {
   (void)state;
   rig = (struct orr_rig){.fault = ORR_RIG_SLEEP, .fault_frame = FAULT_FRAME, .fault_ns = 35 * MS};
-  struct orr_loop_options o = options(20);
+  struct orr_rt_loop_options o = options(20);
   orr_rig_run(&rig, &o, &stats, &live);
   assert_cause(FAULT_FRAME, ORR_CAUSE_BLOCKED);
   assert_true(frame(FAULT_FRAME)->lost_ns > 30 * MS);
@@ -140,7 +140,7 @@ static void a_stage_that_blocks_is_told_from_computing(void **state) {
 static void a_gap_between_marks_with_no_switch_is_stolen(void **state) {
   (void)state;
   rig = (struct orr_rig){.fault = ORR_RIG_SILENT, .fault_frame = FAULT_FRAME, .fault_ns = 35 * MS};
-  struct orr_loop_options o = options(20);
+  struct orr_rt_loop_options o = options(20);
   orr_rig_run(&rig, &o, &stats, &live);
   assert_true(frame(FAULT_FRAME)->gap_ns > 30 * MS);
   assert_cause(FAULT_FRAME, ORR_CAUSE_STOLEN);
@@ -174,7 +174,7 @@ static int become_fifo(pthread_t thread, int priority) {
 
 struct hogged {
   struct hog hog;
-  struct orr_loop_options options;
+  struct orr_rt_loop_options options;
   int64_t hog_after_tick_ns; /* of FAULT_FRAME */
 };
 
@@ -243,7 +243,7 @@ static void a_stopped_process_is_told_and_its_lost_periods_are_counted(void **st
   assert_true(s != MAP_FAILED);
   pid_t child = fork();
   if (child == 0) {
-    struct orr_loop_options o = options(60);
+    struct orr_rt_loop_options o = options(60);
     struct orr_live end;
     o.catch_up_limit = 3;
     s->rig.every_frame = tell;
@@ -274,7 +274,7 @@ static void a_stopped_process_is_told_and_its_lost_periods_are_counted(void **st
 static void catch_up_keeps_the_grid_while_it_can(void **state) {
   (void)state;
   rig = (struct orr_rig){.fault = ORR_RIG_BURN, .fault_frame = FAULT_FRAME, .fault_ns = 45 * MS};
-  struct orr_loop_options o = options(30);
+  struct orr_rt_loop_options o = options(30);
   orr_rig_run(&rig, &o, &stats, &live);
   assert_true(live.caught_up >= 3);
   assert_int_equal(live.skipped_periods, 0);
@@ -286,7 +286,7 @@ static void catch_up_gives_up_after_its_limit(void **state) {
   (void)state;
   /* every frame takes one and a half periods */
   rig = (struct orr_rig){.usual_ns = 15 * MS};
-  struct orr_loop_options o = options(12);
+  struct orr_rt_loop_options o = options(12);
   o.catch_up_limit = 2;
   orr_rig_run(&rig, &o, &stats, &live);
   assert_int_equal(live.frames, 12);
@@ -301,7 +301,7 @@ static void catch_up_gives_up_after_its_limit(void **state) {
 static void slip_moves_the_grid_by_whole_periods_and_counts_them(void **state) {
   (void)state;
   rig = (struct orr_rig){.fault = ORR_RIG_BURN, .fault_frame = FAULT_FRAME, .fault_ns = 35 * MS};
-  struct orr_loop_options o = options(20);
+  struct orr_rt_loop_options o = options(20);
   o.policy = ORR_OVERRUN_SLIP;
   o.phase_ns = 777;
   orr_rig_run(&rig, &o, &stats, &live);
@@ -316,11 +316,11 @@ static void slip_moves_the_grid_by_whole_periods_and_counts_them(void **state) {
 static void stop_ends_the_run_and_says_which_frame_and_why(void **state) {
   (void)state;
   rig = (struct orr_rig){.fault = ORR_RIG_BURN, .fault_frame = FAULT_FRAME, .fault_ns = 35 * MS};
-  struct orr_loop_options o = options(20);
+  struct orr_rt_loop_options o = options(20);
   o.policy = ORR_OVERRUN_STOP;
   orr_rig_run(&rig, &o, &stats, &live);
   assert_int_equal(rig.finished, 1);
-  assert_int_equal(rig.result.end, ORR_LOOP_OVERRUN);
+  assert_int_equal(rig.result.end, ORR_RT_LOOP_OVERRUN);
   assert_int_equal(rig.result.record.frame, FAULT_FRAME);
   assert_int_equal(rig.result.record.cause, ORR_CAUSE_STAGE);
   assert_int_equal(rig.result.record.stage, 2);
@@ -330,10 +330,10 @@ static void stop_ends_the_run_and_says_which_frame_and_why(void **state) {
 static void a_stage_that_fails_ends_the_run_with_its_code(void **state) {
   (void)state;
   rig = (struct orr_rig){.fault = ORR_RIG_FAIL, .fault_frame = FAULT_FRAME, .fault_code = 42};
-  struct orr_loop_options o = options(20);
+  struct orr_rt_loop_options o = options(20);
   o.period_ns = MS;
   orr_rig_run(&rig, &o, &stats, &live);
-  assert_int_equal(rig.result.end, ORR_LOOP_STAGE);
+  assert_int_equal(rig.result.end, ORR_RT_LOOP_STAGE);
   assert_int_equal(rig.result.code, 42);
   assert_int_equal(rig.result.stage, 2);
   assert_int_equal(rig.result.record.frame, FAULT_FRAME);
@@ -343,18 +343,18 @@ static void a_stage_that_fails_ends_the_run_with_its_code(void **state) {
 
 static void bad_options_are_refused_with_a_reason(void **state) {
   (void)state;
-  struct orr_loop loop;
-  struct orr_loop_options o = options(1);
+  struct orr_rt_loop loop;
+  struct orr_rt_loop_options o = options(1);
   orr_stats_init(&stats, "bad", o.period_ns);
-  assert_null(orr_loop_init(&loop, &o, &orr_rig_work, &rig, &stats));
+  assert_null(orr_rt_loop_init(&loop, &o, &orr_rig_work, &rig, &stats));
   o.period_ns = ORR_PERIOD_MIN_NS - 1;
-  assert_non_null(orr_loop_init(&loop, &o, &orr_rig_work, &rig, &stats));
+  assert_non_null(orr_rt_loop_init(&loop, &o, &orr_rig_work, &rig, &stats));
   o = options(1);
   o.margin_ns = o.period_ns + 1;
-  assert_non_null(orr_loop_init(&loop, &o, &orr_rig_work, &rig, &stats));
+  assert_non_null(orr_rt_loop_init(&loop, &o, &orr_rig_work, &rig, &stats));
   o = options(1);
   o.catch_up_limit = 0;
-  assert_non_null(orr_loop_init(&loop, &o, &orr_rig_work, &rig, &stats));
+  assert_non_null(orr_rt_loop_init(&loop, &o, &orr_rig_work, &rig, &stats));
 }
 
 int main(void) {

@@ -137,7 +137,7 @@ static int burn_a_little(void *user, struct orr_frame *frame) {
   return 0;
 }
 
-static void conclude(void *user, const struct orr_loop_result *result) {
+static void conclude(void *user, const struct orr_rt_loop_result *result) {
   struct evidence *e = user;
   (void)result;
   watch.on = 0;
@@ -268,7 +268,7 @@ static int install(void *user, struct orr_frame *frame) {
   return 0;
 }
 
-static void leave(void *user, const struct orr_loop_result *result) {
+static void leave(void *user, const struct orr_rt_loop_result *result) {
   (void)user;
   (void)result;
   _exit(0); /* nothing else is allowed any more */
@@ -284,17 +284,17 @@ static const struct orr_work filtered = {
 /* The wait status of a child whose loop runs behind the filter. */
 static int run_filtered(int spoil_how) {
   static struct orr_stats stats;
-  static struct orr_loop loop;
+  static struct orr_rt_loop loop;
   struct evidence e = {.spoil = spoil_how};
-  const struct orr_loop_options o = {
+  const struct orr_rt_loop_options o = {
       .period_ns = 1000000, .margin_ns = 100000, .policy = ORR_OVERRUN_CATCH_UP, .catch_up_limit = 3, .frames = 500};
   int status = -1;
   pid_t child = fork();
   if (child == 0) {
     orr_stats_init(&stats, "filtered", o.period_ns);
-    if (orr_loop_init(&loop, &o, &filtered, &e, &stats))
+    if (orr_rt_loop_init(&loop, &o, &filtered, &e, &stats))
       _exit(4);
-    orr_loop_run(&loop);
+    orr_rt_loop_run(&loop);
     _exit(5); /* finish does not return */
   }
   waitpid(child, &status, 0);
