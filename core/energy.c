@@ -130,19 +130,20 @@ orr_spatial orr_momentum(const struct orr_model *model, struct orr_workspace *ws
 }
 
 struct orr_mass_properties orr_mass_properties(const struct orr_model *model, struct orr_workspace *ws) {
-  struct orr_mass_properties sum = {0};
-  orr_vec3 moment = v3_zero();
+  double mass = 0;
+  orr_vec3 moment = v3_zero(), com = v3_zero();
+  orr_sym3 about_origin = s3_zero();
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link_state *state = &ws->links[k];
     struct orr_rigid body = rigid_part(model, ws, k);
     orr_inertia own = in_rotate(state->attitude, in_rigid(body.mass, body.s, body.i));
-    sum.inertia = s3_add(sum.inertia, in_shift(state->position, own).a);
-    sum.mass += body.mass;
+    about_origin = s3_add(about_origin, in_shift(state->position, own).a);
+    mass += body.mass;
     moment = v3_add(moment, v3_madd(m3_apply(state->attitude, body.s), body.mass, state->position));
   }
-  if (!(sum.mass > 0))
-    return sum;
-  sum.com = v3_scale(1 / sum.mass, moment);
-  sum.inertia = s3_add(sum.inertia, s3_point(-sum.mass, sum.com));
-  return sum;
+  if (mass > 0)
+    com = v3_scale(1 / mass, moment);
+  orr_sym3 i = s3_add(about_origin, s3_point(-mass, com));
+  return (struct orr_mass_properties){
+      .mass = mass, .com = {com.x, com.y, com.z}, .inertia = {i.xx, i.yy, i.zz, i.xy, i.xz, i.yz}};
 }

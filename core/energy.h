@@ -3,6 +3,7 @@
 #ifndef ORR_CORE_ENERGY_H
 #define ORR_CORE_ENERGY_H
 
+#include "core/massprops.h"
 #include "core/workspace.h"
 
 /* J: ½ V_mᵀ M_m V_m of every body, rotors included. */
@@ -14,12 +15,7 @@ double orr_potential_energy(const struct orr_model *model, struct orr_workspace 
 /* [angular about the inertial origin; linear], inertial axes, N m s and N s; rotors included. */
 orr_spatial orr_momentum(const struct orr_model *model, struct orr_workspace *ws);
 
-/* Of the whole system where it is: kg; m, inertial; kg m² about the mass centre, inertial axes. */
-struct orr_mass_properties {
-  double mass;
-  orr_vec3 com;
-  orr_sym3 inertia;
-};
+/* Of the whole system where it is. */
 struct orr_mass_properties orr_mass_properties(const struct orr_model *model, struct orr_workspace *ws);
 
 #endif

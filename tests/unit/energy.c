@@ -317,8 +317,8 @@ static void mass_properties_are_the_roots_block_of_the_mass_matrix(void **state)
     struct orr_mass_properties all = orr_mass_properties(trial.model, trial.ws);
     struct orr_node_state node;
     orr_node_query(trial.model, trial.ws, orr_model_node(trial.model, root, s->bodies[root].hinge.node), &node);
-    orr_vec3 c = m3_apply_t(node.attitude, v3_sub(all.com, node.position));
-    orr_sym3 about_o = s3_add(s3_rotate(m3_transpose(node.attitude), all.inertia), s3_point(all.mass, c));
+    orr_vec3 c = m3_apply_t(node.attitude, v3_sub(v3_from(all.com), node.position));
+    orr_sym3 about_o = s3_add(s3_rotate(m3_transpose(node.attitude), s3_from(all.inertia)), s3_point(all.mass, c));
     orr_inertia whole = in_rigid(all.mass, v3_scale(all.mass, c), about_o);
     double want[36], have[36];
     for (int i = 0; i < 6; i++) {
