@@ -47,16 +47,6 @@ size_t orr_assembly_size(const struct orr_loops *loops) {
 
 /* ---- measures ---------------------------------------------------------------------------------------------- */
 
-static double mechanism_size(const struct orr_loops *l) {
-  double size = 0;
-  for (int i = 0; i < l->link_count; i++)
-    size = fmax(size, v3_norm(l->model->links[l->links[i].link].l0));
-  for (int i = 0; i < l->count; i++)
-    for (int s = 0; s < 2 && l->loops[i].kind != ORR_LOOP_GEAR; s++)
-      size = fmax(size, v3_norm(l->model->nodes[l->loops[i].node[s]].at));
-  return size > 0 ? size : 1;
-}
-
 static bool row_turns(const struct orr_loops *l, int row) {
   const struct orr_loop *loop = &l->loops[l->row_loop[row]];
   if (loop->kind == ORR_LOOP_GEAR)
@@ -201,25 +191,9 @@ static void measure_moves(struct search *s, const double *q, struct orr_assembly
   }
 }
 
-int orr_loops_rank(struct orr_loops *l, const struct orr_workspace *ws, int *redundant) {
-  orr_loops_jacobian(l);
-  for (int i = 0; i < l->link_count; i++) {
-    const struct orr_loop_link *k = &l->links[i];
-    for (int c = 0; c < l->model->links[k->link].dof && ws->prescribed[k->link]; c++)
-      for (int r = 0; r < l->row_count; r++)
-        l->g.a[(size_t)r * (size_t)l->g.width + (size_t)(k->column + k->modes + c)] = 0;
-  }
-  orr_pivot_factor(&l->g, ORR_LOOP_RANK_TOLERANCE);
-  for (int i = 0; redundant && i < l->count; i++)
-    redundant[i] = 0;
-  for (int r = l->g.rank; redundant && r < l->row_count; r++)
-    redundant[l->row_loop[l->g.order[r]]]++;
-  return l->g.rank;
-}
-
 struct orr_assembly orr_loops_assemble(struct orr_loops *loops, struct orr_workspace *ws, void *memory, double *q) {
   struct orr_block block = {.base = memory, .size = orr_assembly_size(loops)};
-  struct search s = {.loops = loops, .ws = ws, .size = mechanism_size(loops)};
+  struct search s = {.loops = loops, .ws = ws, .size = loops->size};
   struct orr_assembly out = {.size = s.size};
   size_t bytes = sizeof *q * (size_t)loops->model->q_count;
   layout(&s, &block);
@@ -244,6 +218,7 @@ struct orr_assembly orr_loops_assemble(struct orr_loops *loops, struct orr_works
   memcpy(q, s.best, bytes);
   orr_loops_place(loops, ws, q);
   measure_moves(&s, q, &out);
-  out.rank = orr_loops_rank(loops, ws, NULL);
+  orr_loops_jacobian(loops);
+  out.rank = orr_loops_rank(loops, ws, NULL, NULL);
   return out;
 }

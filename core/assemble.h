@@ -31,8 +31,4 @@ size_t orr_assembly_size(const struct orr_loops *loops);
  * 64 starts of 100 steps each, fewer when a step is costly. [init] O(rows² columns) a step. */
 struct orr_assembly orr_loops_assemble(struct orr_loops *loops, struct orr_workspace *ws, void *block, double *q);
 
-/* The rank of G at the placed q over free columns; `redundant` [count of loops], or NULL: equations of each that depend on
- * others. Leaves loops->g factored. [init], O(rows² columns). */
-int orr_loops_rank(struct orr_loops *loops, const struct orr_workspace *ws, int *redundant);
-
 #endif

@@ -34,7 +34,7 @@ static void rotors_load(const struct orr_model *m, struct orr_workspace *ws) {
 }
 
 /* Ω̇ = τ/J − u·ω̇_n */
-static void rotors_accelerate(const struct orr_model *m, struct orr_workspace *ws) {
+void orr_rotors_accelerate(const struct orr_model *m, struct orr_workspace *ws) {
   for (int i = 0; i < m->rotor_count; i++) {
     const struct orr_rotor *rotor = &m->rotors[i];
     orr_spatial node = orr_node_acceleration(m, ws, rotor->node);
@@ -171,7 +171,7 @@ enum orr_status orr_forward(const struct orr_model *model, struct orr_workspace 
   if (status != ORR_OK)
     return status;
   sweep_outward(model, ws, accel);
-  rotors_accelerate(model, ws);
+  orr_rotors_accelerate(model, ws);
   return ORR_OK;
 }
 

@@ -37,4 +37,7 @@ void orr_hinge_springs_add(const struct orr_link *link, const double *q, const d
  * their torques. `force` NULL: no modal forces. Shared with inverse dynamics. [rt] O(N + Σn²). */
 void orr_forward_load(const struct orr_model *model, struct orr_workspace *ws, const double *force);
 
+/* ws->rotor_accel from the accelerations of the links: the last step of orr_forward. [rt] O(rotors n). */
+void orr_rotors_accelerate(const struct orr_model *model, struct orr_workspace *ws);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include <float.h>
 
+#include "core/closed.h"
 #include "core/forward.h"
 #include "core/kinematics.h"
 
@@ -113,6 +114,17 @@ static void load(struct orr_integration *i, const struct orr_evaluation_point *p
   i->drive->apply(i->drive, i->ws, point, i->force, i->given);
 }
 
+/* Forward dynamics of what is set and loaded. */
+static enum orr_status forward(struct orr_integration *i, double *accel) {
+  return i->closed ? orr_closed_forward(i->closed, i->ws, i->force, i->given, accel)
+                   : orr_forward(i->model, i->ws, i->force, i->given, accel);
+}
+
+/* Dependent coordinates and speeds of a stage, which follow the independent ones; those at the start of a step do already. */
+static enum orr_status close_stage(struct orr_integration *i) {
+  return i->closed ? orr_closed_close(i->closed, i->ws, i->q1, i->u1) : ORR_OK;
+}
+
 /* The derivative at the stage's state into kq, ku, ks of `slot`. */
 static enum orr_status evaluate(struct orr_integration *i, const struct orr_evaluation_point *point, const double *q,
                                 const double *u, const double *spin, int slot) {
@@ -121,7 +133,7 @@ static enum orr_status evaluate(struct orr_integration *i, const struct orr_eval
   load(i, point);
   i->state_is_set = false;
   coordinate_rates(i->model, q, i->sigma, u, i->kq[slot]);
-  enum orr_status status = orr_forward(i->model, i->ws, i->force, i->given, i->ku[slot]);
+  enum orr_status status = forward(i, i->ku[slot]);
   memcpy(i->ks[slot], i->ws->rotor_accel, sizeof(double) * (size_t)i->model->rotor_count);
   return status;
 }
@@ -156,7 +168,11 @@ static enum orr_status finish(struct orr_integration *i) {
     }
     return ORR_ERROR_NOT_FINITE;
   }
-  orr_coordinates_add(m, i->q, i->sigma, i->q);
+  orr_coordinates_add(m, i->q, i->sigma, i->q1);
+  enum orr_status status = i->closed ? orr_closed_project(i->closed, i->ws, i->q1, i->u1) : ORR_OK;
+  if (status != ORR_OK)
+    return status;
+  memcpy(i->q, i->q1, sizeof(double) * (size_t)m->q_count);
   memcpy(i->u, i->u1, sizeof(double) * (size_t)m->u_count);
   memcpy(i->spin, i->spin1, sizeof(double) * (size_t)m->rotor_count);
   return ORR_OK;
@@ -191,7 +207,8 @@ static enum orr_status first(struct orr_integration *i, struct orr_evaluation_po
 static enum orr_status next(struct orr_integration *i, struct orr_evaluation_point *point, int index, double part) {
   point->index = index;
   point->part = part;
-  return evaluate(i, point, i->q1, i->u1, i->spin1, index);
+  enum orr_status status = close_stage(i);
+  return status != ORR_OK ? status : evaluate(i, point, i->q1, i->u1, i->spin1, index);
 }
 
 /* ---- rules ------------------------------------------------------------------------------------------------------ */
@@ -274,7 +291,7 @@ static enum orr_status implicit_stage(struct orr_integration *i, double s, int s
   const struct orr_model *m = i->model;
   add_elastic(i, -s, i->kq[slot], NULL, i->force);
   i->ws->implicit_s = s;
-  enum orr_status status = orr_forward(m, i->ws, i->force, i->given, i->ku[slot]);
+  enum orr_status status = forward(i, i->ku[slot]);
   i->ws->implicit_s = 0;
   memcpy(i->ks[slot], i->ws->rotor_accel, sizeof(double) * (size_t)m->rotor_count);
   for (int b = 0; b < m->body_count; b++) {
@@ -308,6 +325,9 @@ static enum orr_status step_implicit_modal(struct orr_integration *i, struct orr
   move_stage(i, h, 0);
   point->index = 1;
   point->part = 1;
+  status = close_stage(i);
+  if (status != ORR_OK)
+    return status;
   set_state(i, i->q1, i->u1, i->spin1);
   load(i, point);
   coordinate_rates(m, i->q1, i->sigma, i->u1, i->kq[1]);
@@ -347,5 +367,5 @@ enum orr_status orr_integration_observe(struct orr_integration *i, int64_t now_n
   assert(i->state_is_set);
   const struct orr_evaluation_point point = {.start_ns = now_ns, .index = -1};
   load(i, &point);
-  return orr_forward(i->model, i->ws, i->force, i->given, i->ku[0]);
+  return forward(i, i->ku[0]);
 }

@@ -18,6 +18,8 @@
 
 #include "core/workspace.h"
 
+struct orr_closed; /* core/closed.h */
+
 enum orr_integrator { ORR_RK4, ORR_HEUN, ORR_SEMI_IMPLICIT, ORR_IMPLICIT_MODAL, ORR_INTEGRATOR_COUNT };
 
 /* As run files write them; ends with NULL. */
@@ -44,11 +46,12 @@ struct orr_integration {
   struct orr_workspace *ws;
   struct orr_drive *drive;
   enum orr_integrator rule;
-  double *q, *u, *spin;    /* the state: [q_count], [u_count], [rotor_count] rad/s */
-  bool state_is_set;       /* the workspace holds this very state: the first evaluation need not set it */
-  double *force, *given;   /* [u_count] of the last evaluation */
-  double *q1, *u1, *spin1; /* the state of a stage */
-  double *sigma;           /* [u_count] its q1 = q ⊕ sigma */
+  struct orr_closed *closed; /* closed loops, or NULL: closed at every stage, projected at the end of a step */
+  double *q, *u, *spin;      /* the state: [q_count], [u_count], [rotor_count] rad/s */
+  bool state_is_set;         /* the workspace holds this very state: the first evaluation need not set it */
+  double *force, *given;     /* [u_count] of the last evaluation */
+  double *q1, *u1, *spin1;   /* the state of a stage */
+  double *sigma;             /* [u_count] its q1 = q ⊕ sigma */
   double *kq[4], *ku[4], *ks[4];
 };
 

@@ -2,16 +2,15 @@
 
 #include "core/articulated.h"
 #include "core/kinematics.h"
-
-const double ORR_LOOP_RANK_TOLERANCE = 1e-8;
+#include "core/loop_group.h"
 
 /* ---- compiling --------------------------------------------------------------------------------------------- */
 
 static const int rows_of_kind[] = {
     [ORR_LOOP_POINT] = 3, [ORR_LOOP_WELD] = 6, [ORR_LOOP_REVOLUTE] = 5, [ORR_LOOP_DISTANCE] = 1, [ORR_LOOP_GEAR] = 1};
 
-/* Nearest common ancestor, or −1; parents have lower numbers. */
-static int common_ancestor(const struct orr_model *m, int a, int b) {
+/* Parents have lower numbers. */
+int orr_common_ancestor(const struct orr_model *m, int a, int b) {
   while (a != b) {
     if (a > b)
       a = m->links[a].parent;
@@ -31,7 +30,7 @@ static struct orr_loop compile(const struct orr_loop_desc *d, const struct orr_m
   }
   if (d->kind == ORR_LOOP_GEAR)
     return loop;
-  loop.meet = common_ancestor(m, loop.link[0], loop.link[1]);
+  loop.meet = orr_common_ancestor(m, loop.link[0], loop.link[1]);
   for (int s = 0; s < 2; s++)
     for (int k = loop.link[s]; k != loop.meet; k = m->links[k].parent)
       loop.steps[s]++;
@@ -106,7 +105,11 @@ static struct orr_loops layout(struct orr_block *block, const struct orr_model *
   for (int s = 0; s < 2; s++)
     l.pi[s] = ORR_TAKE(block, double, 6 * ld);
   l.scratch = ORR_TAKE(block, double, ld);
+  l.aggregate_of = ORR_TAKE(block, int, m->body_count);
+  l.marks = ORR_TAKE(block, bool, m->body_count);
+  l.step = ORR_TAKE(block, double, n.columns + 3);
   orr_pivot_layout(&l.g, n.rows, n.columns, block);
+  orr_pivot_layout(&l.judge, n.rows, n.columns, block);
   return l;
 }
 
@@ -174,7 +177,17 @@ static void fill_links(struct orr_loops *l) {
     for (int c = 0; c < link->mode_count + link->dof; c++)
       l->column_u[l->column_count++] = link->u + c;
   }
-  l->g.width = (l->column_count + 3) / 4 * 4;
+  l->g.width = l->judge.width = (l->column_count + 3) / 4 * 4;
+}
+
+static double mechanism_size(const struct orr_loops *l) {
+  double size = 0;
+  for (int i = 0; i < l->link_count; i++)
+    size = fmax(size, v3_norm(l->model->links[l->links[i].link].l0));
+  for (int i = 0; i < l->count; i++)
+    for (int s = 0; s < 2 && l->loops[i].kind != ORR_LOOP_GEAR; s++)
+      size = fmax(size, v3_norm(l->model->nodes[l->loops[i].node[s]].at));
+  return size > 0 ? size : 1;
 }
 
 struct orr_loops *orr_loops_init(void *memory, size_t bytes, const struct orr_description *description,
@@ -188,6 +201,8 @@ struct orr_loops *orr_loops_init(void *memory, size_t bytes, const struct orr_de
   fill_loops(self, description);
   mark_links(self);
   fill_links(self);
+  self->size = mechanism_size(self);
+  orr_loops_group(self);
   return self;
 }
 
@@ -286,12 +301,15 @@ static orr_vec3 rotation_vector(orr_mat3 r) {
   return sine > 1e-9 ? v3_scale(2 * atan2(sine, q[3]) / sine, v) : v3_scale(2, v);
 }
 
-static void place_loop(struct orr_loops *l, const struct orr_workspace *ws, const struct orr_loop *loop) {
+static void place_loop(struct orr_loops *l, const struct orr_workspace *ws, struct orr_loop *loop) {
   struct end e[2];
   for (int s = 0; s < 2; s++)
     e[s] = find_end(l, ws, loop, s);
   orr_vec3 d = v3_sub(e[1].p, e[0].p), none = v3_zero();
+  orr_mat3 r = m3_mul(m3_transpose(e[0].r), e[1].r);
   double *phi = l->residual + loop->row;
+  loop->r = r;
+  loop->d = m3_apply_t(e[0].r, d);
   if (loop->kind == ORR_LOOP_DISTANCE) {
     double length = v3_norm(d);
     orr_vec3 n = length > 0 ? v3_scale(1 / length, d) : none;
@@ -300,7 +318,6 @@ static void place_loop(struct orr_loops *l, const struct orr_workspace *ws, cons
     return;
   }
   int row = loop->row;
-  orr_mat3 r = m3_mul(m3_transpose(e[0].r), e[1].r);
   if (loop->kind == ORR_LOOP_WELD) {
     v3_to(phi, rotation_vector(r));
     for (int i = 0; i < 3; i++)
@@ -312,7 +329,7 @@ static void place_loop(struct orr_loops *l, const struct orr_workspace *ws, cons
     set_row(l, loop, row++, e, e[1].p, m3_apply(e[0].r, loop->e1), none);
     set_row(l, loop, row++, e, e[1].p, m3_apply(e[0].r, loop->e2), none);
   }
-  v3_to(l->residual + row, m3_apply_t(e[0].r, d));
+  v3_to(l->residual + row, loop->d);
   for (int i = 0; i < 3; i++)
     set_row(l, loop, row++, e, e[1].p, none, m3_col(e[0].r, i));
 }
@@ -326,7 +343,7 @@ void orr_loops_place(struct orr_loops *l, struct orr_workspace *ws, const double
   for (int i = 0; i < l->link_count; i++)
     place_link(l, ws, q, &l->links[i]);
   for (int i = 0; i < l->count; i++) {
-    const struct orr_loop *loop = &l->loops[i];
+    struct orr_loop *loop = &l->loops[i];
     if (loop->kind != ORR_LOOP_GEAR) {
       place_loop(l, ws, loop);
       continue;
@@ -348,9 +365,10 @@ void orr_loops_keep_distances(struct orr_loops *l) {
 
 /* ---- G ----------------------------------------------------------------------------------------------------- */
 
-/* What h·w would be if nothing cancelled. */
-static double product_size(orr_spatial h, orr_spatial w) {
-  return v3_norm(h.w) * v3_norm(w.w) + v3_norm(h.v) * v3_norm(w.v);
+/* What h·w would be if nothing cancelled: a force may act with any arm there is in the mechanism. */
+static double product_size(orr_spatial h, orr_spatial w, double arm) {
+  double force = v3_norm(w.v);
+  return v3_norm(h.w) * (v3_norm(w.w) + arm * force) + v3_norm(h.v) * force;
 }
 
 /* Modal forces `modal` [ld], made by a wrench about the origin of S, enter the row; less Π_dᵀ w where the hinge's node moves,
@@ -393,7 +411,7 @@ static double carry(struct orr_loops *l, const struct orr_loop *loop, int side, 
     const struct orr_loop_link *k = &l->links[l->link_at[l->path[loop->path[side] + t]]];
     carried[t] = w;
     for (int i = 0; i < l->model->links[k->link].dof; i++) {
-      double size = product_size(k->h[i], w);
+      double size = product_size(k->h[i], w, l->size);
       g[k->column + k->modes + i] += sp_dot(k->h[i], w);
       gross += size * size;
     }
@@ -416,6 +434,15 @@ static int hinge_column(const struct orr_loops *l, int link) {
   return k->column + k->modes;
 }
 
+/* An equation that is all rounding is seen as such beside its loop's others. */
+static void even_out(struct orr_loops *l, const struct orr_loop *loop) {
+  double most = 0, *gross = l->g.gross + loop->row;
+  for (int r = 0; r < loop->rows; r++)
+    most = fmax(most, gross[r]);
+  for (int r = 0; r < loop->rows; r++)
+    gross[r] = fmax(gross[r], 1e-3 * most);
+}
+
 void orr_loops_jacobian(struct orr_loops *l) {
   memset(l->g.a, 0, sizeof(double) * (size_t)l->row_count * (size_t)l->g.width);
   for (int row = 0; row < l->row_count; row++) {
@@ -430,6 +457,8 @@ void orr_loops_jacobian(struct orr_loops *l) {
     }
     l->g.gross[row] = sqrt(gross);
   }
+  for (int i = 0; i < l->count; i++)
+    even_out(l, &l->loops[i]);
 }
 
 /* ---- gaps and moves ---------------------------------------------------------------------------------------- */
@@ -459,23 +488,23 @@ static void turn_quaternion(double *q, orr_vec3 by) {
   memcpy(q, out, sizeof out);
 }
 
-void orr_loops_move(const struct orr_loops *l, const double *step, double *q) {
-  for (int i = 0; i < l->link_count; i++) {
-    const struct orr_loop_link *k = &l->links[i];
-    const struct orr_link *link = &l->model->links[k->link];
-    const double *d = step + k->column;
-    double *at = q + link->hinge_q;
-    for (int r = 0; r < k->modes; r++)
-      q[link->q + r] += d[r];
-    d += k->modes;
-    if (link->kind == ORR_HINGE_BALL) {
-      turn_quaternion(at, v3_from(d));
-    } else if (link->kind == ORR_HINGE_FREE) {
-      v3_to(at, v3_add(v3_from(at), m3_apply(quat_matrix(at + 3), v3_from(d + 3))));
-      turn_quaternion(at + 3, v3_from(d));
-    } else {
-      for (int c = 0; c < link->dof; c++)
-        at[c] += d[c];
-    }
+void orr_link_move(const struct orr_link *link, const double *by, double *q) {
+  double *at = q + link->hinge_q;
+  for (int r = 0; r < link->mode_count; r++)
+    q[link->q + r] += by[r];
+  by += link->mode_count;
+  if (link->kind == ORR_HINGE_BALL) {
+    turn_quaternion(at, v3_from(by));
+  } else if (link->kind == ORR_HINGE_FREE) {
+    v3_to(at, v3_add(v3_from(at), m3_apply(quat_matrix(at + 3), v3_from(by + 3))));
+    turn_quaternion(at + 3, v3_from(by));
+  } else {
+    for (int c = 0; c < link->dof; c++)
+      at[c] += by[c];
   }
+}
+
+void orr_loops_move(const struct orr_loops *l, const double *step, double *q) {
+  for (int i = 0; i < l->link_count; i++)
+    orr_link_move(&l->model->links[l->links[i].link], step + l->links[i].column, q);
 }

@@ -37,6 +37,8 @@ struct orr_loop {
   int steps[2];   /* links on it; gear: 0 */
   int row, rows;  /* its equations */
   int carried[2]; /* where its first row's wrenches begin in orr_loops.carried: [rows][steps] per side */
+  orr_mat3 r;     /* at the placed q: v_A = r v_B, node axes */
+  orr_vec3 d;     /* m, from the first node to the second, axes of the first */
 };
 
 /* A link that some loop equation depends on, where it is relative to its parent. */
@@ -67,10 +69,19 @@ struct orr_loops {
   int *row_loop;               /* [row_count] */
   struct orr_loop_row *rows;   /* [row_count] */
   orr_spatial *carried;        /* wrench of a row as the path hands it from link to link, at each link's origin */
+  int aggregate_count;         /* of embedded loops: loop_group.h */
+  int *aggregate_of;           /* [body_count] links, or −1 */
+  bool *marks;                 /* [body_count] scratch */
   double *residual;            /* [row_count] φ: m, rad, or the unit of the gear's q_B */
   double *pi[2], *scratch;     /* [6][largest ld] of the two nodes at hand; [largest ld] */
-  struct orr_pivot g;          /* a: G as it is after orr_loops_jacobian */
+  double *step;                /* [g.width] scratch for orr_loops_move */
+  double size;                 /* m, of the mechanism: the longest arm of its links */
+  struct orr_pivot g;          /* a, gross: G as it is after orr_loops_jacobian */
+  struct orr_pivot judge;      /* a copy of G over free columns, factored: orr_loops_rank */
 };
+
+/* The nearest common ancestor of two links, or −1. [any] O(depth). */
+int orr_common_ancestor(const struct orr_model *model, int a, int b);
 
 /* [init] O(loops · depth). */
 size_t orr_loops_size(const struct orr_description *description, const struct orr_model *model);
@@ -93,11 +104,26 @@ struct orr_loop_gap {
 };
 struct orr_loop_gap orr_loop_gap(const struct orr_loops *loops, int i);
 
+/* The rank of G, as it is filled, over free columns; embedded loops first, so that what an augmented one repeats of them is called
+ * redundant there. *embedded: the rank of those alone; redundant [count]: equations of each loop that follow from others; both
+ * may be NULL. Leaves loops->judge factored. [rt] O(rows² columns). */
+int orr_loops_rank(struct orr_loops *loops, const struct orr_workspace *ws, int *embedded, int *redundant);
+
+/* What redundant equations leave open, after orr_loops_rank: multipliers of loops, forces through hinges, efforts of driven
+ * ones. Arrays [count], [body_count] and [body_count], bodies in file order; the loops are placed. [any] O(rows² path). */
+void orr_loops_undetermined(const struct orr_loops *loops, bool *multipliers, bool *forces, bool *efforts);
+
+/* q ⊕ by for one link: `by` its modes, then its hinge, as speeds times a time; rotations along the exponential map. [rt] O(n). */
+void orr_link_move(const struct orr_link *link, const double *by, double *q);
+
 /* q ⊕ step: columns of G added to coordinates, rotations along the exponential map. [rt] O(columns). */
 void orr_loops_move(const struct orr_loops *loops, const double *step, double *q);
 
 /* Redundant below this part of what an equation would be if nothing in it cancelled. Sixteen digits, less what a closed
  * posture misses (projection: 1e-12) and what a file rounds. */
-extern const double ORR_LOOP_RANK_TOLERANCE;
+#define ORR_LOOP_RANK_TOLERANCE 1e-8
+
+/* What counts as closed after projection: m (of mechanisms beyond a metre, of their size) and rad. */
+#define ORR_LOOP_CLOSED 1e-12
 
 #endif

@@ -121,6 +121,10 @@ enum orr_status {
   ORR_ERROR_BLOCK,      /* the block is smaller than the size asked for */
   ORR_ERROR_SINGULAR,   /* D(k) is singular: nothing beyond hinge or mode resists it */
   ORR_ERROR_NOT_FINITE, /* D(k) or the force on it is not a finite number */
+  /* Closed loops: which one, orr_closed.failed_loop tells. */
+  ORR_ERROR_LOOP_SINGULAR, /* the posture takes an equation away: what the loop then does is not determined */
+  ORR_ERROR_LOOP_CONFLICT, /* what hinges are driven to do tears it open */
+  ORR_ERROR_LOOP_OPEN,     /* its coordinates could not be closed */
 };
 
 /* Bytes that the model takes. [init] O(description). */

@@ -38,13 +38,9 @@ static int largest(const struct orr_pivot *p, int k, double *left) {
 }
 
 /* q_k = a / |a|; r_ki = q_k · a_i, a_i −= r_ki q_k (modified Gram-Schmidt, so that R is as good as Householder's). */
-void orr_pivot_factor(struct orr_pivot *p, double tolerance) {
+void orr_pivot_continue(struct orr_pivot *p, double tolerance) {
   int m = p->rows, w = p->width;
-  memset(p->r, 0, sizeof *p->r * (size_t)m * (size_t)m);
-  for (int i = 0; i < m; i++)
-    p->order[i] = i;
-  p->rank = 0;
-  for (int k = 0; k < m; k++) {
+  for (int k = p->rank; k < m; k++) {
     double left;
     int at = largest(p, k, &left);
     if (!(left > tolerance))
@@ -66,6 +62,14 @@ void orr_pivot_factor(struct orr_pivot *p, double tolerance) {
     }
     p->rank = k + 1;
   }
+}
+
+void orr_pivot_factor(struct orr_pivot *p, double tolerance) {
+  memset(p->r, 0, sizeof *p->r * (size_t)p->rows * (size_t)p->rows);
+  for (int i = 0; i < p->rows; i++)
+    p->order[i] = i;
+  p->rank = 0;
+  orr_pivot_continue(p, tolerance);
 }
 
 /* y = R⁻ᵀ b */

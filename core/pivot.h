@@ -29,6 +29,9 @@ void orr_pivot_layout(struct orr_pivot *pivot, int rows, int columns, struct orr
 /* Factors what is in `a` and `gross`. O(rows² width). */
 void orr_pivot_factor(struct orr_pivot *pivot, double tolerance);
 
+/* Goes on after gross sizes of rows that were left have been changed: empty ones may have become eligible. */
+void orr_pivot_continue(struct orr_pivot *pivot, double tolerance);
+
 /* x = (A Aᵀ)⁻¹ b over the chosen rows, zero at the others. O(rank²). */
 void orr_pivot_solve(struct orr_pivot *pivot, const double *b, double *x);
 

@@ -43,6 +43,14 @@ const char *orr_status_text(enum orr_status status) {
     return "its D(k) is singular: nothing beyond its hinge or its modes resists some motion";
   case ORR_ERROR_NOT_FINITE:
     return "its D(k), or the force on it, is not a finite number";
+  case ORR_ERROR_LOOP_SINGULAR:
+    return "the posture is singular: equations of the loop coincide, and its motion is not determined";
+  case ORR_ERROR_LOOP_CONFLICT:
+    return "the prescribed hinges tear it open: they are more than the loop leaves free, and do not fit together";
+  case ORR_ERROR_LOOP_OPEN:
+    return "it could not be closed from its last posture";
   }
   return "unknown status";
 }
+
+bool orr_status_is_of_loop(enum orr_status status) { return status >= ORR_ERROR_LOOP_SINGULAR; }

@@ -24,4 +24,7 @@ void orr_compiled_destroy(struct orr_compiled *compiled);
 /* What a status of the solver means, for a message. */
 const char *orr_status_text(enum orr_status status);
 
+/* It is about a closed loop, not a body. */
+bool orr_status_is_of_loop(enum orr_status status);
+
 #endif

@@ -138,8 +138,12 @@ static int print(const struct arguments *a, json_t *result) {
 
 static void report(const struct arguments *a, const struct orr_evaluation *e, const char *when, int body,
                    enum orr_status status) {
-  fprintf(stderr, "%s: error: no solution %s: body '%s': %s\n", a->given, when,
-          body >= 0 ? e->description->bodies[body].name : "?", orr_status_text(status));
+  if (orr_status_is_of_loop(status))
+    fprintf(stderr, "%s: error: no solution %s: loop %d of the model: %s\n", a->given, when,
+            e->mechanism.closed->failed_loop + 1, orr_status_text(status));
+  else
+    fprintf(stderr, "%s: error: no solution %s: body '%s': %s\n", a->given, when,
+            body >= 0 ? e->description->bodies[body].name : "?", orr_status_text(status));
 }
 
 static int move(const struct arguments *a, struct orr_evaluation *e) {
@@ -155,10 +159,19 @@ static int move(const struct arguments *a, struct orr_evaluation *e) {
   return ORR_EXIT_BAD;
 }
 
+/* The case's state closes the loops; false with a message. */
+static bool loops_fit(const struct arguments *a, struct orr_evaluation *e) {
+  char what[128];
+  int loop = orr_evaluation_open_loop(e, what, sizeof what);
+  if (loop >= 0)
+    fprintf(stderr, "%s: error: loop %d of the model %s\n", a->given, loop + 1, what);
+  return loop < 0;
+}
+
 static int evaluate(const struct arguments *a, const struct orr_config *config, const struct orr_case *given) {
   const struct orr_description *description = orr_config_description(config);
-  if (description->loop_count && !a->inverse) {
-    fprintf(stderr, "%s: error: closed loops are not solved yet; --inverse, which ignores them, works\n", a->model);
+  if (description->loop_count && a->composite) {
+    fprintf(stderr, "%s: error: --method composite is for trees, and this model has closed loops\n", a->model);
     return ORR_EXIT_BAD;
   }
   struct orr_evaluation e;
@@ -170,9 +183,11 @@ static int evaluate(const struct arguments *a, const struct orr_config *config, 
   bool found = true;
   for (int i = 0; i < a->operational_count; i++)
     found = find_node(config, e.compiled.model, a->operational[i], &e.operational[e.operational_count++]) && found;
-  if (a->trajectory->count) {
+  if (!found || (!a->inverse && !loops_fit(a, &e))) {
+    /* said already */
+  } else if (a->trajectory->count) {
     exit_status = move(a, &e);
-  } else if (found) {
+  } else {
     enum orr_status status = orr_evaluation_run(&e, &body);
     if (status == ORR_OK)
       exit_status = print(a, orr_evaluation_json(&e));

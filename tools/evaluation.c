@@ -1,5 +1,6 @@
 #include "tools/evaluation.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/articulated.h"
@@ -9,6 +10,7 @@
 #include "core/forward.h"
 #include "core/inverse.h"
 #include "core/kinematics.h"
+#include "core/loop_motion.h"
 #include "core/operators.h"
 
 static double *numbers(int count) { return orr_aligned_block(sizeof(double) * (size_t)count); }
@@ -44,9 +46,14 @@ void orr_evaluation_create(struct orr_evaluation *e, const struct orr_descriptio
   e->prescribed = numbers(m->u_count);
   for (int i = 0; i < m->body_count; i++)
     put_body(e, i);
+  if (!description->loop_count)
+    return;
+  orr_mechanism_create(&e->mechanism, &e->compiled, description);
+  orr_mechanism_solver(&e->mechanism, &e->compiled, e->q);
 }
 
 void orr_evaluation_destroy(struct orr_evaluation *e) {
+  orr_mechanism_destroy(&e->mechanism);
   orr_compiled_destroy(&e->compiled);
   free(e->q);
   free(e->u);
@@ -76,6 +83,45 @@ static enum orr_status run_composite(struct orr_evaluation *e) {
   return status;
 }
 
+int orr_evaluation_open_loop(struct orr_evaluation *e, char *text, size_t size) {
+  static const double MOST = 1e-6;
+  const struct orr_loops *l = e->mechanism.loops;
+  for (int i = 0; l && i < l->count; i++) {
+    struct orr_loop_gap gap = orr_loop_gap(l, i);
+    if (gap.metres <= MOST * fmax(1, l->size) && gap.radians <= MOST)
+      continue;
+    snprintf(text, size, "is not closed in this state: %.3g m and %.3g rad are left open", gap.metres, gap.radians);
+    return i;
+  }
+  double *rates = l ? numbers(l->row_count) : NULL;
+  int open = -1;
+  if (l)
+    orr_loops_velocity(l, e->u, rates);
+  for (int r = 0; l && r < l->row_count && open < 0; r++) {
+    double largest = 1;
+    for (int c = 0; c < l->column_count; c++)
+      largest = fmax(largest, fabs(e->u[l->column_u[c]]));
+    if (fabs(rates[r]) <= MOST * largest * fmax(1, l->g.gross[r]))
+      continue;
+    snprintf(text, size, "opens at %.3g m/s or rad/s with the speeds of this state", rates[r]);
+    open = l->row_loop[r];
+  }
+  free(rates);
+  return open;
+}
+
+static enum orr_status run_closed(struct orr_evaluation *e) {
+  struct orr_closed *c = e->mechanism.closed;
+  struct orr_workspace *ws = e->compiled.ws;
+  enum orr_status status = orr_closed_close(c, ws, e->q, e->u);
+  if (status != ORR_OK)
+    return status;
+  orr_state_set(ws->model, ws, e->q, e->u);
+  orr_poses_update(ws->model, ws);
+  orr_evaluation_externals(e);
+  return orr_closed_forward(c, ws, e->force, e->prescribed, e->accel);
+}
+
 enum orr_status orr_evaluation_run(struct orr_evaluation *e, int *body) {
   const struct orr_model *m = e->compiled.model;
   struct orr_workspace *ws = e->compiled.ws;
@@ -85,6 +131,8 @@ enum orr_status orr_evaluation_run(struct orr_evaluation *e, int *body) {
   orr_evaluation_externals(e);
   if (e->inverse)
     orr_inverse(m, ws, e->accel, e->force);
+  else if (e->mechanism.closed)
+    status = run_closed(e);
   else if (e->composite)
     status = run_composite(e);
   else
@@ -138,12 +186,54 @@ static json_t *nodes_json(struct orr_evaluation *e, int body) {
   return nodes;
 }
 
-static json_t *body_json(struct orr_evaluation *e, int body) {
+/* What redundant loop equations leave open; arrays in file order, NULL without loops. */
+struct open_answers {
+  bool *multipliers, *forces, *efforts;
+};
+
+static bool is_closed(const struct orr_evaluation *e) { return e->mechanism.closed && !e->inverse; }
+
+static struct open_answers open_answers(struct orr_evaluation *e) {
+  struct open_answers open = {0};
+  struct orr_loops *l = e->mechanism.loops;
+  if (!is_closed(e))
+    return open;
+  size_t bodies = (size_t)e->compiled.model->body_count;
+  open.multipliers = orr_aligned_block((size_t)l->count + 2 * bodies);
+  open.forces = open.multipliers + l->count;
+  open.efforts = open.forces + bodies;
+  orr_loops_rank(l, e->compiled.ws, NULL, NULL);
+  orr_loops_undetermined(l, open.multipliers, open.forces, open.efforts);
+  return open;
+}
+
+static json_t *multipliers_json(const struct orr_evaluation *e, const struct open_answers *open) {
+  const struct orr_closed *c = e->mechanism.closed;
+  json_t *list = json_array();
+  for (int i = 0; i < c->loops->count; i++) {
+    double out[ORR_LOOP_MAX_ROWS];
+    int count = orr_closed_multipliers(c, i, out);
+    bool known = open->multipliers && !open->multipliers[i] && c->loops->loops[i].method == ORR_LOOP_AUGMENT;
+    json_array_append_new(list, known ? array(out, count) : json_null());
+  }
+  return list;
+}
+
+/* The generalised force of a prescribed hinge. */
+static void set_effort(struct orr_evaluation *e, int body, int count, json_t *object) {
+  double effort[6];
+  if (is_closed(e))
+    orr_closed_effort(e->mechanism.closed, e->compiled.ws, body, effort);
+  else
+    orr_hinge_effort(e->compiled.model, e->compiled.ws, body, effort);
+  json_object_set_new(object, "tau", array(effort, count));
+}
+
+static json_t *body_json(struct orr_evaluation *e, int body, const struct open_answers *open) {
   const struct orr_model *m = e->compiled.model;
   struct orr_workspace *ws = e->compiled.ws;
   const struct orr_link *link = &m->links[m->link_of_body[body]];
   json_t *object = json_object();
-  double effort[6];
   if (e->inverse) {
     json_object_set_new(object, "tau", array(e->force + link->hinge_u, link->dof));
     if (link->flexible)
@@ -152,12 +242,11 @@ static json_t *body_json(struct orr_evaluation *e, int body) {
     json_object_set_new(object, "acceleration", array(e->accel + link->hinge_u, link->dof));
     if (link->flexible)
       json_object_set_new(object, "eta_acceleration", array(e->accel + link->u, link->mode_count));
-    if (ws->prescribed[m->link_of_body[body]]) {
-      orr_hinge_effort(m, ws, body, effort);
-      json_object_set_new(object, "tau", array(effort, link->dof));
-    }
+    if (ws->prescribed[m->link_of_body[body]] && !(open->efforts && open->efforts[body]))
+      set_effort(e, body, link->dof, object);
   }
-  json_object_set_new(object, "force", array_spatial(orr_hinge_force(m, ws, body)));
+  if (!(open->forces && open->forces[body]))
+    json_object_set_new(object, "force", array_spatial(orr_hinge_force(m, ws, body)));
   struct orr_node_state frame;
   orr_body_query(m, ws, body, &frame);
   set_pose(object, &frame);
@@ -197,9 +286,13 @@ json_t *orr_evaluation_json(struct orr_evaluation *e) {
   const struct orr_model *m = e->compiled.model;
   struct orr_workspace *ws = e->compiled.ws;
   json_t *root = json_object(), *bodies = json_object();
+  struct open_answers open = open_answers(e);
   for (int i = 0; i < m->body_count; i++)
-    json_object_set_new(bodies, e->description->bodies[i].name, body_json(e, i));
+    json_object_set_new(bodies, e->description->bodies[i].name, body_json(e, i, &open));
   json_object_set_new(root, "bodies", bodies);
+  if (is_closed(e))
+    json_object_set_new(root, "multipliers", multipliers_json(e, &open));
+  free(open.multipliers);
   json_object_set_new(root, "kinetic_energy", json_real(orr_kinetic_energy(m, ws)));
   json_object_set_new(root, "potential_energy", json_real(orr_potential_energy(m, ws)));
   json_object_set_new(root, "momentum", array_spatial(orr_momentum(m, ws)));

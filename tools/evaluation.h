@@ -8,10 +8,12 @@
 #include "core/workspace.h"
 #include "io/config/case.h"
 #include "tools/compiled.h"
+#include "tools/mechanism.h"
 
 struct orr_evaluation {
   const struct orr_description *description;
   struct orr_compiled compiled;
+  struct orr_mechanism mechanism; /* closed NULL without loops */
   const struct orr_case *given;
   bool inverse, composite;
   int *operational; /* node indices of `--operational` */
@@ -30,7 +32,11 @@ void orr_evaluation_destroy(struct orr_evaluation *e);
 /* Puts the case's external forces, and no others, on the workspace, whose state and poses are set. */
 void orr_evaluation_externals(const struct orr_evaluation *e);
 
-/* Solves. On failure *body is the body (file order). */
+/* Loops of the case's state that are not closed, in place or in speed, to 1e-6: the first as an index, with what is wrong as a text
+ * of at most `size` bytes; −1 when there is none. Before orr_evaluation_run. */
+int orr_evaluation_open_loop(struct orr_evaluation *e, char *text, size_t size);
+
+/* Solves. On failure *body is the body (file order); of a loop, mechanism.closed->failed_loop tells. */
 enum orr_status orr_evaluation_run(struct orr_evaluation *e, int *body);
 
 /* After a run that went well. A number that is not finite makes it unprintable. */

@@ -86,9 +86,17 @@ static void summarise_loops(struct orr_summary *s, struct orr_compiled *compiled
   struct orr_mechanism m;
   size_t count = s->description->loop_count;
   orr_mechanism_create(&m, compiled, s->description);
+  orr_mechanism_assemble(&m, compiled);
+  orr_mechanism_solver(&m, compiled, m.q);
   s->loops = (struct orr_loop_summary){.assembly = m.assembly, .equations = m.loops->row_count, .bytes = m.bytes};
   s->loops.redundant = orr_aligned_block(count * sizeof *m.redundant);
   memcpy(s->loops.redundant, m.redundant, count * sizeof *m.redundant);
+  s->loops.method = orr_aligned_block(count * sizeof *s->loops.method);
+  s->loops.reason = orr_aligned_block(count * sizeof *s->loops.reason);
+  for (size_t i = 0; i < count; i++) {
+    s->loops.method[i] = m.loops->loops[i].method;
+    s->loops.reason[i] = m.reason[i];
+  }
   orr_mechanism_destroy(&m);
 }
 
@@ -119,6 +127,8 @@ void orr_summary_destroy(struct orr_summary *s) {
   }
   free(s->bodies);
   free(s->loops.redundant);
+  free(s->loops.method);
+  free(s->loops.reason);
   free(s->memory);
   *s = (struct orr_summary){0};
 }

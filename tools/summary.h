@@ -11,6 +11,7 @@
 
 #include "core/assemble.h"
 #include "core/description.h"
+#include "core/loop_group.h"
 #include "core/massprops.h"
 #include "core/topology.h"
 
@@ -26,7 +27,9 @@ struct orr_body_modes {
 struct orr_loop_summary {
   struct orr_assembly assembly;
   int equations;
-  int *redundant; /* [loop_count] equations that follow from others */
+  int *redundant;               /* [loop_count] equations that follow from others */
+  enum orr_loop_method *method; /* [loop_count] asked for or chosen */
+  enum orr_loop_reason *reason; /* [loop_count] */
   size_t bytes;
 };
 

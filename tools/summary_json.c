@@ -61,7 +61,8 @@ static json_t *loop_json(const struct orr_summary *s, size_t index) {
   static const char *const methods[] = {"auto", "embed", "augment"};
   json_t *o = json_object(), *between = json_array();
   json_object_set_new(o, "kind", json_string(kinds[l->kind]));
-  json_object_set_new(o, "method", json_string(methods[l->method]));
+  json_object_set_new(o, "method", json_string(methods[s->loops.method[index]]));
+  json_object_set_new(o, "method_chosen", json_boolean(s->loops.reason[index] != ORR_LOOP_ASKED));
   for (size_t i = 0; i < 2; i++) {
     const struct orr_body_desc *b = &d->bodies[l->body[i]];
     json_array_append_new(between, l->kind == ORR_LOOP_GEAR

@@ -127,6 +127,9 @@ static void print_head(const struct drawing *d, const char *path) {
 static void print_loops(const struct drawing *d) {
   static const char *const kinds[] = {"point", "weld", "revolute", "distance", "gear"};
   static const char *const methods[] = {"", ", embed", ", augment"};
+  static const char *const reasons[] = {"", " (chosen: a small aggregate of full rank)",
+                                        " (chosen: its aggregate would be large)",
+                                        " (chosen: near to losing rank where it closes)"};
   const struct orr_description *description = d->s->description;
   const struct orr_body_desc *bodies = description->bodies;
   for (size_t i = 0; i < description->loop_count; i++) {
@@ -138,7 +141,7 @@ static void print_loops(const struct drawing *d) {
     else
       fprintf(d->out, ", %s.%s to %s.%s", bodies[l->body[0]].name, bodies[l->body[0]].nodes[l->node[0]].name,
               bodies[l->body[1]].name, bodies[l->body[1]].nodes[l->node[1]].name);
-    fprintf(d->out, "%s\n", methods[l->method]);
+    fprintf(d->out, "%s%s\n", methods[d->s->loops.method[i]], reasons[d->s->loops.reason[i]]);
   }
 }
 

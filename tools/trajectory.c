@@ -112,11 +112,14 @@ json_t *orr_trajectory_run(const struct orr_trajectory *t, struct orr_evaluation
   void *block = orr_aligned_block(bytes);
   struct orr_integration *i = orr_integration_init(block, bytes, m, e->compiled.ws, &drive.drive);
   i->rule = t->integrator;
+  i->closed = e->mechanism.closed;
+  *status = ORR_OK;
+  if (i->closed)
+    *status = orr_closed_close(i->closed, e->compiled.ws, e->q, e->u);
   memcpy(i->q, e->q, sizeof(double) * (size_t)m->q_count);
   memcpy(i->u, e->u, sizeof(double) * (size_t)m->u_count);
   json_t *list = json_array(), *root = json_object();
   int64_t now_ns = 0;
-  *status = ORR_OK;
   for (size_t k = 0; k < t->count && *status == ORR_OK; k++) {
     while (now_ns < t->times_ns[k] && *status == ORR_OK) {
       int64_t left_ns = t->times_ns[k] - now_ns, step_ns = left_ns < t->step_ns ? left_ns : t->step_ns;

@@ -34,7 +34,7 @@ static void tell_open(struct orr_draft *draft, const struct orr_description *d, 
 static void tell_redundant(struct orr_draft *draft, const struct orr_description *d, struct orr_loops *loops,
                            const struct orr_workspace *ws) {
   int *redundant = orr_arena_alloc(draft->reader->arena, (size_t)loops->count, sizeof *redundant);
-  int rank = orr_loops_rank(loops, ws, redundant);
+  int rank = orr_loops_rank(loops, ws, NULL, redundant);
   for (int i = 0; i < loops->count; i++)
     if (redundant[i])
       orr_report(draft->reader->diagnostics, ORR_WARNING, d->loops[i].source, "redundant-loop",

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "core/loop_motion.h"
 #include "tests/support/prng.h"
 
 static void *block_of(size_t bytes) {
@@ -19,6 +20,7 @@ struct orr_mechanism_trial orr_mechanism_trial_make(const struct orr_sample *sam
   assert(t.loops);
   t.q = orr_vector_make(sample->q_count);
   t.u = orr_vector_make(sample->u_count);
+  t.accel = orr_vector_make(sample->u_count);
   memcpy(t.q, sample->q, sizeof *t.q * (size_t)sample->q_count);
   memcpy(t.u, sample->u, sizeof *t.u * (size_t)sample->u_count);
   orr_loops_place(t.loops, t.trial.ws, t.q);
@@ -29,7 +31,9 @@ struct orr_mechanism_trial orr_mechanism_trial_make(const struct orr_sample *sam
 void orr_mechanism_trial_free(struct orr_mechanism_trial *t) {
   free(t->q);
   free(t->u);
+  free(t->accel);
   free(t->loops_block);
+  free(t->closed_block);
   orr_trial_free(&t->trial);
 }
 
@@ -38,6 +42,47 @@ struct orr_assembly orr_mechanism_trial_assemble(struct orr_mechanism_trial *t) 
   struct orr_assembly a = orr_loops_assemble(t->loops, t->trial.ws, scratch, t->q);
   free(scratch);
   return a;
+}
+
+bool orr_mechanism_trial_fit(struct orr_mechanism_trial *t) {
+  struct orr_loops *l = t->loops;
+  if (!orr_mechanism_trial_assemble(t).closed)
+    return false;
+  double *rate = orr_vector_make(l->row_count), *change = orr_vector_make(l->g.width), most = 0;
+  orr_loops_velocity(l, t->u, rate);
+  orr_loops_rank(l, t->trial.ws, NULL, NULL);
+  orr_pivot_smallest(&l->judge, rate, change);
+  for (int c = 0; c < l->column_count; c++)
+    t->u[l->column_u[c]] -= change[c];
+  orr_loops_velocity(l, t->u, rate);
+  for (int r = 0; r < l->row_count; r++)
+    most = fmax(most, fabs(rate[r]));
+  free(rate);
+  free(change);
+  return most < 1e-12;
+}
+
+void orr_mechanism_trial_solver(struct orr_mechanism_trial *t, enum orr_loop_method method) {
+  enum orr_loop_reason reasons[64];
+  struct orr_loops *l = t->loops;
+  assert(l->count <= 64);
+  for (int i = 0; i < l->count && method != ORR_LOOP_AUTO; i++)
+    l->loops[i].method = method;
+  orr_loops_place(l, t->trial.ws, t->q);
+  orr_loops_settle(l, t->trial.ws, reasons);
+  size_t bytes = orr_closed_size(l);
+  free(t->closed_block);
+  t->closed_block = block_of(bytes);
+  t->closed = orr_closed_init(t->closed_block, bytes, l);
+  orr_closed_reference(t->closed, t->trial.ws, t->q);
+}
+
+enum orr_status orr_mechanism_trial_forward(struct orr_mechanism_trial *t) {
+  const struct orr_sample *s = t->trial.sample;
+  memcpy(s->q, t->q, sizeof *t->q * (size_t)s->q_count);
+  memcpy(s->u, t->u, sizeof *t->u * (size_t)s->u_count);
+  orr_trial_load(&t->trial);
+  return orr_closed_forward(t->closed, t->trial.ws, s->force, s->given, t->accel);
 }
 
 size_t orr_random_loops(const struct orr_sample *sample, uint64_t seed, size_t count, struct orr_loop_desc *loops) {
@@ -93,4 +138,18 @@ struct orr_sample *orr_four_bar(double crank, double coupler, double rocker, dou
   s->description.loops = &four_bar_loop;
   s->description.loop_count = 1;
   return s;
+}
+
+struct orr_sample *orr_wheels(size_t count, const double *inertia) {
+  static const struct orr_node_desc origin = {.name = "origin"};
+  struct orr_body_desc bodies[16] = {0};
+  assert(count <= 16);
+  for (size_t i = 0; i < count; i++) {
+    bodies[i] = (struct orr_body_desc){.name = "wheel", .mass = 1, .node_count = 1, .nodes = &origin};
+    bodies[i].inertia[0] = bodies[i].inertia[1] = 0.6 * inertia[i];
+    bodies[i].inertia[2] = inertia[i];
+    bodies[i].hinge = (struct orr_hinge_desc){
+        .kind = ORR_HINGE_REVOLUTE, .parent = ORR_INERTIAL, .axes = {{0, 0, 1}}, .rotation = {0, 0, 0, 1}};
+  }
+  return orr_sample_of(bodies, count);
 }

@@ -5,13 +5,16 @@
 #define ORR_TESTS_SUPPORT_LOOPS_H
 
 #include "core/assemble.h"
+#include "core/closed.h"
 #include "tests/support/trial.h"
 
 struct orr_mechanism_trial {
   struct orr_trial trial;
   struct orr_loops *loops;
+  struct orr_closed *closed;
   double *q, *u; /* the sample's, to be moved */
-  void *loops_block;
+  double *accel;
+  void *loops_block, *closed_block;
 };
 
 /* A compiled sample (whose description has loops) with its loops placed at the sample's state, distances as they are there. */
@@ -21,11 +24,23 @@ void orr_mechanism_trial_free(struct orr_mechanism_trial *t);
 /* Assembles t->q from where it is. */
 struct orr_assembly orr_mechanism_trial_assemble(struct orr_mechanism_trial *t);
 
+/* Assembles t->q and takes the least from t->u that keeps the loops closed, driven hinges left alone. False when it cannot be done. */
+bool orr_mechanism_trial_fit(struct orr_mechanism_trial *t);
+
+/* The solver, every loop by `method` (ORR_LOOP_AUTO: as the description or the program has it), for motion from t->q. */
+void orr_mechanism_trial_solver(struct orr_mechanism_trial *t, enum orr_loop_method method);
+
+/* State t->q, t->u with the sample's pushes and rotors into the workspace, then forward dynamics into t->accel. */
+enum orr_status orr_mechanism_trial_forward(struct orr_mechanism_trial *t);
+
 /* Up to `count` random loops of every kind on a sample, into `loops`; returns how many. */
 size_t orr_random_loops(const struct orr_sample *sample, uint64_t seed, size_t count, struct orr_loop_desc *loops);
 
 /* A planar four-bar about x in the y-z plane, at zero angles along y: bodies ground (fixed), crank, coupler (on the crank),
  * rocker (on the ground, `base` away), joined at the ends of coupler and rocker by a point loop. Lengths in m. */
 struct orr_sample *orr_four_bar(double crank, double coupler, double rocker, double base);
+
+/* So many wheels on the inertial frame, each turning about z with the given inertia: what gears are tried on. */
+struct orr_sample *orr_wheels(size_t count, const double *inertia);
 
 #endif

@@ -1,0 +1,320 @@
+#include "core/closed.h"
+
+#include "core/articulated.h"
+#include "core/assemble.h"
+#include "core/forward.h"
+#include "core/kinematics.h"
+#include "core/loop_motion.h"
+
+/* ---- memory ------------------------------------------------------------------------------------------------ */
+
+static struct orr_closed layout(struct orr_block *block, struct orr_loops *loops, struct orr_closed **self) {
+  struct orr_closed c = {.loops = loops, .embed_rank = -1, .augment_rank = -1, .failed_loop = -1};
+  const struct orr_model *m = loops->model;
+  *self = ORR_TAKE(block, struct orr_closed, 1);
+  orr_embed_layout(&c.embed, loops, block);
+  orr_augment_layout(&c.augment, loops, block);
+  c.redundant = ORR_TAKE(block, int, loops->count);
+  c.too_many = ORR_TAKE(block, int, loops->count);
+  c.lambda = ORR_TAKE(block, double, loops->row_count);
+  c.tau = ORR_TAKE(block, double, m->u_count);
+  c.move = ORR_TAKE(block, double, m->u_count);
+  c.speed = ORR_TAKE(block, double, loops->row_count);
+  c.other_q = ORR_TAKE(block, double, m->q_count);
+  c.assembly = orr_block_take(block, orr_assembly_size(loops));
+  return c;
+}
+
+size_t orr_closed_size(struct orr_loops *loops) {
+  struct orr_block block = {0};
+  struct orr_closed *self;
+  layout(&block, loops, &self);
+  return block.used;
+}
+
+struct orr_closed *orr_closed_init(void *memory, size_t bytes, struct orr_loops *loops) {
+  if (!memory || bytes < orr_closed_size(loops))
+    return NULL;
+  struct orr_block block = {.base = memory, .size = bytes};
+  struct orr_closed *self, c = layout(&block, loops, &self);
+  *self = c;
+  orr_embed_fill(&self->embed);
+  orr_augment_fill(&self->augment);
+  return self;
+}
+
+/* ---- rank -------------------------------------------------------------------------------------------------- */
+
+/* The ranks at the placed posture, if they are higher than those known. */
+static void learn(struct orr_closed *c, const struct orr_workspace *ws) {
+  struct orr_loops *l = c->loops;
+  int embedded;
+  orr_loops_jacobian(l);
+  int all = orr_loops_rank(l, ws, &embedded, NULL);
+  if (embedded > c->embed_rank)
+    c->embed_rank = embedded;
+  if (all - embedded <= c->augment_rank)
+    return;
+  c->augment_rank = all - embedded;
+  orr_loops_rank(l, ws, NULL, c->redundant);
+}
+
+void orr_closed_reference(struct orr_closed *c, struct orr_workspace *ws, const double *q) {
+  enum { TRIES = 4 };
+  struct orr_loops *l = c->loops;
+  size_t bytes = sizeof *q * (size_t)l->model->q_count;
+  uint64_t random = 1;
+  c->embed_rank = c->augment_rank = -1;
+  orr_loops_place(l, ws, q);
+  learn(c, ws);
+  for (int i = 0; i < TRIES && l->count; i++) {
+    memcpy(c->other_q, q, bytes);
+    for (int k = 0; k < l->column_count; k++) {
+      random = random * 6364136223846793005u + 1442695040888963407u;
+      l->step[k] = 0.05 * ((double)(random >> 11) / 4503599627370496.0 - 1);
+    }
+    orr_loops_move(l, l->step, c->other_q);
+    if (orr_loops_assemble(l, ws, c->assembly, c->other_q).closed)
+      learn(c, ws);
+  }
+  orr_loops_place(l, ws, q);
+  orr_loops_jacobian(l);
+}
+
+/* ---- forward ----------------------------------------------------------------------------------------------- */
+
+static enum orr_status fail(struct orr_closed *c, enum orr_status status, int loop) {
+  c->failed_loop = loop;
+  return status;
+}
+
+static int embedded_rank(const struct orr_embed *e) {
+  int rank = 0;
+  for (int i = 0; i < e->count; i++)
+    rank += e->aggregates[i].rank;
+  return rank;
+}
+
+/* The loop to name when it cannot be told which of them it is. */
+static int first_loop(const struct orr_loops *l, enum orr_loop_method method) {
+  for (int i = 0; i < l->count; i++)
+    if (l->loops[i].method == method)
+      return i;
+  return -1;
+}
+
+static enum orr_status sweep_factor(struct orr_closed *c, struct orr_workspace *ws) {
+  orr_articulated_inertias(ws->model, ws);
+  for (int k = ws->model->body_count - 1; k >= 0; k--) {
+    enum orr_status status = orr_embed_factor_link(&c->embed, ws, k);
+    if (status != ORR_OK)
+      return status;
+  }
+  return ORR_OK;
+}
+
+/* Forces tips to base and accelerations back, on what is loaded. */
+static enum orr_status sweep(struct orr_closed *c, struct orr_workspace *ws, const double *tau, const double *given,
+                             orr_vec3 base, bool moving, double *accel) {
+  for (int k = ws->model->body_count - 1; k >= 0; k--) {
+    enum orr_status status = orr_embed_forces_link(&c->embed, ws, k, tau, given, moving);
+    if (status != ORR_OK)
+      return fail(c, status, c->embed.failed_loop);
+  }
+  for (int k = 0; k < ws->model->body_count; k++)
+    orr_embed_accelerate_link(&c->embed, ws, k, base, moving, accel);
+  return ORR_OK;
+}
+
+static void hinge_forces(struct orr_closed *c, const struct orr_workspace *ws, const double *force) {
+  for (int k = 0; k < ws->model->body_count; k++) {
+    const struct orr_link *link = &ws->model->links[k];
+    memcpy(c->tau + link->hinge_u, force + link->hinge_u, sizeof *force * (size_t)link->dof);
+    if (link->springs)
+      orr_hinge_springs_add(link, ws->q, ws->u, c->tau + link->hinge_u);
+  }
+}
+
+/* Loops placed at the set state, X and the factor. */
+static enum orr_status prepare(struct orr_closed *c, struct orr_workspace *ws) {
+  int loop;
+  orr_links_complete(ws->model, ws);
+  memset(ws->fast, 0, sizeof *ws->fast * (size_t)ws->model->body_count);
+  ws->forces_known = false;
+  orr_loops_place(c->loops, ws, ws->q);
+  orr_loops_jacobian(c->loops);
+  if (!orr_embed_prepare(&c->embed, ws, &loop))
+    return fail(c, ORR_ERROR_LOOP_SINGULAR, loop);
+  if (embedded_rank(&c->embed) <
+      c->embed_rank) { /* a choice made where an equation was lost does not serve elsewhere */
+    orr_embed_choose(&c->embed, ws);
+    if (!orr_embed_prepare(&c->embed, ws, &loop) || embedded_rank(&c->embed) < c->embed_rank)
+      return fail(c, ORR_ERROR_LOOP_SINGULAR, first_loop(c->loops, ORR_LOOP_EMBED));
+  }
+  return sweep_factor(c, ws);
+}
+
+/* Rank of the placed loops, and Y. */
+static enum orr_status factor_augment(struct orr_closed *c, struct orr_workspace *ws) {
+  struct orr_loops *l = c->loops;
+  int embedded, all = orr_loops_rank(l, ws, &embedded, c->too_many);
+  if (all - embedded >= c->augment_rank && orr_augment_factor(&c->augment, &c->embed, ws))
+    return ORR_OK;
+  for (int i = 0; i < l->count; i++)
+    if (c->too_many[i] > c->redundant[i])
+      return fail(c, ORR_ERROR_LOOP_SINGULAR, i);
+  return fail(c, ORR_ERROR_LOOP_SINGULAR, first_loop(l, ORR_LOOP_AUGMENT));
+}
+
+/* f of every link into links[].f, which aggregates and cuts need. */
+static void gather(struct orr_closed *c, struct orr_workspace *ws) {
+  for (int k = 0; k < ws->model->body_count; k++)
+    if (!orr_embed_aggregate(&c->embed, k))
+      ws->links[k].f = sp_add(in_apply(ws->flows[k].p, ws->links[k].alpha_r), ws->flows[k].z);
+  memcpy(c->lambda, c->augment.lambda, sizeof *c->lambda * (size_t)c->loops->row_count);
+  orr_embed_gather(&c->embed, ws, c->tau, c->lambda);
+  ws->forces_known = true;
+}
+
+enum orr_status orr_closed_forward(struct orr_closed *c, struct orr_workspace *ws, const double *force,
+                                   const double *given, double *accel) {
+  const struct orr_model *m = ws->model;
+  orr_vec3 base = v3_neg(m->gravity);
+  enum orr_status status = prepare(c, ws);
+  if (status != ORR_OK)
+    return status;
+  orr_forward_load(m, ws, force);
+  hinge_forces(c, ws, force);
+  status = sweep(c, ws, c->tau, given, base, true, accel);
+  if (status != ORR_OK)
+    return status;
+  if (c->augment.row_count) {
+    orr_augment_acceleration(&c->augment, ws, accel);
+    status = factor_augment(c, ws);
+    if (status != ORR_OK)
+      return status;
+    orr_augment_multiply(&c->augment);
+    orr_forward_load(m, ws, force);
+    orr_augment_load(&c->augment, ws, c->tau);
+    status = sweep(c, ws, c->tau, given, base, true, accel);
+    if (status != ORR_OK)
+      return status;
+    int loop = orr_augment_conflict(&c->augment);
+    if (loop >= 0)
+      return fail(c, ORR_ERROR_LOOP_CONFLICT, loop);
+  }
+  gather(c, ws);
+  orr_rotors_accelerate(m, ws);
+  return ORR_OK;
+}
+
+/* ---- answers ----------------------------------------------------------------------------------------------- */
+
+void orr_closed_effort(const struct orr_closed *c, const struct orr_workspace *ws, int body, double *out) {
+  const struct orr_loops *l = c->loops;
+  int k = l->model->link_of_body[body];
+  orr_hinge_effort(l->model, ws, body, out);
+  for (int i = 0; i < l->count; i++) {
+    const struct orr_loop *loop = &l->loops[i];
+    if (loop->kind != ORR_LOOP_GEAR)
+      continue;
+    if (loop->link[1] == k)
+      out[0] -= c->lambda[loop->row];
+    if (loop->link[0] == k)
+      out[0] += c->lambda[loop->row] * loop->ratio;
+  }
+}
+
+int orr_closed_multipliers(const struct orr_closed *c, int i, double *out) {
+  const struct orr_loop *loop = &c->loops->loops[i];
+  const double *lambda = c->lambda + loop->row;
+  if (loop->kind != ORR_LOOP_REVOLUTE) {
+    memcpy(out, lambda, sizeof *out * (size_t)loop->rows);
+    return loop->rows;
+  }
+  v3_to(out, v3_madd(v3_scale(lambda[0], loop->e1), lambda[1], loop->e2));
+  memcpy(out + 3, lambda + 2, 3 * sizeof *out);
+  return 6;
+}
+
+/* ---- closing ----------------------------------------------------------------------------------------------- */
+
+enum orr_status orr_closed_close(struct orr_closed *c, struct orr_workspace *ws, double *q, double *u) {
+  int loop;
+  if (c->embed.count == 0)
+    return ORR_OK;
+  enum orr_status status = orr_embed_close(&c->embed, ws, q, u, &loop);
+  return status == ORR_OK ? status : fail(c, status, loop);
+}
+
+/* out = −M⁻¹ Gᵀ (G M⁻¹ Gᵀ)⁻¹ gamma, Y being factored: the smallest change, in the measure of the masses, that takes gamma away. */
+static enum orr_status correction(struct orr_closed *c, struct orr_workspace *ws, double *out) {
+  const struct orr_model *m = ws->model;
+  orr_augment_multiply(&c->augment);
+  orr_articulated_clear(m, ws);
+  memset(c->tau, 0, sizeof *c->tau * (size_t)m->u_count);
+  orr_augment_load(&c->augment, ws, c->tau);
+  return sweep(c, ws, c->tau, NULL, v3_zero(), false, out);
+}
+
+static double largest(const double *x, int count) {
+  double most = 0;
+  for (int i = 0; i < count; i++)
+    most = isfinite(x[i]) ? fmax(most, fabs(x[i])) : HUGE_VAL;
+  return most;
+}
+
+/* γ of the augmented rows from what all rows have. */
+static void take_rows(struct orr_closed *c, const double *all) {
+  for (int i = 0; i < c->augment.row_count; i++)
+    c->augment.gamma[i] = all[c->augment.rows[i]];
+}
+
+/* One round for q. *done when the augmented loops are closed at it. */
+static enum orr_status project_position(struct orr_closed *c, struct orr_workspace *ws, double *q, double *u,
+                                        bool *done) {
+  enum orr_status status = orr_closed_close(c, ws, q, u);
+  if (status != ORR_OK)
+    return status;
+  orr_state_set(ws->model, ws, q, u);
+  status = prepare(c, ws);
+  if (status != ORR_OK)
+    return status;
+  status = factor_augment(c, ws);
+  if (status != ORR_OK)
+    return status;
+  take_rows(c, c->loops->residual);
+  *done = largest(c->augment.gamma, c->augment.row_count) <= ORR_LOOP_CLOSED * fmax(1, c->loops->size);
+  if (*done)
+    return ORR_OK;
+  status = correction(c, ws, c->move);
+  for (int k = 0; k < ws->model->body_count && status == ORR_OK; k++)
+    orr_link_move(&ws->model->links[k], c->move + ws->model->links[k].u, q);
+  return status;
+}
+
+enum orr_status orr_closed_project(struct orr_closed *c, struct orr_workspace *ws, double *q, double *u) {
+  enum { ROUNDS = 5 };
+  const struct orr_loops *l = c->loops;
+  bool done = false;
+  for (int i = 0; i < ROUNDS && !done; i++) {
+    enum orr_status status = project_position(c, ws, q, u, &done);
+    if (status != ORR_OK)
+      return status;
+  }
+  if (!done)
+    return fail(c, ORR_ERROR_LOOP_OPEN, l->row_loop[c->augment.rows[0]]);
+  if (c->augment.row_count) {
+    orr_loops_velocity(l, u, c->speed);
+    take_rows(c, c->speed);
+    enum orr_status status = correction(c, ws, c->move);
+    if (status != ORR_OK)
+      return status;
+    for (int i = 0; i < ws->model->u_count; i++)
+      u[i] += c->move[i];
+  }
+  if (c->embed.count == 0)
+    return ORR_OK;
+  orr_embed_choose(&c->embed, ws);
+  return c->augment.row_count ? orr_closed_close(c, ws, q, u) : ORR_OK;
+}
