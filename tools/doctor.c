@@ -13,16 +13,14 @@
 #include "rt/executive.h"
 #include "tools/commands.h"
 #include "tools/doctor_checks.h"
+#include "tools/fix.h"
 #include "tools/timing_report.h"
-
-enum { MOVES_MAX = 64 };
 
 struct arguments {
   int core, priority;
   double seconds, rate_hz;
-  bool json, fix;
-  pid_t moves[MOVES_MAX];
-  size_t move_count;
+  bool json;
+  struct orr_fix_request fix;
 };
 
 static int usage(const char *what, const char *word) {
@@ -40,18 +38,6 @@ static bool number(const char *word, double least, double most, double *value) {
   return *end == '\0' && *value >= least && *value <= most;
 }
 
-static bool parse_moves(const char *word, struct arguments *a) {
-  while (word && *word) {
-    char *end;
-    long id = strtol(word, &end, 10);
-    if (end == word || id <= 0 || (*end && *end != ',') || a->move_count == MOVES_MAX)
-      return false;
-    a->moves[a->move_count++] = (pid_t)id;
-    word = *end ? end + 1 : end;
-  }
-  return a->move_count > 0;
-}
-
 static int parse_option(const char *option, const char *value, struct arguments *a) {
   double v;
   if (strcmp(option, "--core") == 0 && number(value, 0, CPU_SETSIZE - 1, &v) && v == (int)v)
@@ -62,7 +48,7 @@ static int parse_option(const char *option, const char *value, struct arguments 
     a->seconds = v;
   else if (strcmp(option, "--rate") == 0 && number(value, 10, 20000, &v))
     a->rate_hz = v;
-  else if (strcmp(option, "--move") != 0 || !parse_moves(value, a))
+  else if (strcmp(option, "--move") != 0 || !orr_fix_parse_moves(&a->fix, value))
     return usage("bad value for", option);
   return ORR_EXIT_OK;
 }
@@ -81,14 +67,14 @@ static int parse(int argc, char **argv, struct arguments *a) {
     } else if (strcmp(argv[i], "--json") == 0) {
       a->json = true;
     } else if (strcmp(argv[i], "--fix") == 0) {
-      a->fix = true;
+      a->fix.wanted = true;
     } else if (argv[i][0] == '-') {
       return usage("unknown option", argv[i]);
     } else {
       return usage("reading a run file is not built yet; use --core, --priority and --rate instead of", argv[i]);
     }
   }
-  return a->move_count && !a->fix ? usage("--move goes with --fix", NULL) : ORR_EXIT_OK;
+  return a->fix.move_count && !a->fix.wanted ? usage("--move goes with --fix", NULL) : ORR_EXIT_OK;
 }
 
 static void print_checks(const struct orr_check *checks, size_t count) {
@@ -108,49 +94,6 @@ static json_t *checks_json(const struct orr_check *checks, size_t count) {
                                           orr_health_name(checks[i].health), "finding", checks[i].finding, "why",
                                           checks[i].why, "do", checks[i].mend, "by_fix", (int)checks[i].by_fix));
   return list;
-}
-
-/* --- fix --------------------------------------------------------------------------------------------------------------- */
-static void fix(struct orr_isolation *isolation, const struct arguments *a, FILE *out) {
-  const struct orr_isolate_options o = {
-      .core = a->core,
-      .root = "",
-      .state_dir = ORR_ISOLATE_STATE_DIR,
-      .cpuset = true,
-      .irqs = true,
-      .throttling = true,
-      .clear = a->move_count == 0,
-      .tasks = a->moves,
-      .task_count = a->move_count,
-  };
-  orr_isolate_apply(isolation, &o);
-  if (isolation->journal_error) {
-    fprintf(out, "fix: nothing changed, no journal in " ORR_ISOLATE_STATE_DIR ": %s\n",
-            strerror(isolation->journal_error));
-    return;
-  }
-  if (isolation->cpuset_error)
-    fprintf(out, "fix: no cpuset: %s: %s\n", isolation->cpuset_step, strerror(isolation->cpuset_error));
-  else
-    fprintf(out, "fix: core %d has a cpuset of its own; %u tasks moved off, %u bound to it\n", a->core,
-            isolation->tasks_moved, isolation->tasks_refused);
-  fprintf(out, "fix: %u interrupts moved, %u refused; throttling %s\n", isolation->irqs_moved, isolation->irqs_refused,
-          isolation->throttling_error ? strerror(isolation->throttling_error) : "off");
-}
-
-static void unfix(struct orr_isolation *isolation, FILE *out) {
-  unsigned failures = orr_isolate_undo(isolation);
-  if (failures)
-    fprintf(out, "fix: %u changes could not be taken back\n", failures);
-  else
-    fprintf(out, "fix: everything taken back\n");
-}
-
-static void repair(FILE *out) {
-  orr_segment_sweep();
-  unsigned failures, found = orr_isolate_repair(ORR_ISOLATE_STATE_DIR, &failures);
-  if (found)
-    fprintf(out, "repaired what %u killed runs had left; %u changes could not be taken back\n", found, failures);
 }
 
 /* --- measuring --------------------------------------------------------------------------------------------------------- */
@@ -252,18 +195,16 @@ static int examine(const struct arguments *a, const sigset_t *signals) {
   struct orr_isolation isolation = {.journal = {.fd = -1}};
   FILE *words = a->json ? stderr : stdout;
   bool signalled = false;
-  repair(words);
-  if (a->fix)
-    fix(&isolation, a, words);
+  orr_fix_repair(words);
+  orr_fix_apply(&a->fix, a->core, &isolation, words);
   orr_environment_read(&environment, a->core, "");
   size_t count = orr_doctor_judge(&environment, checks);
   orr_doctor_judge_uring(&checks[count++]);
   if (!a->json)
     print_checks(checks, count);
   fflush(stdout);
-  json_t *measured = measure(a, a->fix ? &isolation : NULL, signals, &signalled);
-  if (a->fix)
-    unfix(&isolation, words);
+  json_t *measured = measure(a, a->fix.wanted ? &isolation : NULL, signals, &signalled);
+  orr_fix_undo(&a->fix, &isolation, words);
   if (a->json) {
     json_t *all = json_pack("{s:o, s:o, s:o}", "environment", orr_environment_json(&environment), "checks",
                             checks_json(checks, count), "measured", measured ? measured : json_null());

@@ -1,5 +1,4 @@
 /* `orrery run`: flies a run file. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +11,16 @@
 #include "tools/compiled.h"
 #include "tools/controller.h"
 #include "tools/csv.h"
+#include "tools/run_realtime.h"
+#include "tools/run_report.h"
 #include "tools/state_file.h"
 
 enum { MOST_SETTINGS = 64 };
 
 struct arguments {
   const char *path, *mode, *csv, *channels, *csv_rate, *save, *from;
-  bool json;
+  bool json, realtime;
+  struct orr_fix_request fix;
   const char *settings[MOST_SETTINGS];
   size_t setting_count;
   char *short_forms[3]; /* of settings, to free */
@@ -68,10 +70,27 @@ static int option(struct arguments *a, const char *word, const char *value) {
     }
   if (strcmp(word, "--set") == 0)
     return add_setting(a, value);
+  if (strcmp(word, "--move") == 0)
+    return orr_fix_parse_moves(&a->fix, value) ? ORR_EXIT_OK : usage("--move takes process ids, not", value);
   for (size_t i = 0; i < sizeof short_forms / sizeof *short_forms; i++)
     if (strcmp(word + 2, short_forms[i]) == 0)
       return short_form(a, i, value);
   return usage("unknown option", word);
+}
+
+static int check_mode(struct arguments *a) {
+  if (!a->mode)
+    return usage("needs --mode batch or --mode realtime", NULL);
+  a->realtime = strcmp(a->mode, "realtime") == 0;
+  if (!a->realtime && strcmp(a->mode, "batch") != 0)
+    return usage("the modes that are built yet are batch and realtime, not", a->mode);
+  if (!a->realtime && (a->fix.wanted || a->fix.move_count))
+    return usage("--fix goes with --mode realtime", NULL);
+  if (a->fix.move_count && !a->fix.wanted)
+    return usage("--move goes with --fix", NULL);
+  if (a->realtime && a->csv)
+    return usage("a table is written in batch only, so no --csv with --mode realtime", NULL);
+  return ORR_EXIT_OK;
 }
 
 static int parse(int argc, char **argv, struct arguments *a) {
@@ -80,6 +99,8 @@ static int parse(int argc, char **argv, struct arguments *a) {
     const char *word = argv[i];
     if (strcmp(word, "--json") == 0)
       a->json = true;
+    else if (strcmp(word, "--fix") == 0)
+      a->fix.wanted = true;
     else if (word[0] == '-' && word[1] == '-' && word[2])
       status = option(a, word, argv[i + 1]), i++;
     else if (word[0] == '-')
@@ -93,10 +114,9 @@ static int parse(int argc, char **argv, struct arguments *a) {
     return status;
   if (!a->path)
     return usage("needs a run file", NULL);
-  if (!a->mode)
-    return usage("needs --mode batch", NULL);
-  if (strcmp(a->mode, "batch") != 0)
-    return usage("the only mode that is built yet is batch, not", a->mode);
+  status = check_mode(a);
+  if (status != ORR_EXIT_OK)
+    return status;
   if (!a->csv && (a->channels || a->csv_rate))
     return usage("--channels and --csv-rate go with --csv FILE", NULL);
   for (size_t i = 0; i < sizeof short_forms / sizeof *short_forms; i++)
@@ -156,58 +176,16 @@ static enum orr_status fly(struct flight *f) {
   return status;
 }
 
-/* ---- summary ------------------------------------------------------------------------------------------------------ */
-
-static void print_json(const struct arguments *a, const struct flight *f) {
-  const struct orr_plant *p = f->session->plant;
-  json_t *root = json_object(), *channels = json_object();
-  char hash[20];
-  snprintf(hash, sizeof hash, "%016llx", (unsigned long long)orr_session_hash(f->session));
-  json_object_set_new(root, "run", json_string(a->path));
-  json_object_set_new(root, "mode", json_string("batch"));
-  json_object_set_new(root, "frames", json_integer(f->last - f->first));
-  json_object_set_new(root, "step_ns", json_integer(p->step_ns));
-  json_object_set_new(root, "time_s", json_real(1e-9 * (double)orr_plant_time_ns(p)));
-  json_object_set_new(root, "wall_s", json_real(f->took_s));
-  json_object_set_new(root, "state_hash", json_string(hash));
-  for (int i = 0; i < p->table.count; i++) {
-    const struct orr_channel *c = &p->table.channels[i];
-    bool truth = p->truth_count && i >= p->truths[0].channel && i < p->truths[0].channel + p->truth_count;
-    if (truth && !c->asked)
-      continue;
-    json_t *list = json_array();
-    for (int k = 0; k < c->count; k++)
-      json_array_append_new(list, json_real(p->values[c->offset + k]));
-    json_object_set_new(channels, c->name, list);
+static void tell(const struct arguments *a, const struct orr_run_report *report) {
+  if (!a->json) {
+    orr_run_report_heading(report);
+    orr_run_report_end(report);
+    return;
   }
-  json_object_set_new(root, "channels", channels);
+  json_t *root = orr_run_report_json(report);
   json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
   putchar('\n');
   json_decref(root);
-}
-
-static void print_text(const struct arguments *a, const struct flight *f) {
-  const struct orr_plant *p = f->session->plant;
-  double flown = 1e-9 * (double)((f->last - f->first) * p->step_ns);
-  printf("run         %s, batch\n", a->path);
-  printf("flown       %lld frames of %.6g ms, %.6g s to t = %.6g s\n", (long long)(f->last - f->first),
-         1e-6 * (double)p->step_ns, flown, 1e-9 * (double)orr_plant_time_ns(p));
-  printf("took        %.3g s, %.4g times real time\n", f->took_s, f->took_s > 0 ? flown / f->took_s : 0);
-  for (int i = 0; i < p->pointing_count; i++) {
-    const struct orr_channel *c = &p->table.channels[p->pointing_channel[i] + 1];
-    printf("%-11s %.4g rad off its target at the end\n", f->session->run->spacecraft.bodies[p->pointings[i].body].name,
-           p->values[c->offset]);
-  }
-  printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(f->session));
-}
-
-static int report_failure(const struct arguments *a, const struct flight *f, enum orr_status status) {
-  const struct orr_plant *p = f->session->plant;
-  int body = p->failed_body;
-  fprintf(stderr, "%s: error: the run stopped at frame %lld (t = %.9g s): body '%s': %s\n", a->path,
-          (long long)orr_plant_frame(p), 1e-9 * (double)orr_plant_time_ns(p),
-          body >= 0 ? f->session->run->spacecraft.bodies[body].name : "?", orr_status_text(status));
-  return ORR_EXIT_BAD;
 }
 
 /* ---- all ---------------------------------------------------------------------------------------------------------- */
@@ -229,6 +207,22 @@ static int csv_divisor(const struct arguments *a, const struct orr_run *run) {
   return 0;
 }
 
+static int fly_in_real_time(const struct arguments *a, const struct orr_run *run) {
+  struct orr_session *session = orr_session_create(run, orr_controller_answer);
+  orr_rt_flush_denormals();
+  int exit_status = ORR_EXIT_BAD;
+  enum orr_status status = orr_session_start(session);
+  const struct orr_realtime_request request = {.path = a->path, .json = a->json, .fix = &a->fix};
+  if (status != ORR_OK)
+    orr_run_report_failure(a->path, session, status);
+  else if (!a->from || orr_state_file_load(a->from, session))
+    exit_status = orr_run_realtime(&request, session);
+  if (exit_status == ORR_EXIT_OK && a->save && !orr_state_file_save(a->save, session))
+    exit_status = ORR_EXIT_BAD;
+  orr_session_destroy(session);
+  return exit_status;
+}
+
 static int fly_and_tell(const struct arguments *a, const struct orr_run *run) {
   struct flight f = {.session = orr_session_create(run, orr_controller_answer)};
   int exit_status = ORR_EXIT_BAD, divisor = csv_divisor(a, run);
@@ -244,9 +238,11 @@ static int fly_and_tell(const struct arguments *a, const struct orr_run *run) {
   }
   good = orr_csv_close(&f.csv, a->csv) && good;
   if (status != ORR_OK) {
-    report_failure(a, &f, status);
+    orr_run_report_failure(a->path, f.session, status);
   } else if (good) {
-    (a->json ? print_json : print_text)(a, &f);
+    const struct orr_run_report report = {
+        .path = a->path, .mode = "batch", .session = f.session, .first_frame = f.first, .took_s = f.took_s};
+    tell(a, &report);
     if (!a->save || orr_state_file_save(a->save, f.session))
       exit_status = ORR_EXIT_OK;
   }
@@ -263,7 +259,9 @@ static int run(int argc, char **argv) {
     struct orr_config *config = orr_config_load(a.path, &options, d);
     const struct orr_run *file = config ? orr_run_read(config) : NULL;
     orr_diagnostics_print(d, 0, stderr, false);
-    if (file && !file->duration_ns)
+    if (file && a.realtime)
+      status = fly_in_real_time(&a, file);
+    else if (file && !file->duration_ns)
       status = usage("a batch run needs a duration: in the file, or by", "--duration 10s");
     else
       status = file ? fly_and_tell(&a, file) : ORR_EXIT_BAD;
@@ -277,12 +275,17 @@ static int run(int argc, char **argv) {
 const struct orr_command orr_cmd_run = {
     .name = "run",
     .summary = "fly a run file",
-    .usage = "RUN --mode batch [--duration T] [--seed N] [--step T] [--set PATH=VALUE]... [--csv FILE] [--json]",
+    .usage = "RUN --mode batch|realtime [--duration T] [--seed N] [--step T] [--set PATH=VALUE]... [--csv FILE] "
+             "[--json] [--fix]",
     .help =
-        "Reads a run file (a spacecraft with its devices, and how to fly it), flies it as fast as the solver goes and\n"
-        "prints a summary. The same file and seed give the same bits on every run: state_hash says so in one number.\n"
+        "Reads a run file (a spacecraft with its devices, and how to fly it), flies it and prints a summary. The same\n"
+        "file and seed give the same bits on every run and in every mode: state_hash says so in one number.\n"
         "\n"
-        "  --mode batch         no flight software outside; scripted commands and linked-in controllers fly\n"
+        "  --mode batch         as fast as the solver goes; scripted commands and linked-in controllers fly\n"
+        "  --mode realtime      a frame at every tick of the clock, as the section 'realtime' says. What the machine\n"
+        "                       cannot give is a warning with its consequence; the summary counts late frames by "
+        "cause.\n"
+        "                       `orrery top` watches; Ctrl-C ends it with the summary, as does SIGTERM\n"
         "  --duration T, --seed N, --step T   in place of those in the file\n"
         "  --set PATH=VALUE     any value of the file: --set sensors.gyro.rate=50Hz, --set commands.0.at=2s\n"
         "  --csv FILE           a row for each frame; --channels 'gyro.*,bus.attitude' chooses them (default: all "
@@ -290,11 +293,15 @@ const struct orr_command orr_cmd_run = {
         "                       devices and pointing tell and take), --csv-rate 10Hz how often\n"
         "  --save-state FILE    the whole state after the last frame\n"
         "  --from-state FILE    goes on from such a state, with the same bits as if it had never stopped\n"
+        "  --fix                in real time: what can be done for the core at run time, taken back at the end (see\n"
+        "                       'orrery help doctor'); with --move PID,... only these tasks are moved off the core\n"
         "  --json               the summary as JSON, with the last values of the channels\n"
         "\n"
         "Example:\n"
         "  orrery run configs/cubesat.yaml --mode batch --duration 60s --csv out.csv --csv-rate 10Hz\n"
+        "  orrery run configs/cubesat.yaml --mode realtime --duration 10s --set realtime.core=1\n"
         "\n"
-        "Exit status: 0 flown; 1 a file is wrong, or the run stopped; 2 the command line is wrong.\n",
+        "Exit status: 0 flown; 1 a file is wrong, or the run stopped before its duration was over; 2 the command line "
+        "is wrong.\n",
     .run = run,
 };

@@ -1,0 +1,65 @@
+#include "tools/fix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/segment.h"
+
+bool orr_fix_parse_moves(struct orr_fix_request *request, const char *word) {
+  while (word && *word) {
+    char *end;
+    long id = strtol(word, &end, 10);
+    if (end == word || id <= 0 || (*end && *end != ',') || request->move_count == ORR_FIX_MOVES_MAX)
+      return false;
+    request->moves[request->move_count++] = (pid_t)id;
+    word = *end ? end + 1 : end;
+  }
+  return request->move_count > 0;
+}
+
+void orr_fix_repair(FILE *out) {
+  orr_segment_sweep();
+  unsigned failures, found = orr_isolate_repair(ORR_ISOLATE_STATE_DIR, &failures);
+  if (found)
+    fprintf(out, "repaired what %u killed runs had left; %u changes could not be taken back\n", found, failures);
+}
+
+void orr_fix_apply(const struct orr_fix_request *request, int core, struct orr_isolation *isolation, FILE *out) {
+  *isolation = (struct orr_isolation){.journal = {.fd = -1}};
+  if (!request->wanted || core < 0)
+    return;
+  const struct orr_isolate_options o = {
+      .core = core,
+      .root = "",
+      .state_dir = ORR_ISOLATE_STATE_DIR,
+      .cpuset = true,
+      .irqs = true,
+      .throttling = true,
+      .clear = request->move_count == 0,
+      .tasks = request->moves,
+      .task_count = request->move_count,
+  };
+  orr_isolate_apply(isolation, &o);
+  if (isolation->journal_error) {
+    fprintf(out, "fix: nothing changed, no journal in " ORR_ISOLATE_STATE_DIR ": %s\n",
+            strerror(isolation->journal_error));
+    return;
+  }
+  if (isolation->cpuset_error)
+    fprintf(out, "fix: no cpuset: %s: %s\n", isolation->cpuset_step, strerror(isolation->cpuset_error));
+  else
+    fprintf(out, "fix: core %d has a cpuset of its own; %u tasks moved off, %u bound to it\n", core,
+            isolation->tasks_moved, isolation->tasks_refused);
+  fprintf(out, "fix: %u interrupts moved, %u refused; throttling %s\n", isolation->irqs_moved, isolation->irqs_refused,
+          isolation->throttling_error ? strerror(isolation->throttling_error) : "off");
+}
+
+void orr_fix_undo(const struct orr_fix_request *request, struct orr_isolation *isolation, FILE *out) {
+  if (!request->wanted)
+    return;
+  unsigned failures = orr_isolate_undo(isolation);
+  if (failures)
+    fprintf(out, "fix: %u changes could not be taken back\n", failures);
+  else
+    fprintf(out, "fix: everything taken back\n");
+}

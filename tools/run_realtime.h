@@ -1,0 +1,23 @@
+/* `orrery run --mode realtime`: a session under the executive, from its first tick to its summary. */
+#ifndef ORR_TOOLS_RUN_REALTIME_H
+#define ORR_TOOLS_RUN_REALTIME_H
+
+#include "io/realtime.h"
+#include "tools/fix.h"
+
+struct orr_realtime_request {
+  const char *path;
+  bool json;
+  const struct orr_fix_request *fix;
+};
+
+/* Flies the started session to the end of its duration or until a signal says so, and prints. Returns the exit status. */
+int orr_run_realtime(const struct orr_realtime_request *request, struct orr_session *session);
+
+/* Waits for the end; SIGINT, SIGTERM or SIGHUP, which `signals` holds and the caller has blocked, end the run. Returns the signal, or 0. */
+int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals);
+
+/* The signals that end a run, blocked for this thread and those it will make; *before gets what was. */
+void orr_run_realtime_block(sigset_t *signals, sigset_t *before);
+
+#endif

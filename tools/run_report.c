@@ -1,0 +1,64 @@
+#include "tools/run_report.h"
+
+#include <stdio.h>
+
+#include "tools/compiled.h"
+
+static json_t *channels_json(const struct orr_plant *p) {
+  json_t *channels = json_object();
+  for (int i = 0; i < p->table.count; i++) {
+    const struct orr_channel *c = &p->table.channels[i];
+    bool truth = p->truth_count && i >= p->truths[0].channel && i < p->truths[0].channel + p->truth_count;
+    if (truth && !c->asked)
+      continue;
+    json_t *list = json_array();
+    for (int k = 0; k < c->count; k++)
+      json_array_append_new(list, json_real(p->values[c->offset + k]));
+    json_object_set_new(channels, c->name, list);
+  }
+  return channels;
+}
+
+json_t *orr_run_report_json(const struct orr_run_report *r) {
+  const struct orr_plant *p = r->session->plant;
+  json_t *root = json_object();
+  char hash[20];
+  snprintf(hash, sizeof hash, "%016llx", (unsigned long long)orr_session_hash(r->session));
+  json_object_set_new(root, "run", json_string(r->path));
+  json_object_set_new(root, "mode", json_string(r->mode));
+  json_object_set_new(root, "frames", json_integer(orr_plant_frame(p) - r->first_frame));
+  json_object_set_new(root, "step_ns", json_integer(p->step_ns));
+  json_object_set_new(root, "time_s", json_real(1e-9 * (double)orr_plant_time_ns(p)));
+  json_object_set_new(root, "wall_s", json_real(r->took_s));
+  json_object_set_new(root, "state_hash", json_string(hash));
+  json_object_set_new(root, "channels", channels_json(p));
+  return root;
+}
+
+void orr_run_report_heading(const struct orr_run_report *r) {
+  const struct orr_plant *p = r->session->plant;
+  int64_t frames = orr_plant_frame(p) - r->first_frame;
+  double flown = 1e-9 * (double)(frames * p->step_ns);
+  printf("run         %s, %s\n", r->path, r->mode);
+  printf("flown       %lld frames of %.6g ms, %.6g s to t = %.6g s\n", (long long)frames, 1e-6 * (double)p->step_ns,
+         flown, 1e-9 * (double)orr_plant_time_ns(p));
+  printf("took        %.3g s, %.4g times real time\n", r->took_s, r->took_s > 0 ? flown / r->took_s : 0);
+}
+
+void orr_run_report_end(const struct orr_run_report *r) {
+  const struct orr_plant *p = r->session->plant;
+  for (int i = 0; i < p->pointing_count; i++) {
+    const struct orr_channel *c = &p->table.channels[p->pointing_channel[i] + 1];
+    printf("%-11s %.4g rad off its target at the end\n", r->session->run->spacecraft.bodies[p->pointings[i].body].name,
+           p->values[c->offset]);
+  }
+  printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(r->session));
+}
+
+void orr_run_report_failure(const char *path, const struct orr_session *session, enum orr_status status) {
+  const struct orr_plant *p = session->plant;
+  int body = p->failed_body;
+  fprintf(stderr, "%s: error: the run stopped at frame %lld (t = %.9g s): body '%s': %s\n", path,
+          (long long)orr_plant_frame(p), 1e-9 * (double)orr_plant_time_ns(p),
+          body >= 0 ? session->run->spacecraft.bodies[body].name : "?", orr_status_text(status));
+}
