@@ -116,5 +116,6 @@ bool orr_scalar_decode(enum orr_scalar_style style, const char *raw, size_t leng
     }
   }
   *written = (size_t)(d.out - out);
+  out[*written] = '\0';
   return true;
 }

@@ -96,7 +96,7 @@ static struct cost in_a_process(const char *text, size_t length) {
     cost.good = read_and_check(text, length);
     cost.seconds = now() - start;
     cost.megabytes = resident() - before;
-    _exit(write(ends[1], &cost, sizeof cost) != sizeof cost);
+    _exit(write(ends[1], &cost, sizeof cost) == sizeof cost ? 0 : 1);
   }
   close(ends[1]);
   ssize_t got = read(ends[0], &cost, sizeof cost);

@@ -95,7 +95,7 @@ static void every_kind_of_hinge_is_read(void **state) {
            "    late: {" RIGID ", hinge: {kind: fixed, to: bus.origin}}\n"
            "    bus: {" RIGID ", hinge: {kind: free, to: inertial}, nodes: {n: {at: [1, 0, 0]}}}\n"
            "    rev: {" RIGID ", hinge: {kind: revolute, to: bus.n, axis: [0, 3, 4], stiffness: 18.5, damping: [2 N m "
-                              "s/rad], rest: 30 deg, prescribed: true}}\n"
+           "s/rad], rest: 30 deg, prescribed: true}}\n"
            "    pri: {" RIGID ", hinge: {kind: prismatic, to: bus.n, axis: [0, 0, -2], stiffness: 3 N/mm}}\n"
            "    cyl: {" RIGID
            ", hinge: {kind: cylindrical, to: rev.origin, axis: [1, 0, 0], stiffness: [1 N m/rad, 2 N/m]}}\n"

@@ -85,7 +85,7 @@ static struct orr_problem expect_one(const struct model *m, enum orr_problem_cod
 
 static void sound_models_have_no_problem(void **state) {
   (void)state;
-  struct model m;
+  struct model m = {0};
   make(&m);
   expect_sound(&m);
   bend(&m);
@@ -94,7 +94,7 @@ static void sound_models_have_no_problem(void **state) {
 
 static void every_number_must_be_finite(void **state) {
   (void)state;
-  struct model m;
+  struct model m = {0};
   double *numbers[] = {&m.d.gravity[1],
                        &m.bodies[0].mass,
                        &m.bodies[0].com[2],
@@ -126,7 +126,7 @@ static void every_number_must_be_finite(void **state) {
 
 static void loose_ends_are_found(void **state) {
   (void)state;
-  struct model m;
+  struct model m = {0};
   make(&m);
   int *ends[] = {&m.bodies[1].hinge.parent, &m.bodies[1].hinge.parent_node, &m.bodies[1].hinge.node};
   for (size_t i = 0; i < 3; i++)
@@ -155,7 +155,7 @@ static void loose_ends_are_found(void **state) {
 
 static void axes_and_rotations_must_be_unit(void **state) {
   (void)state;
-  struct model m;
+  struct model m = {0};
   make(&m);
   m.bodies[1].hinge.axes[0][2] = 2;
   assert_true(expect_one(&m, ORR_PROBLEM_AXIS).value[0] == 2);
@@ -171,7 +171,7 @@ static void axes_and_rotations_must_be_unit(void **state) {
 
 static void negative_modes_are_refused(void **state) {
   (void)state;
-  struct model m;
+  struct model m = {0};
   make(&m);
   bend(&m);
   m.modes[0].frequency_hz = -1;
@@ -183,7 +183,7 @@ static void negative_modes_are_refused(void **state) {
 
 static void skipped_bodies_are_not_judged(void **state) {
   (void)state;
-  struct model m;
+  struct model m = {0};
   struct orr_problem p[MOST];
   make(&m);
   m.bodies[1].mass = -1;
@@ -244,7 +244,7 @@ static void long_chains_are_sound_and_their_cycles_are_found(void **state) {
 
 static void mass_at_rest_is_the_sum_of_the_bodies(void **state) {
   (void)state;
-  struct model m;
+  struct model m = {0};
   make(&m);
   bend(&m);
   m.bodies[0].com[2] = 0.5;

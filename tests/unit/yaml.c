@@ -129,7 +129,7 @@ static void large_mappings_find_their_keys_and_duplicates(void **state) {
   assert_non_null(text);
   for (int i = 0; i < 3000; i++)
     end += sprintf(end, "key_%d: %d\n", i, i);
-  strcpy(end, "key_7: again\n");
+  snprintf(end, 20, "key_7: again\n");
   struct parsed p = good(text); /* a duplicate is reported, and the first one stays */
   assert_int_equal(orr_diagnostics_errors(p.d), 1);
   assert_string_equal(member(&p, p.root, "key_7").node->text, "7");
