@@ -35,7 +35,7 @@ static int latch(void *user, struct orr_frame *frame) {
   struct orr_realtime *r = user;
   (void)frame;
   orr_session_latch(r->session);
-  return 0;
+  return r->session->end; /* says which */
 }
 
 static int integrate(void *user, struct orr_frame *frame) {

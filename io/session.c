@@ -39,6 +39,11 @@ static void layout_links(struct orr_session *s, struct orr_block *block) {
     link.telemetry = ORR_TAKE(block, double, link.telemetry_numbers);
     link.answer = ORR_TAKE(block, double, link.command_numbers);
     link.pending = ORR_TAKE(block, double, link.command_numbers);
+    if (desc->transport != ORR_TRANSPORT_LINKED) {
+      struct orr_port *outside = ORR_TAKE(block, struct orr_port, 1);
+      orr_port_init(outside, desc, &s->plant->table, block);
+      link.room = outside;
+    }
     if (block->base)
       links[i] = link;
   }
@@ -96,9 +101,33 @@ struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn 
   return s;
 }
 
+bool orr_session_open_links(struct orr_session *s, bool lockstep, bool (*interrupted)(void), char *message,
+                            size_t size) {
+  for (size_t i = 0; i < s->run->link_count; i++) {
+    struct orr_port *outside = s->links[i].room;
+    if (!outside)
+      continue;
+    outside->interrupted = interrupted;
+    if (!orr_port_open(outside, s->plant->step_ns, lockstep, message, size))
+      return false;
+    s->links[i].outside = outside;
+  }
+  return true;
+}
+
+int orr_session_wait_for_peers(struct orr_session *s) {
+  for (size_t i = 0; i < s->run->link_count; i++)
+    if (s->links[i].outside && !orr_port_wait_for_peer(s->links[i].outside))
+      return (int)i;
+  return -1;
+}
+
 void orr_session_destroy(struct orr_session *s) {
   if (!s)
     return;
+  for (size_t i = 0; i < s->run->link_count; i++)
+    if (s->links[i].outside)
+      orr_port_close(s->links[i].outside);
   free(s->link_block);
   free(s->plant_block);
   free(s->workspace_block);
@@ -122,6 +151,10 @@ void orr_session_publish(struct orr_session *s) {
     int at = 0;
     if (!is_due(link->desc, frame))
       continue;
+    if (link->outside) {
+      orr_port_publish(link->outside, frame, orr_plant_time_ns(s->plant), s->plant->values);
+      continue;
+    }
     memcpy(link->pending, link->answer, sizeof(double) * (size_t)link->command_numbers);
     for (int k = 0; k < link->desc->telemetry_count; k++) {
       const struct orr_channel *c = &s->plant->table.channels[link->desc->telemetry[k]];
@@ -178,19 +211,34 @@ static void latch_script(struct orr_session *s, int64_t now_ns) {
   }
 }
 
+/* Whole or not at all, as for every link. */
+static void latch_linked(struct orr_session *s, const struct orr_session_link *link) {
+  const struct orr_channel_table *table = &s->plant->table;
+  for (int k = 0, at = 0; k < link->desc->command_count; k++)
+    for (int n = 0; n < table->channels[link->desc->commands[k]].count; n++)
+      if (!orr_channel_accepts(&table->channels[link->desc->commands[k]], link->pending[at++]))
+        return;
+  for (int k = 0, at = 0; k < link->desc->command_count; k++) {
+    const struct orr_channel *c = &table->channels[link->desc->commands[k]];
+    memcpy(s->plant->values + c->offset, link->pending + at, sizeof(double) * (size_t)c->count);
+    at += c->count;
+  }
+}
+
 void orr_session_latch(struct orr_session *s) {
   int64_t frame = orr_plant_frame(s->plant);
   latch_script(s, orr_plant_time_ns(s->plant));
   for (size_t i = 0; i < s->run->link_count; i++) {
     const struct orr_session_link *link = &s->links[i];
-    int at = 0;
-    if (frame == link->desc->phase || !is_due(link->desc, frame)) /* nothing was published before its first frame */
-      continue;
-    for (int k = 0; k < link->desc->command_count; k++) {
-      const struct orr_channel *c = &s->plant->table.channels[link->desc->commands[k]];
-      for (int n = 0; n < c->count; n++, at++)
-        if (orr_channel_accepts(c, link->pending[at]))
-          s->plant->values[c->offset + n] = link->pending[at];
+    if (link->outside) {
+      enum orr_port_end end = orr_port_latch(link->outside, frame, s->plant->values);
+      if (end != ORR_PORT_GOES_ON && s->end == ORR_PORT_GOES_ON) {
+        s->end = end;
+        s->end_link = (int)i;
+      }
+    } else if (frame > link->desc->phase &&
+               is_due(link->desc, frame)) { /* nothing was published before its first frame */
+      latch_linked(s, link);
     }
   }
 }

@@ -10,6 +10,7 @@
 
 #include "core/plant.h"
 #include "io/config/run.h"
+#include "io/links/port.h"
 
 /* A controller that is linked in: telemetry numbers in, command numbers out, in the order of the link's channels. It must be a function of
  * its arguments alone. */
@@ -17,6 +18,8 @@ typedef void orr_answer_fn(const struct orr_run_link *link, const double *teleme
 
 struct orr_session_link {
   const struct orr_run_link *desc;
+  struct orr_port *outside; /* flight software outside; NULL: answered by orr_session.answer */
+  struct orr_port *room;    /* for it; NULL where the transport is `linked` */
   int telemetry_numbers, command_numbers;
   double *telemetry;
   double *answer;   /* to the last frame published */
@@ -38,11 +41,20 @@ struct orr_session {
   struct orr_arena arenas[ORR_SESSION_ARENAS]; /* the same blocks, and this struct: all that a frame touches */
   size_t arena_count;
   enum orr_status status; /* of the first failure */
+  enum orr_port_end end;  /* a link says that the run is over: set by latch; the frame is still computed */
+  int end_link;           /* which */
 };
 
 /* [init] Compiles the spacecraft and lays everything out. Never NULL. */
 struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn *answer);
 void orr_session_destroy(struct orr_session *session);
+
+/* [init] Opens the links whose transport leads outside, for `realtime` or `lockstep`; without this call every link is answered by the
+ * controller inside. False with what is wrong in `message`. `interrupted` is asked while a link waits (NULL: never). */
+bool orr_session_open_links(struct orr_session *session, bool lockstep, bool (*interrupted)(void), char *message,
+                            size_t size);
+/* [init] Waits for the peers of all links, each as long as the run file says. Returns the first link without one, or -1. */
+int orr_session_wait_for_peers(struct orr_session *session);
 
 /* [init] Frame 0. Fails where the solver does at the initial state. */
 enum orr_status orr_session_start(struct orr_session *session);

@@ -1,23 +1,10 @@
-/* Quaternion feedback with rate damping, onto three wheels:
- *
- *   δ = q_target⁻¹ ∘ q,  torque on the body = −K 2 δ_v sign(δ_w) − D ω,  torque on each rotor = its opposite
- */
 #include "tools/controller.h"
+
+#include "tools/fsw/attitude.h"
 
 enum { RATE = 0, ATTITUDE = 3, TARGET = 7 };
 
-/* p* ∘ q */
-static void quaternion_between(const double *p, const double *q, double *out) {
-  out[0] = p[3] * q[0] - p[0] * q[3] - p[1] * q[2] + p[2] * q[1];
-  out[1] = p[3] * q[1] + p[0] * q[2] - p[1] * q[3] - p[2] * q[0];
-  out[2] = p[3] * q[2] - p[0] * q[1] + p[1] * q[0] - p[2] * q[3];
-  out[3] = p[3] * q[3] + p[0] * q[0] + p[1] * q[1] + p[2] * q[2];
-}
-
 void orr_controller_answer(const struct orr_run_link *link, const double *telemetry, double *commands) {
-  double off[4];
-  quaternion_between(telemetry + TARGET, telemetry + ATTITUDE, off);
-  double sign = off[3] < 0 ? -1 : 1;
-  for (int i = 0; i < 3; i++)
-    commands[i] = link->stiffness[i] * 2 * sign * off[i] + link->damping[i] * telemetry[RATE + i];
+  orr_attitude_control(telemetry + RATE, telemetry + ATTITUDE, telemetry + TARGET, link->stiffness, link->damping,
+                       commands);
 }

@@ -11,6 +11,7 @@
 #include "tools/compiled.h"
 #include "tools/controller.h"
 #include "tools/csv.h"
+#include "tools/links_report.h"
 #include "tools/run_realtime.h"
 #include "tools/run_report.h"
 #include "tools/state_file.h"
@@ -19,7 +20,7 @@ enum { MOST_SETTINGS = 64 };
 
 struct arguments {
   const char *path, *mode, *csv, *channels, *csv_rate, *save, *from;
-  bool json, realtime;
+  bool json, realtime, lockstep;
   struct orr_fix_request fix;
   const char *settings[MOST_SETTINGS];
   size_t setting_count;
@@ -80,14 +81,18 @@ static int option(struct arguments *a, const char *word, const char *value) {
 
 static int check_mode(struct arguments *a) {
   if (!a->mode)
-    return usage("needs --mode batch or --mode realtime", NULL);
+    return usage("needs --mode batch, lockstep or realtime", NULL);
   a->realtime = strcmp(a->mode, "realtime") == 0;
-  if (!a->realtime && strcmp(a->mode, "batch") != 0)
-    return usage("the modes that are built yet are batch and realtime, not", a->mode);
+  a->lockstep = strcmp(a->mode, "lockstep") == 0;
+  if (!a->realtime && !a->lockstep && strcmp(a->mode, "batch") != 0)
+    return usage("the modes are batch, lockstep and realtime, not", a->mode);
   if (!a->realtime && (a->fix.wanted || a->fix.move_count))
     return usage("--fix goes with --mode realtime", NULL);
   if (a->fix.move_count && !a->fix.wanted)
     return usage("--move goes with --fix", NULL);
+  if (a->lockstep && (a->save || a->from))
+    return usage("a saved state does not hold that of flight software outside, so no --save-state or --from-state with",
+                 "--mode lockstep");
   if (a->realtime && a->csv)
     return usage("a table is written in batch only, so no --csv with --mode realtime", NULL);
   return ORR_EXIT_OK;
@@ -129,6 +134,7 @@ static int parse(int argc, char **argv, struct arguments *a) {
 
 struct flight {
   struct orr_session *session;
+  bool lockstep;
   struct orr_csv csv;
   int64_t first, last; /* frames */
   double took_s;
@@ -162,11 +168,19 @@ static enum orr_status fly(struct flight *f) {
   while (status == ORR_OK && orr_plant_frame(s->plant) < f->last) {
     orr_session_publish(s);
     orr_session_latch(s);
+    if (s->end != ORR_PORT_GOES_ON)
+      break;
     orr_csv_row(&f->csv, s);
     status = orr_session_advance(s);
     if (status == ORR_OK)
       status = orr_session_sense(s);
-    if (terminal && orr_plant_frame(s->plant) % 64 == 0)
+    if (orr_plant_frame(s->plant) % 64 != 0)
+      continue;
+    if (f->lockstep && orr_links_interrupted()) {
+      s->end = ORR_PORT_INTERRUPTED;
+      break;
+    }
+    if (terminal)
       show_progress(f, &next_s);
   }
   if (terminal)
@@ -224,13 +238,15 @@ static int fly_in_real_time(const struct arguments *a, const struct orr_run *run
 }
 
 static int fly_and_tell(const struct arguments *a, const struct orr_run *run) {
-  struct flight f = {.session = orr_session_create(run, orr_controller_answer)};
+  struct flight f = {.session = orr_session_create(run, orr_controller_answer), .lockstep = a->lockstep};
   int exit_status = ORR_EXIT_BAD, divisor = csv_divisor(a, run);
   orr_rt_flush_denormals();
   bool good = divisor && (!a->csv || orr_csv_open(&f.csv, a->csv, a->channels, divisor, f.session));
   enum orr_status status = good ? orr_session_start(f.session) : ORR_OK;
   if (good && status == ORR_OK && a->from)
     good = orr_state_file_load(a->from, f.session);
+  if (good && status == ORR_OK)
+    good = a->lockstep ? orr_links_start(f.session, true) : orr_links_batch(run, a->path);
   if (good && status == ORR_OK) {
     f.first = orr_plant_frame(f.session->plant);
     f.last = f.first + run->duration_ns / run->plant.step_ns;
@@ -241,9 +257,9 @@ static int fly_and_tell(const struct arguments *a, const struct orr_run *run) {
     orr_run_report_failure(a->path, f.session, status);
   } else if (good) {
     const struct orr_run_report report = {
-        .path = a->path, .mode = "batch", .session = f.session, .first_frame = f.first, .took_s = f.took_s};
+        .path = a->path, .mode = a->mode, .session = f.session, .first_frame = f.first, .took_s = f.took_s};
     tell(a, &report);
-    if (!a->save || orr_state_file_save(a->save, f.session))
+    if (!orr_links_failed(f.session) && (!a->save || orr_state_file_save(a->save, f.session)))
       exit_status = ORR_EXIT_OK;
   }
   orr_session_destroy(f.session);
@@ -262,7 +278,7 @@ static int run(int argc, char **argv) {
     if (file && a.realtime)
       status = fly_in_real_time(&a, file);
     else if (file && !file->duration_ns)
-      status = usage("a batch run needs a duration: in the file, or by", "--duration 10s");
+      status = usage("a run in this mode needs a duration: in the file, or by", "--duration 10s");
     else
       status = file ? fly_and_tell(&a, file) : ORR_EXIT_BAD;
     orr_diagnostics_destroy(d);
@@ -275,13 +291,17 @@ static int run(int argc, char **argv) {
 const struct orr_command orr_cmd_run = {
     .name = "run",
     .summary = "fly a run file",
-    .usage = "RUN --mode batch|realtime [--duration T] [--seed N] [--step T] [--set PATH=VALUE]... [--csv FILE] "
+    .usage = "RUN --mode batch|lockstep|realtime [--duration T] [--seed N] [--step T] [--set PATH=VALUE]... [--csv FILE] "
              "[--json] [--fix]",
     .help =
         "Reads a run file (a spacecraft with its devices, and how to fly it), flies it and prints a summary. The same\n"
         "file and seed give the same bits on every run and in every mode: state_hash says so in one number.\n"
         "\n"
         "  --mode batch         as fast as the solver goes; scripted commands and linked-in controllers fly\n"
+        "                       (the links' own, or one that stands in for flight software outside)\n"
+        "  --mode lockstep      with the flight software that the links name: each frame waits for its answer, as fast "
+        "as\n"
+        "                       both can; the same bits however slow it is\n"
         "  --mode realtime      a frame at every tick of the clock, as the section 'realtime' says. What the machine\n"
         "                       cannot give is a warning with its consequence; the summary counts late frames by "
         "cause.\n"
@@ -301,7 +321,7 @@ const struct orr_command orr_cmd_run = {
         "  orrery run configs/cubesat.yaml --mode batch --duration 60s --csv out.csv --csv-rate 10Hz\n"
         "  orrery run configs/cubesat.yaml --mode realtime --duration 10s --set realtime.core=1\n"
         "\n"
-        "Exit status: 0 flown; 1 a file is wrong, or the run stopped before its duration was over; 2 the command line "
+        "Exit status: 0 flown, or ended by the flight software; 1 a file is wrong, or the run stopped before its duration was over; 2 the command line "
         "is wrong.\n",
     .run = run,
 };

@@ -7,6 +7,7 @@
 
 #include "rt/clock.h"
 #include "tools/commands.h"
+#include "tools/links_report.h"
 #include "tools/run_report.h"
 #include "tools/timing_report.h"
 
@@ -138,7 +139,9 @@ static void print_stop(const struct flight *f) {
   const struct orr_frame_record *r = &result->record;
   const struct orr_stats *stats = f->executive.segment.stats;
   char text[ORR_DURATION_TEXT];
-  if (result->end == ORR_RT_LOOP_STAGE) {
+  if (f->realtime.session->end != ORR_PORT_GOES_ON) {
+    return; /* the summary says which link, and why */
+  } else if (result->end == ORR_RT_LOOP_STAGE) {
     orr_run_report_failure(f->request->path, f->realtime.session, (enum orr_status)result->code);
   } else if (result->end == ORR_RT_LOOP_OVERRUN) {
     fprintf(stderr, "%s: error: the run stopped at frame %llu, which ended %s past the next tick: %s", f->request->path,
@@ -177,6 +180,8 @@ static int summarise(const struct flight *f) {
   if (!orr_stats_live(f->executive.segment.stats, &live))
     return ORR_EXIT_BAD;
   (f->request->json ? print_json : print_text)(f, &report, &live);
+  if (f->realtime.session->end == ORR_PORT_PEER_ENDED)
+    return ORR_EXIT_OK;
   bool complete =
       end == ORR_RT_LOOP_FRAMES_DONE || (end == ORR_RT_LOOP_STOPPED && f->realtime.session->run->duration_ns == 0);
   return complete ? ORR_EXIT_OK : ORR_EXIT_BAD;
@@ -201,6 +206,10 @@ int orr_run_realtime(const struct orr_realtime_request *request, struct orr_sess
   sigset_t signals, before;
   orr_run_realtime_block(&signals, &before);
   orr_fix_repair(stderr);
+  if (!orr_links_start(session, false)) {
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return ORR_EXIT_BAD;
+  }
   orr_realtime_init(&f.realtime, session);
   struct orr_executive_options options =
       orr_realtime_options(&f.realtime, request->path, (uint64_t)(run->duration_ns / run->plant.step_ns));

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "tools/compiled.h"
+#include "tools/links_report.h"
 
 static json_t *channels_json(const struct orr_plant *p) {
   json_t *channels = json_object();
@@ -32,6 +33,7 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
   json_object_set_new(root, "wall_s", json_real(r->took_s));
   json_object_set_new(root, "state_hash", json_string(hash));
   json_object_set_new(root, "channels", channels_json(p));
+  orr_links_json(r->session, root);
   return root;
 }
 
@@ -52,6 +54,7 @@ void orr_run_report_end(const struct orr_run_report *r) {
     printf("%-11s %.4g rad off its target at the end\n", r->session->run->spacecraft.bodies[p->pointings[i].body].name,
            p->values[c->offset]);
   }
+  orr_links_print(r->session);
   printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(r->session));
 }
 

@@ -28,14 +28,28 @@ struct orr_script_entry {
   const double *row_values; /* linear between rows, the last one stands */
 };
 
-/* A controller that is linked in: it is given the telemetry of frame kd and its commands are latched at frame (k+1)d
- * (both later by its phase). */
+enum orr_transport { ORR_TRANSPORT_LINKED, ORR_TRANSPORT_SHM };
+
+/* A link: what goes out to flight software at frames kd, and what it commands for frame (k+1)d (both
+ * later by its phase).
+ *
+ * Transport `linked`, and any other in a batch run, is answered by a controller inside the program, which has the gains for it (a stand-in);
+ * one without gains cannot fly in batch. */
 struct orr_run_link {
   const char *name;
-  int divisor, phase; /* it is due in frames k·divisor + phase */
+  enum orr_transport transport;
+  const char *name_shm; /* shm: of the segment, with the leading slash */
+  int divisor, phase;   /* it is due in frames k·divisor + phase */
   int telemetry_count, command_count;
-  const int *telemetry, *commands; /* channels */
-  double stiffness[3], damping[3]; /* N m/rad, N m s/rad: its gains about the axes of its sensors */
+  const int *telemetry, *commands; /* channels, in the order of the file's patterns */
+  bool stand_in;                   /* the gains are there */
+  double stiffness[3], damping[3]; /* N m/rad, N m s/rad: about the axes of the sensors */
+  int64_t wait_ns;                 /* for a peer, before frame 0 */
+  bool asap;                       /* real time: a command is applied at the first frame after it came */
+  int silence_frames;              /* of the link, without a command, until the policy rules; 0: never */
+  int silence_policy;              /* hold, zero, stop */
+  int64_t answer_ns;               /* lockstep: how long an answer is waited for */
+  bool answer_stop;                /* lockstep: without one the run stops, else it goes on with what is held */
 };
 
 /* `realtime`: how the loop keeps time. */

@@ -30,6 +30,9 @@ void orr_run_read_realtime(struct orr_run_draft *draft);
 /* [init] Scripted commands; the channel table is complete. */
 void orr_run_read_script(struct orr_run_draft *draft);
 
+/* [init] Links to flight software; the channel table is complete. */
+void orr_run_read_links(struct orr_run_draft *draft);
+
 /* [init] The channel, or one number of it, that a text names; -1 after reporting. */
 int orr_run_find_channel(struct orr_run_draft *draft, struct orr_place place, const char *name, int *element);
 

@@ -1,0 +1,88 @@
+/* The flight software's side of a link: one header, one small library, no dependency but the C library.
+ *
+ *   struct orr_client c;
+ *   orr_client_open(&c, "shm:/orrery.fsw", 10000);              wait up to 10 s for the run to be there
+ *   struct orr_signal gyro = orr_client_find(&c, "gyro.rate"), wheel = orr_client_find(&c, "wheel_x.torque");
+ *   while (orr_client_wait(&c, ORR_CLIENT_FUTEX, 1000) > 0) {   the next frame in turn
+ *     orr_client_set(&c, wheel, 0, -0.02 * orr_client_get(&c, gyro, 0));
+ *     orr_client_send(&c);                                      answers that frame; applied one frame of the link later
+ *   }
+ *   orr_client_close(&c);
+ *
+ * One thread per client. open, find and close are [init]: they allocate and enter the kernel. get, set and send do neither but to wake an
+ * executive that sleeps (lockstep), and take time in proportion to the payload at most. Failures are negative errno values, with
+ * words in client.error. Nothing that the other side writes can make a read or write go outside the segment.
+ */
+#ifndef ORR_IO_CLIENT_CLIENT_H
+#define ORR_IO_CLIENT_CLIENT_H
+
+#include "io/wire.h"
+
+enum orr_client_how {
+  ORR_CLIENT_SPIN,  /* never enters the kernel but to look at the clock: a core of its own */
+  ORR_CLIENT_FUTEX, /* sleeps in the kernel */
+  ORR_CLIENT_POLL,  /* looks, sleeps 50 µs, looks again: where nothing may wake us */
+};
+
+/* Where a channel is. count 0: there is none of that name. */
+struct orr_signal {
+  uint32_t offset, count;
+  uint8_t type, direction;
+};
+
+/* The frame that wait found. */
+struct orr_client_frame {
+  uint64_t number;   /* of the simulation */
+  int64_t time_ns;   /* simulated */
+  uint64_t answered; /* the frame that the command last applied had answered, or ORR_WIRE_NONE */
+  uint64_t flags;    /* ORR_WIRE_OUT_… */
+};
+
+struct orr_client {
+  struct orr_client_frame frame;
+  int64_t step_ns;
+  uint32_t divisor;
+  uint64_t missed; /* frames that went by unseen */
+  char error[128];
+  /* -- the library's own -- */
+  char *memory;
+  struct orr_wire_header header; /* a copy, checked */
+  const struct orr_wire_channel *directory;
+  const char *names;
+  struct orr_wire_run *run;
+  struct orr_wire_peer *peer;
+  uint64_t *telemetry, *command; /* payloads, whole words */
+  uint32_t seen, sent, generation;
+  bool any; /* a frame was seen */
+};
+
+/* [init] Opens `shm:/name`; tries again for `wait_ms` when nobody is there yet. A peer that was there before is replaced. 0; -EINVAL for a
+ * URL that is none; -ENOENT; -EACCES; -EPROTO when what is there is not a link of this version. */
+int orr_client_open(struct orr_client *client, const char *url, int wait_ms);
+/* [init] Any time, also after a failed open. The run goes on without us by its policy. */
+void orr_client_close(struct orr_client *client);
+
+/* [init] A channel by its full name. O(channels). */
+struct orr_signal orr_client_find(const struct orr_client *client, const char *name);
+/* [init] The i-th entry of the directory, or NULL; its name and unit. */
+const struct orr_wire_channel *orr_client_channel(const struct orr_client *client, uint32_t i);
+const char *orr_client_name(const struct orr_client *client, uint32_t i);
+const char *orr_client_unit(const struct orr_client *client, uint32_t i);
+
+/* [any] 1: the next frame in turn is in client.frame, its numbers are for get. 0: none for `most_ms`. -EPIPE: the run is over.
+ * -EOWNERDEAD: another peer has taken our place. */
+int orr_client_wait(struct orr_client *client, enum orr_client_how how, int most_ms);
+
+/* [rt] A number of the frame; NaN for a signal or element that is not there. O(1). */
+double orr_client_get(const struct orr_client *client, struct orr_signal signal, uint32_t element);
+/* [rt] A number of the next command; what is never set is zero, and stays from one command to the next but for pulses. False for a signal or
+ * element that is not there. O(1). */
+bool orr_client_set(struct orr_client *client, struct orr_signal signal, uint32_t element, double value);
+/* [rt] Sends the command as the answer to the frame that wait found last. 0, or -EAGAIN before the first frame, -EOWNERDEAD. */
+int orr_client_send(struct orr_client *client);
+/* [rt] Says that we live, when there is nothing to command. wait and send say it too. */
+void orr_client_beat(struct orr_client *client);
+/* [rt] Asks the run to end. As orr_client_send. */
+int orr_client_end(struct orr_client *client);
+
+#endif

@@ -1,0 +1,243 @@
+/* The section `links` of a run file. */
+#include <string.h>
+
+#include "io/config/run_draft.h"
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static const char *const transports[] = {[ORR_TRANSPORT_LINKED] = "linked", [ORR_TRANSPORT_SHM] = "shm", NULL};
+
+struct link_keys {
+  double stiffness[3], damping[3];
+  int64_t wait, phase;
+  int latch;
+  const char *name;
+  struct orr_place transport, rate, telemetry, commands, timeout, lockstep;
+};
+
+enum {
+  TRANSPORT,
+  NAME,
+  RATE,
+  PHASE,
+  TELEMETRY,
+  COMMANDS,
+  STIFFNESS,
+  DAMPING,
+  WAIT,
+  LATCH,
+  TIMEOUT,
+  LOCKSTEP,
+  LINK_KEYS
+};
+
+#define PLACE(key, field)                                                                                              \
+  { .name = key, .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct link_keys, field) }
+
+static const char *const latches[] = {"boundary", "asap", NULL};
+
+static const struct orr_key link_table[LINK_KEYS] = {
+    [TRANSPORT] = PLACE("transport", transport),
+    [NAME] = {.name = "name", .type = ORR_KEY_TEXT, .offset = offsetof(struct link_keys, name)},
+    [RATE] = PLACE("rate", rate),
+    [PHASE] = {.name = "phase",
+               .type = ORR_KEY_WHOLE,
+               .range = &orr_range_not_negative,
+               .offset = offsetof(struct link_keys, phase)},
+    [TELEMETRY] = PLACE("telemetry", telemetry),
+    [COMMANDS] = PLACE("commands", commands),
+    [STIFFNESS] = {.name = "stiffness",
+                   .type = ORR_KEY_NUMBERS,
+                   .unit = "N m/rad",
+                   .range = &orr_range_not_negative,
+                   .count = 3,
+                   .form = "[x, y, z]",
+                   .offset = offsetof(struct link_keys, stiffness)},
+    [DAMPING] = {.name = "damping",
+                 .type = ORR_KEY_NUMBERS,
+                 .unit = "N m s/rad",
+                 .range = &orr_range_not_negative,
+                 .count = 3,
+                 .form = "[x, y, z]",
+                 .offset = offsetof(struct link_keys, damping)},
+    [WAIT] = {.name = "wait",
+              .type = ORR_KEY_TIME,
+              .range = &orr_range_not_negative,
+              .offset = offsetof(struct link_keys, wait)},
+    [LATCH] = {.name = "latch",
+               .type = ORR_KEY_CHOICE,
+               .choices = latches,
+               .offset = offsetof(struct link_keys, latch)},
+    [TIMEOUT] = {.name = "timeout", .type = ORR_KEY_PLACE, .offset = offsetof(struct link_keys, timeout)},
+    [LOCKSTEP] = {.name = "lockstep", .type = ORR_KEY_PLACE, .offset = offsetof(struct link_keys, lockstep)},
+};
+
+/* Channels of one direction that the patterns of a list name, in the order of the list. -1 after reporting. */
+static int read_channels(struct orr_run_draft *d, struct orr_place list, const char *name,
+                         enum orr_channel_direction direction, const int **out) {
+  const struct orr_channel_table *table = &d->run->table;
+  int *found = orr_arena_alloc(d->reader->arena, (size_t)table->count + 1, sizeof *found), count = 0;
+  *out = found;
+  if (!orr_expect_sequence(d->reader, list, name))
+    return -1;
+  for (size_t i = 0; i < orr_place_count(list); i++) {
+    struct orr_place item = orr_place_item(d->reader->diagnostics, list, i);
+    const char *pattern;
+    int before = count;
+    if (!orr_read_text(d->reader, item, name, &pattern))
+      return -1;
+    for (int k = 0; k < table->count && count <= table->count; k++) {
+      bool known = false;
+      for (int j = 0; j < count; j++)
+        known |= found[j] == k;
+      if (!known && table->channels[k].direction == direction && orr_channel_matches(pattern, table->channels[k].name))
+        found[count++] = k;
+    }
+    if (count == before) {
+      orr_read_error(d->reader, item, "unknown-channel", "no %s fits '%.80s'",
+                     direction == ORR_CHANNEL_COMMAND ? "command" : "output", pattern);
+      return -1;
+    }
+  }
+  return count;
+}
+
+static int numbers_of(const struct orr_channel_table *table, const int *channels, int count) {
+  int sum = 0;
+  for (int i = 0; i < count; i++)
+    sum += table->channels[channels[i]].count;
+  return sum;
+}
+
+/* `timeout: {frames: 50, policy: hold}` */
+static bool read_timeout(struct orr_run_draft *d, struct orr_place place, struct orr_run_link *out) {
+  static const char *const policies[] = {"hold", "zero", "stop", NULL};
+  static const struct orr_range frames = {1, 1e9, false};
+  struct {
+    int64_t frames;
+    int policy;
+  } keys = {0};
+  const struct orr_key table[] = {
+      {.name = "frames", .type = ORR_KEY_WHOLE, .required = true, .range = &frames, .offset = 0},
+      {.name = "policy", .type = ORR_KEY_CHOICE, .required = true, .choices = policies, .offset = sizeof(int64_t)},
+  };
+  const struct orr_thing thing = {.what = "timeout", .place = place};
+  uint64_t present;
+  if (!place.node)
+    return true;
+  if (!orr_read_mapping(d->reader, &thing, table, COUNT(table), &keys, &present))
+    return false;
+  out->silence_frames = (int)keys.frames;
+  out->silence_policy = keys.policy;
+  return true;
+}
+
+/* `lockstep: {timeout: 10 s, policy: stop}`, which is also what holds without it. */
+static bool read_lockstep(struct orr_run_draft *d, struct orr_place place, struct orr_run_link *out) {
+  static const char *const policies[] = {"stop", "continue", NULL};
+  struct {
+    int64_t timeout;
+    int policy;
+  } keys = {.timeout = INT64_C(10000000000)};
+  const struct orr_key table[] = {
+      {.name = "timeout", .type = ORR_KEY_TIME, .range = &orr_range_positive, .offset = 0},
+      {.name = "policy", .type = ORR_KEY_CHOICE, .choices = policies, .offset = sizeof(int64_t)},
+  };
+  const struct orr_thing thing = {.what = "lockstep", .place = place};
+  uint64_t present;
+  if (place.node && !orr_read_mapping(d->reader, &thing, table, COUNT(table), &keys, &present))
+    return false;
+  out->answer_ns = keys.timeout;
+  out->answer_stop = keys.policy == 0;
+  return true;
+}
+
+/* Before the other keys are judged: one that is not built has keys that are not known. -1 after reporting. */
+static int read_transport(struct orr_run_draft *d, struct orr_place link) {
+  size_t at = orr_yaml_find(link.node, "transport");
+  const char *text;
+  if (at >= orr_place_count(link))
+    return ORR_TRANSPORT_LINKED; /* that it is missing is said with the rest */
+  struct orr_place place = orr_place_value(d->reader->diagnostics, link, at);
+  if (!orr_read_text(d->reader, place, "transport", &text))
+    return -1;
+  for (int i = 0; transports[i]; i++)
+    if (strcmp(text, transports[i]) == 0)
+      return i;
+  orr_read_error(d->reader, place, "not-built",
+                 "the transport '%.40s' is not built yet; this version has 'linked' and 'shm'", text);
+  return -1;
+}
+
+/* A name of shared memory: one slash, in front, and no more than the system takes. */
+static bool judge_name(struct orr_run_draft *d, struct orr_place link, const char *name) {
+  if (name && name[0] == '/' && name[1] && !strchr(name + 1, '/') && strlen(name) < 48)
+    return true;
+  orr_read_error(
+      d->reader, link, "link-name",
+      "a link over shared memory has a name such as '/orrery.fsw': a slash, then at most 46 letters without one");
+  return false;
+}
+
+static bool judge_stand_in(struct orr_run_draft *d, struct orr_place key, const struct orr_run_link *link) {
+  if (link->transport != ORR_TRANSPORT_LINKED && !link->stand_in)
+    return true;
+  if (numbers_of(&d->run->table, link->telemetry, link->telemetry_count) == 11 &&
+      numbers_of(&d->run->table, link->commands, link->command_count) == 3)
+    return true;
+  orr_read_error(d->reader, key, "link",
+                 "the linked-in controller takes a rate, an attitude and a target attitude (3 + 4 + 4 numbers of "
+                 "telemetry, in this order) and commands three wheel torques");
+  return false;
+}
+
+static bool judge_phase(struct orr_run_draft *d, struct orr_place key, const struct orr_run_link *link, int64_t phase) {
+  if (phase < link->divisor)
+    return true;
+  orr_read_error(d->reader, key, "out-of-range",
+                 "'phase' counts frames within the %d between two of the link, so it is at most %d", link->divisor,
+                 link->divisor - 1);
+  return false;
+}
+
+static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_place value, struct orr_run_link *out) {
+  struct link_keys keys = {.wait = INT64_C(10000000000)};
+  uint64_t present;
+  double rate;
+  const struct orr_thing thing = {.what = "link", .name = key.node->text, .place = value, .key = key};
+  if (!orr_expect_mapping(d->reader, value, key.node->text))
+    return false;
+  int transport = read_transport(d, value);
+  if (transport < 0 || !orr_read_mapping(d->reader, &thing, link_table, LINK_KEYS, &keys, &present) ||
+      !orr_read_number(d->reader, keys.rate, "rate", "Hz", &orr_range_positive, &rate))
+    return false;
+  *out = (struct orr_run_link){.name = key.node->text, .transport = (enum orr_transport)transport};
+  out->name_shm = keys.name;
+  out->wait_ns = keys.wait;
+  out->asap = keys.latch == 1;
+  out->divisor = orr_run_divisor(d, keys.rate, rate);
+  out->phase = (int)keys.phase;
+  out->telemetry_count = read_channels(d, keys.telemetry, "telemetry", ORR_CHANNEL_OUTPUT, &out->telemetry);
+  out->command_count = read_channels(d, keys.commands, "commands", ORR_CHANNEL_COMMAND, &out->commands);
+  out->stand_in = present >> STIFFNESS & 1 && present >> DAMPING & 1;
+  memcpy(out->stiffness, keys.stiffness, sizeof out->stiffness);
+  memcpy(out->damping, keys.damping, sizeof out->damping);
+  if (!out->divisor || out->telemetry_count < 0 || out->command_count < 0)
+    return false;
+  return judge_phase(d, key, out, keys.phase) && read_timeout(d, keys.timeout, out) &&
+         read_lockstep(d, keys.lockstep, out) && (transport != ORR_TRANSPORT_SHM || judge_name(d, value, keys.name)) &&
+         judge_stand_in(d, key, out);
+}
+
+void orr_run_read_links(struct orr_run_draft *d) {
+  struct orr_place place = orr_config_section(d->config, ORR_SECTION_LINKS);
+  if (!place.node || !orr_expect_mapping(d->reader, place, "links"))
+    return;
+  size_t n = orr_place_count(place);
+  struct orr_run_link *links = orr_arena_alloc(d->reader->arena, n, sizeof *links);
+  for (size_t i = 0; i < n; i++)
+    if (read_link(d, orr_place_key(d->reader->diagnostics, place, i), orr_place_value(d->reader->diagnostics, place, i),
+                  &links[d->run->link_count]))
+      d->run->link_count++;
+  d->run->links = links;
+}

@@ -1,0 +1,128 @@
+#include "io/links/layout.h"
+
+#include <math.h>
+#include <string.h>
+
+static const uint32_t number_bytes[] = {[ORR_CHANNEL_REAL] = 8, [ORR_CHANNEL_WHOLE] = 8, [ORR_CHANNEL_FLAG] = 1};
+
+const char *orr_refusal_name(enum orr_refusal refusal) {
+  static const char *const names[ORR_REFUSALS] = {"none",       "stale",        "duplicate", "malformed", "version",
+                                                  "not_finite", "out_of_range", "foreign",   "dropped"};
+  return refusal < ORR_REFUSALS ? names[refusal] : "?";
+}
+
+size_t orr_layout_size(int telemetry_count, int command_count) {
+  return ((size_t)telemetry_count + (size_t)command_count + 1) * sizeof(struct orr_layout_entry);
+}
+
+static bool listed(const int *channels, int count, int channel) {
+  for (int i = 0; i < count; i++)
+    if (channels[i] == channel)
+      return true;
+  return false;
+}
+
+/* By type, then in the order of the table. */
+static void layout_side(struct orr_layout_side *side, const struct orr_channel_table *table, const int *channels,
+                        int count) {
+  for (int type = ORR_CHANNEL_REAL; type <= ORR_CHANNEL_FLAG; type++)
+    for (int i = 0; i < table->count; i++) {
+      const struct orr_channel *c = &table->channels[i];
+      if ((int)c->type != type || !listed(channels, count, i))
+        continue;
+      side->entries[side->count++] = (struct orr_layout_entry){c, side->bytes};
+      side->bytes += number_bytes[c->type] * (uint32_t)c->count;
+      side->numbers += c->count;
+    }
+}
+
+/* FNV-1a */
+static uint64_t mix(uint64_t hash, const void *data, size_t bytes) {
+  const unsigned char *b = data;
+  for (size_t i = 0; i < bytes; i++)
+    hash = (hash ^ b[i]) * UINT64_C(1099511628211);
+  return hash;
+}
+
+static uint64_t mix_side(uint64_t hash, const struct orr_layout_side *side) {
+  for (int i = 0; i < side->count; i++) {
+    const struct orr_channel *c = side->entries[i].channel;
+    const uint32_t facts[] = {(uint32_t)c->type, (uint32_t)c->direction, (uint32_t)c->hold, (uint32_t)c->count,
+                              side->entries[i].at};
+    hash = mix(hash, c->name, strlen(c->name) + 1);
+    hash = mix(hash, c->unit, strlen(c->unit) + 1);
+    hash = mix(hash, facts, sizeof facts);
+  }
+  return hash;
+}
+
+void orr_layout_init(struct orr_layout *layout, void *block, const struct orr_channel_table *table,
+                     const int *telemetry, int telemetry_count, const int *commands, int command_count) {
+  struct orr_layout_entry *entries = block;
+  *layout = (struct orr_layout){.telemetry.entries = entries, .commands.entries = entries + telemetry_count};
+  layout_side(&layout->telemetry, table, telemetry, telemetry_count);
+  layout_side(&layout->commands, table, commands, command_count);
+  layout->hash = mix_side(mix_side(UINT64_C(14695981039346656037), &layout->telemetry), &layout->commands);
+}
+
+void orr_layout_pack(const struct orr_layout_side *side, const double *values, uint64_t *payload) {
+  unsigned char *to = (unsigned char *)payload;
+  if (side->bytes % 8)
+    payload[side->bytes / 8] = 0;
+  for (int i = 0; i < side->count; i++) {
+    const struct orr_channel *c = side->entries[i].channel;
+    const double *from = values + c->offset;
+    uint32_t at = side->entries[i].at;
+    if (c->type == ORR_CHANNEL_REAL) {
+      memcpy(to + at, from, 8 * (size_t)c->count);
+      continue;
+    }
+    for (int k = 0; k < c->count; k++) {
+      int64_t whole = (int64_t)from[k];
+      if (c->type == ORR_CHANNEL_WHOLE)
+        memcpy(to + at + 8 * (uint32_t)k, &whole, 8);
+      else
+        to[at + (uint32_t)k] = from[k] != 0;
+    }
+  }
+}
+
+static double number_at(const unsigned char *from, enum orr_channel_type type, int k) {
+  double real;
+  int64_t whole;
+  switch (type) {
+  case ORR_CHANNEL_REAL:
+    memcpy(&real, from + 8 * k, 8);
+    return real;
+  case ORR_CHANNEL_WHOLE:
+    memcpy(&whole, from + 8 * k, 8);
+    /* beyond 2^53 a conversion would round to what is accepted */
+    return whole > INT64_C(9007199254740992) || whole < -INT64_C(9007199254740992) ? HUGE_VAL : (double)whole;
+  default:
+    return from[k];
+  }
+}
+
+enum orr_refusal orr_layout_unpack(const struct orr_layout_side *side, const uint64_t *payload, double *numbers) {
+  const unsigned char *from = (const unsigned char *)payload;
+  for (int i = 0; i < side->count; i++) {
+    const struct orr_channel *c = side->entries[i].channel;
+    for (int k = 0; k < c->count; k++) {
+      double value = number_at(from + side->entries[i].at, c->type, k);
+      if (c->type == ORR_CHANNEL_REAL && !isfinite(value))
+        return ORR_REFUSAL_NOT_FINITE;
+      if (!orr_channel_accepts(c, value))
+        return ORR_REFUSAL_OUT_OF_RANGE;
+      *numbers++ = value;
+    }
+  }
+  return ORR_REFUSAL_NONE;
+}
+
+void orr_layout_apply(const struct orr_layout_side *side, const double *numbers, double *values) {
+  for (int i = 0; i < side->count; i++) {
+    const struct orr_channel *c = side->entries[i].channel;
+    memcpy(values + c->offset, numbers, sizeof(double) * (size_t)c->count);
+    numbers += c->count;
+  }
+}

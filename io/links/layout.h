@@ -1,0 +1,60 @@
+/* A link's payloads, derived from the one table of signals: which channel stands where, in which form (io/wire.h).
+ *
+ * orr_layout_size → a block → orr_layout_init [init]; then const. Channels stand in the order of the table whatever the order in which
+ * the run file names them.
+ */
+#ifndef ORR_IO_LINKS_LAYOUT_H
+#define ORR_IO_LINKS_LAYOUT_H
+
+#include "core/channel.h"
+#include "io/wire.h"
+
+struct orr_layout_entry {
+  const struct orr_channel *channel;
+  uint32_t at; /* in the payload */
+};
+
+/* One direction. */
+struct orr_layout_side {
+  struct orr_layout_entry *entries; /* [count] as they stand in the payload */
+  int count, numbers;
+  uint32_t bytes;
+};
+
+struct orr_layout {
+  struct orr_layout_side telemetry, commands;
+  uint64_t hash; /* of the directory that describes it */
+};
+
+/* Why a command is not taken. */
+enum orr_refusal {
+  ORR_REFUSAL_NONE,
+  ORR_REFUSAL_STALE,        /* older than the last applied, or overtaken by a newer one before it was due */
+  ORR_REFUSAL_DUPLICATE,    /* answers a frame that is answered already */
+  ORR_REFUSAL_MALFORMED,    /* answers a frame that was never published, torn for good, wrong length or checksum */
+  ORR_REFUSAL_VERSION,      /* another layout */
+  ORR_REFUSAL_NOT_FINITE,   /* NaN or infinite */
+  ORR_REFUSAL_OUT_OF_RANGE, /* finite, but not a value of its channel */
+  ORR_REFUSAL_FOREIGN,      /* not from the peer: another sender, or a peer that was replaced */
+  ORR_REFUSAL_DROPPED,      /* overwritten before it was read */
+  ORR_REFUSALS
+};
+
+/* [any] "stale", … */
+const char *orr_refusal_name(enum orr_refusal refusal);
+
+/* [init] Bytes for a link of so many channels. */
+size_t orr_layout_size(int telemetry_count, int command_count);
+/* [init] Lays out; `block` aligned for pointers, of orr_layout_size bytes. The table outlives it. O(channels²). */
+void orr_layout_init(struct orr_layout *layout, void *block, const struct orr_channel_table *table,
+                     const int *telemetry, int telemetry_count, const int *commands, int command_count);
+
+/* [rt] The frame's block → a payload of telemetry.bytes, padded with zeros to whole words. O(numbers). */
+void orr_layout_pack(const struct orr_layout_side *side, const double *values, uint64_t *payload);
+/* [rt] A payload → `numbers` in the order of the entries; the first refusal found, and then `numbers` is not to be used. Any bytes may
+ * come. O(numbers). */
+enum orr_refusal orr_layout_unpack(const struct orr_layout_side *side, const uint64_t *payload, double *numbers);
+/* [rt] Numbers of the side into the frame's block. O(numbers). */
+void orr_layout_apply(const struct orr_layout_side *side, const double *numbers, double *values);
+
+#endif

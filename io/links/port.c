@@ -1,0 +1,115 @@
+#include "io/links/port.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rt/clock.h"
+
+/* How long a wait lasts before it is asked whether it shall end. */
+enum { SLICE_NS = 20000000 };
+
+void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const struct orr_channel_table *table,
+                   struct orr_block *block) {
+  void *entries = orr_block_take(block, orr_layout_size(desc->telemetry_count, desc->command_count));
+  int telemetry = 0, commands = 0;
+  for (int i = 0; i < desc->telemetry_count; i++)
+    telemetry += table->channels[desc->telemetry[i]].count;
+  for (int i = 0; i < desc->command_count; i++)
+    commands += table->channels[desc->commands[i]].count;
+  double *numbers = ORR_TAKE(block, double, 3 * commands);
+  uint64_t *payload = ORR_TAKE(block, uint64_t, telemetry + 1), *taken = ORR_TAKE(block, uint64_t, commands + 1);
+  if (!block->base)
+    return;
+  *link = (struct orr_port){.desc = desc, .payload = payload, .taken = taken, .first_silent = -1, .last_silent = -1};
+  orr_layout_init(&link->layout, entries, table, desc->telemetry, desc->telemetry_count, desc->commands,
+                  desc->command_count);
+  orr_rules_init(&link->rules, &link->layout, desc->divisor, numbers);
+}
+
+bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *message, size_t size) {
+  link->lockstep = lockstep;
+  if (!lockstep) { /* there the answer is waited for, and what then is said apart */
+    link->rules.silence_frames = link->desc->silence_frames;
+    link->rules.policy = (enum orr_silence_policy)link->desc->silence_policy;
+    link->rules.asap = link->desc->asap;
+  }
+  int error = orr_shm_open(&link->shm, link->desc->name_shm, &link->layout, step_ns, link->desc->divisor, link->taken);
+  link->open = error == 0;
+  if (error)
+    snprintf(message, size, "link '%s': shared memory %s: %s", link->desc->name, link->desc->name_shm,
+             error == EEXIST ? "another run has it open" : strerror(error));
+  return link->open;
+}
+
+void orr_port_close(struct orr_port *link) {
+  if (link->open)
+    orr_shm_close(&link->shm);
+  link->open = false;
+}
+
+bool orr_port_wait_for_peer(struct orr_port *link) {
+  int64_t until_ns = orr_clock_now_ns() + link->desc->wait_ns;
+  while (!orr_shm_peer_lives(&link->shm)) {
+    int64_t left_ns = until_ns - orr_clock_now_ns();
+    if (left_ns <= 0 || (link->interrupted && link->interrupted()))
+      return false;
+    orr_clock_sleep_until(orr_clock_now_ns() + (left_ns < SLICE_NS / 20 ? left_ns : SLICE_NS / 20));
+  }
+  return true;
+}
+
+void orr_port_publish(struct orr_port *link, int64_t frame, int64_t time_ns, const double *values) {
+  const struct orr_rules *r = &link->rules;
+  bool silent = r->silence_frames > 0 && r->silent == r->silence_frames;
+  uint64_t flags = (silent ? ORR_WIRE_OUT_TIMED_OUT : 0) | (r->late ? ORR_WIRE_OUT_LATE : 0);
+  const uint64_t head[ORR_WIRE_OUT_WORDS] = {(uint64_t)frame, (uint64_t)time_ns, (uint64_t)r->applied, flags};
+  /* what came before this frame may not pass for an answer to it */
+  orr_rules_publish(&link->rules, frame);
+  orr_layout_pack(&link->layout.telemetry, values, link->payload);
+  orr_shm_publish(&link->shm, head, link->payload);
+}
+
+/* Until the answer to the frame before is there, or the peer says that it is over, or it has lasted too long. */
+static enum orr_port_end wait_for_answer(struct orr_port *link) {
+  int64_t until_ns = orr_clock_now_ns() + link->desc->answer_ns;
+  if (!orr_rules_ready(&link->rules))
+    orr_shm_await(&link->shm, 1);
+  while (!orr_rules_ready(&link->rules)) {
+    int64_t left_ns = until_ns - orr_clock_now_ns();
+    if (left_ns <= 0) {
+      link->rules.counts.timeouts++;
+      return link->desc->answer_stop ? ORR_PORT_SILENT : ORR_PORT_GOES_ON;
+    }
+    if (link->interrupted && link->interrupted())
+      return ORR_PORT_INTERRUPTED;
+    orr_shm_wait(&link->shm, left_ns < SLICE_NS ? left_ns : SLICE_NS);
+    if (orr_shm_take(&link->shm, &link->rules))
+      return ORR_PORT_PEER_ENDED;
+  }
+  return ORR_PORT_GOES_ON;
+}
+
+enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *values) {
+  bool boundary = frame >= link->desc->phase && (frame - link->desc->phase) % link->desc->divisor == 0;
+  if (!boundary && !link->rules.asap)
+    return ORR_PORT_GOES_ON;
+  if (orr_shm_take(&link->shm, &link->rules))
+    return ORR_PORT_PEER_ENDED;
+  if (frame <= link->desc->phase || (!boundary && link->rules.due.answers < 0))
+    return ORR_PORT_GOES_ON;
+  enum orr_port_end end = link->lockstep ? wait_for_answer(link) : ORR_PORT_GOES_ON;
+  if (end != ORR_PORT_GOES_ON)
+    return end;
+  enum orr_latch latch = orr_rules_latch(&link->rules, values);
+  if (latch == ORR_LATCH_APPLIED)
+    return ORR_PORT_GOES_ON;
+  if (link->first_silent < 0 || link->last_silent != frame - link->desc->divisor)
+    link->first_silent = frame;
+  link->last_silent = frame;
+  return latch == ORR_LATCH_STOP ? ORR_PORT_SILENT : ORR_PORT_GOES_ON;
+}
+
+void orr_port_describe(const struct orr_port *link, char *text, size_t size) {
+  snprintf(text, size, "shm:%s", link->desc->name_shm);
+}

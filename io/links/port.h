@@ -1,0 +1,54 @@
+/* A link of a run to flight software outside: layout, rules and what carries them, as one thing for io/session.
+ *
+ * orr_port_size → a block → orr_port_init → orr_port_open [init]; then per frame of the link orr_port_publish, orr_port_latch [rt], all on
+ * one thread; orr_port_close [init].
+ */
+#ifndef ORR_IO_LINKS_PORT_H
+#define ORR_IO_LINKS_PORT_H
+
+#include "core/block.h"
+#include "io/config/run.h"
+#include "io/links/rules.h"
+#include "io/links/shm.h"
+
+/* How a run ends by a link. */
+enum orr_port_end {
+  ORR_PORT_GOES_ON,
+  ORR_PORT_PEER_ENDED,  /* the flight software said so */
+  ORR_PORT_SILENT,      /* no command for as long as the run file allows, under the policy `stop` */
+  ORR_PORT_INTERRUPTED, /* while waiting */
+};
+
+struct orr_port {
+  const struct orr_run_link *desc;
+  struct orr_layout layout;
+  struct orr_rules rules;
+  struct orr_shm shm;
+  uint64_t *payload;         /* going out */
+  uint64_t *taken;           /* coming in */
+  bool (*interrupted)(void); /* asked while waiting; NULL: never */
+  bool lockstep, open;
+  int64_t first_silent, last_silent; /* frames between which no command came, the last time; −1 */
+};
+
+/* [init] Bytes, by measuring; and laying out. `link` must not move afterwards. */
+void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const struct orr_channel_table *table,
+                   struct orr_block *block);
+
+/* [init] Makes what the peer opens. False with what is wrong in `message`. */
+bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *message, size_t size);
+void orr_port_close(struct orr_port *link);
+
+/* [init] Waits until a peer has come, as long as the run file says. False: none came. Before frame 0. */
+bool orr_port_wait_for_peer(struct orr_port *link);
+
+/* [rt] A frame out: the block of the plant at a frame of the link. O(numbers). */
+void orr_port_publish(struct orr_port *link, int64_t frame, int64_t time_ns, const double *values);
+
+/* [rt] Commands for a frame (of the link, or any) into the block. In lockstep it waits for the answer, and is not [rt]. */
+enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *values);
+
+/* [any] What carries it and to whom, in words: "shm:/orrery.fsw". */
+void orr_port_describe(const struct orr_port *link, char *text, size_t size);
+
+#endif

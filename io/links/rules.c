@@ -1,0 +1,91 @@
+#include "io/links/rules.h"
+
+#include <string.h>
+
+void orr_rules_init(struct orr_rules *rules, const struct orr_layout *layout, int divisor, double *numbers) {
+  int n = layout->commands.numbers;
+  *rules = (struct orr_rules){.layout = layout,
+                              .divisor = divisor,
+                              .published = -1,
+                              .applied = -1,
+                              .next = {-1, numbers},
+                              .due = {-1, numbers + n},
+                              .scratch = numbers + 2 * n};
+}
+
+void orr_rules_refuse(struct orr_rules *rules, enum orr_refusal refusal) { rules->counts.refused[refusal]++; }
+
+void orr_rules_publish(struct orr_rules *rules, int64_t frame) {
+  rules->published = frame;
+  rules->counts.published++;
+  if (rules->next.answers < 0)
+    return;
+  if (rules->due.answers >= 0)
+    orr_rules_refuse(rules, ORR_REFUSAL_STALE);
+  struct orr_waiting moved = rules->due;
+  rules->due = rules->next;
+  rules->next = (struct orr_waiting){-1, moved.numbers};
+}
+
+static enum orr_refusal judge(struct orr_rules *rules, uint64_t answers, const uint64_t *payload) {
+  if (rules->published < 0 || answers > (uint64_t)rules->published ||
+      ((uint64_t)rules->published - answers) % (uint64_t)rules->divisor)
+    return ORR_REFUSAL_MALFORMED;
+  int64_t frame = (int64_t)answers;
+  if (frame == rules->applied || frame == rules->next.answers || frame == rules->due.answers)
+    return ORR_REFUSAL_DUPLICATE;
+  if (frame < rules->applied || (frame != rules->published && frame < rules->due.answers))
+    return ORR_REFUSAL_STALE;
+  return orr_layout_unpack(&rules->layout->commands, payload, rules->scratch);
+}
+
+enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers, const uint64_t *payload) {
+  enum orr_refusal refusal = judge(rules, answers, payload);
+  if (refusal != ORR_REFUSAL_NONE) {
+    orr_rules_refuse(rules, refusal);
+    return refusal;
+  }
+  bool now = (int64_t)answers < rules->published || rules->asap;
+  struct orr_waiting *to = now ? &rules->due : &rules->next;
+  if (to->answers >= 0)
+    orr_rules_refuse(rules, ORR_REFUSAL_STALE); /* the one it overtakes */
+  double *numbers = to->numbers;
+  *to = (struct orr_waiting){(int64_t)answers, rules->scratch};
+  rules->scratch = numbers;
+  return ORR_REFUSAL_NONE;
+}
+
+bool orr_rules_ready(const struct orr_rules *rules) { return rules->due.answers == rules->published - rules->divisor; }
+
+/* Levels too, under `zero`; as near to zero as the channel's range allows. */
+static void fall_silent(const struct orr_rules *rules, double *values) {
+  const struct orr_layout_side *side = &rules->layout->commands;
+  for (int i = 0; i < side->count; i++) {
+    const struct orr_channel *c = side->entries[i].channel;
+    double rest = c->low > 0 ? c->low : c->high < 0 ? c->high : 0;
+    if (c->hold == ORR_CHANNEL_PULSE)
+      memset(values + c->offset, 0, sizeof(double) * (size_t)c->count);
+    else if (rules->policy == ORR_SILENCE_ZERO)
+      for (int k = 0; k < c->count; k++)
+        values[c->offset + k] = rest;
+  }
+}
+
+enum orr_latch orr_rules_latch(struct orr_rules *rules, double *values) {
+  if (rules->due.answers >= 0) {
+    rules->late = !rules->asap && rules->due.answers < rules->published - rules->divisor;
+    rules->applied = rules->due.answers;
+    rules->due.answers = -1;
+    rules->silent = 0;
+    rules->counts.applied++;
+    rules->counts.late += rules->late;
+    orr_layout_apply(&rules->layout->commands, rules->due.numbers, values);
+    return ORR_LATCH_APPLIED;
+  }
+  rules->counts.missed++;
+  if (rules->silence_frames == 0 || rules->silent == rules->silence_frames || ++rules->silent < rules->silence_frames)
+    return ORR_LATCH_NOTHING;
+  rules->counts.timeouts++;
+  fall_silent(rules, values);
+  return rules->policy == ORR_SILENCE_STOP ? ORR_LATCH_STOP : ORR_LATCH_NOTHING;
+}

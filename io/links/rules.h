@@ -1,0 +1,68 @@
+/* Which command applies at which frame, whatever carries it. Pure bookkeeping: no clock, no system call, nothing shared.
+ *
+ *   at frame kd    orr_rules_publish(kd); then answers arrive, in any order, of any content: orr_rules_offer
+ *   at (k+1)d      orr_rules_publish((k+1)d); offer what has come meanwhile; orr_rules_latch((k+1)d)
+ *
+ * The answer to frame kd is applied at (k+1)d: on time. A later one is applied at the next boundary of the link, and counted late. Of
+ * several that are due, the newest is applied and the others are stale. An answer to the frame just published waits for its own
+ * boundary. Nothing is applied in part. [init] orr_rules_init over numbers that the caller gives; all else [rt], one thread, O(numbers).
+ */
+#ifndef ORR_IO_LINKS_RULES_H
+#define ORR_IO_LINKS_RULES_H
+
+#include "io/links/layout.h"
+
+/* When commands stop. Pulses are zero in any case. */
+enum orr_silence_policy { ORR_SILENCE_HOLD, ORR_SILENCE_ZERO, ORR_SILENCE_STOP };
+
+struct orr_link_counts {
+  uint64_t published;             /* frames out */
+  uint64_t applied;               /* commands, late ones included */
+  uint64_t late;                  /* of those */
+  uint64_t missed;                /* boundaries without a command to apply */
+  uint64_t timeouts;              /* times that commands had stopped for as many frames as the run file says */
+  uint64_t refused[ORR_REFUSALS]; /* by cause */
+  uint64_t peers;                 /* that came */
+};
+
+/* A command that waits for its boundary. */
+struct orr_waiting {
+  int64_t answers; /* −1: none */
+  double *numbers; /* [commands.numbers] */
+};
+
+struct orr_rules {
+  const struct orr_layout *layout;
+  int divisor, silence_frames; /* 0: no limit */
+  enum orr_silence_policy policy;
+  int64_t published; /* −1 before the first */
+  int64_t applied;   /* the frame that the command last applied answers; −1: none */
+  struct orr_waiting next, due;
+  double *scratch; /* [commands.numbers] */
+  int silent;      /* boundaries since the last command */
+  bool asap;       /* an answer is due at once */
+  bool late;       /* the command last applied */
+  struct orr_link_counts counts;
+};
+
+enum orr_latch { ORR_LATCH_NOTHING, ORR_LATCH_APPLIED, ORR_LATCH_STOP };
+
+/* [init] `numbers` is [3][commands.numbers]. */
+void orr_rules_init(struct orr_rules *rules, const struct orr_layout *layout, int divisor, double *numbers);
+
+/* [rt] Frame `frame` is going out: what answers the one before is due now. */
+void orr_rules_publish(struct orr_rules *rules, int64_t frame);
+
+/* [rt] A command that answers `answers`, with a payload of whole words. Returns why it is not taken (counted). */
+enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers, const uint64_t *payload);
+/* [rt] The same for what is refused before its content is looked at. */
+void orr_rules_refuse(struct orr_rules *rules, enum orr_refusal refusal);
+
+/* [rt] Whether the command for the next latch is there. */
+bool orr_rules_ready(const struct orr_rules *rules);
+
+/* [rt] At a boundary of the link after frame 0 (under asap: at every frame): applies what is due to the frame's block, or lets the
+ * policy rule. */
+enum orr_latch orr_rules_latch(struct orr_rules *rules, double *values);
+
+#endif

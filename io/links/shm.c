@@ -1,0 +1,231 @@
+#include "io/links/shm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/links/guard.h"
+
+/* ---- making the segment ------------------------------------------------------------------------------------------- */
+
+static size_t names_of(const struct orr_layout_side *side) {
+  size_t bytes = 0;
+  for (int i = 0; i < side->count; i++)
+    bytes += strlen(side->entries[i].channel->name) + strlen(side->entries[i].channel->unit) + 2;
+  return bytes;
+}
+
+static size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+static struct orr_wire_header head_of(const struct orr_layout *l, int64_t step_ns, int divisor) {
+  struct orr_wire_header h = {.byte_order = ORR_WIRE_BYTE_ORDER, .version = ORR_WIRE_VERSION, .layout_hash = l->hash};
+  h.step_ns = step_ns;
+  h.divisor = (uint32_t)divisor;
+  h.channel_count = (uint32_t)(l->telemetry.count + l->commands.count);
+  h.directory_at = ORR_WIRE_DIRECTORY_AT;
+  h.names_at = h.directory_at + h.channel_count * (uint32_t)sizeof(struct orr_wire_channel);
+  h.names_bytes = (uint32_t)(names_of(&l->telemetry) + names_of(&l->commands));
+  h.telemetry_bytes = l->telemetry.bytes;
+  h.command_bytes = l->commands.bytes;
+  h.out_slot_bytes = (uint32_t)orr_wire_slot_bytes(ORR_WIRE_OUT_WORDS, h.telemetry_bytes);
+  h.in_slot_bytes = (uint32_t)orr_wire_slot_bytes(ORR_WIRE_IN_WORDS, h.command_bytes);
+  h.out_at = (uint32_t)rounded(h.names_at + h.names_bytes);
+  h.in_at = h.out_at + ORR_WIRE_SLOTS * h.out_slot_bytes;
+  h.segment_bytes = h.in_at + (uint64_t)ORR_WIRE_SLOTS * h.in_slot_bytes;
+  h.run_pid = (uint32_t)getpid();
+  return h;
+}
+
+static char *write_side(const struct orr_layout_side *side, struct orr_wire_channel *to, const char *names,
+                        char *text) {
+  for (int i = 0; i < side->count; i++) {
+    const struct orr_channel *c = side->entries[i].channel;
+    to[i] = (struct orr_wire_channel){.count = (uint32_t)c->count,
+                                      .offset = side->entries[i].at,
+                                      .type = (uint8_t)c->type,
+                                      .direction = (uint8_t)c->direction,
+                                      .hold = (uint8_t)c->hold,
+                                      .low = c->low,
+                                      .high = c->high};
+    to[i].name_at = (uint32_t)(text - names);
+    text = stpcpy(text, c->name) + 1;
+    to[i].unit_at = (uint32_t)(text - names);
+    text = stpcpy(text, c->unit) + 1;
+  }
+  return text;
+}
+
+_Static_assert((int)ORR_CHANNEL_REAL == ORR_WIRE_REAL && (int)ORR_CHANNEL_WHOLE == ORR_WIRE_WHOLE &&
+                   (int)ORR_CHANNEL_FLAG == ORR_WIRE_FLAG && (int)ORR_CHANNEL_OUTPUT == ORR_WIRE_TELEMETRY &&
+                   (int)ORR_CHANNEL_COMMAND == ORR_WIRE_COMMAND && (int)ORR_CHANNEL_PULSE == ORR_WIRE_PULSE,
+               "one numbering");
+
+static void fill(struct orr_shm *shm, const struct orr_wire_header *h) {
+  struct orr_wire_channel *directory = (struct orr_wire_channel *)(void *)(shm->memory + h->directory_at);
+  char *names = shm->memory + h->names_at;
+  memset(shm->memory, 0, shm->bytes); /* touches every page */
+  char *text = write_side(&shm->layout->telemetry, directory, names, names);
+  write_side(&shm->layout->commands, directory + shm->layout->telemetry.count, names, text);
+  memcpy(shm->memory, h, sizeof *h);
+  shm->run = (struct orr_wire_run *)(void *)(shm->memory + ORR_WIRE_RUN_AT);
+  shm->peer = (struct orr_wire_peer *)(void *)(shm->memory + ORR_WIRE_PEER_AT);
+  shm->out = shm->memory + h->out_at;
+  shm->in = shm->memory + h->in_at;
+  shm->out_slot_bytes = h->out_slot_bytes;
+  shm->in_slot_bytes = h->in_slot_bytes;
+  atomic_thread_fence(memory_order_release);
+  ((struct orr_wire_header *)(void *)shm->memory)->magic = ORR_WIRE_MAGIC;
+}
+
+/* The run that owns a segment holds a lock on it; where nobody does, its run died. */
+static bool abandoned(const char *name) {
+  int fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);
+  bool free = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+  if (fd >= 0)
+    close(fd);
+  return free;
+}
+
+static int create(const char *name) {
+  int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd >= 0 || errno != EEXIST || !abandoned(name))
+    return fd;
+  shm_unlink(name);
+  return shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+int orr_shm_open(struct orr_shm *shm, const char *name, const struct orr_layout *layout, int64_t step_ns, int divisor,
+                 uint64_t *payload) {
+  struct orr_wire_header head = head_of(layout, step_ns, divisor);
+  *shm = (struct orr_shm){.layout = layout, .payload = payload, .bytes = head.segment_bytes};
+  shm->fd = create(name);
+  if (shm->fd < 0)
+    return errno;
+  snprintf(shm->name, sizeof shm->name, "%s", name);
+  int error = flock(shm->fd, LOCK_EX | LOCK_NB) != 0 ? errno : 0;
+  for (int i = 0; !error && i < 100; i++)
+    if ((error = posix_fallocate(shm->fd, 0, (off_t)shm->bytes)) != EINTR)
+      break;
+  void *memory = error ? MAP_FAILED : mmap(NULL, shm->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, shm->fd, 0);
+  if (!error && memory == MAP_FAILED)
+    error = errno;
+  if (!error) {
+    shm->memory = memory;
+    if (!orr_guard_add(memory, shm->bytes, &shm->dead))
+      error = ENOSPC;
+  }
+  if (error) {
+    orr_shm_close(shm);
+    return error;
+  }
+  mlock(memory, shm->bytes); /* where it may not, the setup of the run says so for all memory */
+  fill(shm, &head);
+  return 0;
+}
+
+static void wake(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
+
+void orr_shm_close(struct orr_shm *shm) {
+  if (!shm->name[0])
+    return;
+  if (shm->run) {
+    atomic_store(&shm->run->ended, 1);
+    atomic_fetch_add(&shm->run->published, 1);
+    wake(&shm->run->published);
+  }
+  shm_unlink(shm->name);
+  if (shm->memory) {
+    munmap(shm->memory, shm->bytes);
+    orr_guard_remove(shm->memory);
+  }
+  close(shm->fd);
+  *shm = (struct orr_shm){.fd = -1};
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------------------- */
+
+static _Atomic uint64_t *slot(char *first, size_t bytes, uint32_t number) {
+  return (_Atomic uint64_t *)(void *)(first + bytes * (number % ORR_WIRE_SLOTS));
+}
+
+void orr_shm_publish(struct orr_shm *shm, const uint64_t head[ORR_WIRE_OUT_WORDS], const uint64_t *payload) {
+  uint32_t number = ++shm->published;
+  orr_wire_slot_write(slot(shm->out, shm->out_slot_bytes, number), head, ORR_WIRE_OUT_WORDS, payload,
+                      orr_wire_words(shm->layout->telemetry.bytes));
+  atomic_store_explicit(&shm->run->awaited, number, memory_order_relaxed);
+  /* either the peer sees the new number before it sleeps, or we see that it sleeps */
+  atomic_store_explicit(&shm->run->published, number, memory_order_seq_cst);
+  if (atomic_load_explicit(&shm->peer->waits, memory_order_seq_cst))
+    wake(&shm->run->published);
+}
+
+void orr_shm_await(struct orr_shm *shm, uint32_t back) {
+  atomic_store_explicit(&shm->run->awaited, shm->published - back, memory_order_release);
+}
+
+static bool take_one(struct orr_shm *shm, struct orr_rules *rules, uint32_t number, bool *end) {
+  uint64_t head[ORR_WIRE_IN_WORDS];
+  if (!orr_wire_slot_read(slot(shm->in, shm->in_slot_bytes, number), head, ORR_WIRE_IN_WORDS, shm->payload,
+                          orr_wire_words(shm->layout->commands.bytes)))
+    return false;
+  if (head[ORR_WIRE_IN_GENERATION] != shm->generation)
+    orr_rules_refuse(rules, ORR_REFUSAL_FOREIGN);
+  else if (head[ORR_WIRE_IN_LAYOUT] != shm->layout->hash)
+    orr_rules_refuse(rules, ORR_REFUSAL_VERSION);
+  else if (head[ORR_WIRE_IN_FLAGS] & ORR_WIRE_IN_END)
+    *end = true;
+  else
+    orr_rules_offer(rules, head[ORR_WIRE_IN_ANSWERS], shm->payload);
+  return true;
+}
+
+bool orr_shm_take(struct orr_shm *shm, struct orr_rules *rules) {
+  bool end = false;
+  uint32_t newest = atomic_load_explicit(&shm->peer->commanded, memory_order_acquire);
+  uint32_t generation = atomic_load_explicit(&shm->peer->generation, memory_order_acquire);
+  if (generation != shm->generation) {
+    shm->generation = generation;
+    rules->counts.peers++;
+  }
+  uint32_t waiting = newest - shm->seen;
+  if (waiting > ORR_WIRE_SLOTS) { /* overwritten, or a number that makes no sense */
+    rules->counts.refused[ORR_REFUSAL_DROPPED] += waiting - ORR_WIRE_SLOTS;
+    shm->seen = newest - ORR_WIRE_SLOTS;
+  }
+  while (shm->seen != newest) {
+    if (!take_one(shm, rules, shm->seen + 1, &end))
+      orr_rules_refuse(rules, ORR_REFUSAL_DROPPED);
+    shm->seen++;
+  }
+  return end;
+}
+
+void orr_shm_wait(struct orr_shm *shm, int64_t most_ns) {
+  enum { SPINS = 2000 };
+  uint32_t seen = shm->seen;
+  for (int i = 0; i < SPINS; i++) {
+    if (atomic_load_explicit(&shm->peer->commanded, memory_order_acquire) != seen)
+      return;
+    __builtin_ia32_pause();
+  }
+  const struct timespec most = {most_ns / 1000000000, most_ns % 1000000000};
+  atomic_store(&shm->run->waits, 1);
+  if (atomic_load(&shm->peer->commanded) == seen)
+    syscall(SYS_futex, &shm->peer->commanded, FUTEX_WAIT, seen, &most, NULL, 0);
+  atomic_store(&shm->run->waits, 0);
+}
+
+bool orr_shm_peer_lives(const struct orr_shm *shm) {
+  uint32_t pid = atomic_load(&shm->peer->pid);
+  return atomic_load(&shm->peer->generation) != 0 && pid != 0 && pid <= INT_MAX && kill((pid_t)pid, 0) == 0;
+}

@@ -1,0 +1,52 @@
+/* The executive's end of a link over shared memory (io/wire.h).
+ *
+ * orr_shm_open [init] → per frame, on one thread: orr_shm_publish, orr_shm_take [rt] → orr_shm_close [init]. Whatever the other side
+ * writes there is only looked at, with known bounds; nothing of it decides where we read or write.
+ */
+#ifndef ORR_IO_LINKS_SHM_H
+#define ORR_IO_LINKS_SHM_H
+
+#include "io/links/rules.h"
+
+enum { ORR_SHM_NAME_MAX = 64 };
+
+struct orr_shm {
+  char name[ORR_SHM_NAME_MAX]; /* with the leading slash; empty: closed */
+  int fd;
+  char *memory;
+  size_t bytes;
+  atomic_bool dead; /* shrunk under us */
+  const struct orr_layout *layout;
+  struct orr_wire_run *run;
+  struct orr_wire_peer *peer;
+  char *out, *in; /* slot 0 */
+  size_t out_slot_bytes, in_slot_bytes;
+  uint32_t published, seen; /* frames out; commands looked at */
+  uint32_t generation;      /* of the peer */
+  uint64_t *payload;        /* of a command, whole words */
+};
+
+/* [init] Makes the segment, for its owner alone (0600), and takes the place of one whose run died. `payload` has room for a command.
+ * Returns 0 or an errno: EEXIST when another run has that name. The pages are touched and locked where allowed. */
+int orr_shm_open(struct orr_shm *shm, const char *name, const struct orr_layout *layout, int64_t step_ns, int divisor,
+                 uint64_t *payload);
+/* [init] Tells the peer that the run is over, and removes the segment. */
+void orr_shm_close(struct orr_shm *shm);
+
+/* [rt] A frame out. Enters the kernel only to wake a peer that asked for it. O(bytes). */
+void orr_shm_publish(struct orr_shm *shm, const uint64_t head[ORR_WIRE_OUT_WORDS], const uint64_t *payload);
+
+/* [rt] The answer to the frame `back` before the newest is waited for: a peer that comes now begins there. O(1). */
+void orr_shm_await(struct orr_shm *shm, uint32_t back);
+
+/* [rt] Hands what has come since the last look to the rules: at most ORR_WIRE_SLOTS commands. Returns whether a peer said that the run
+ * shall end. */
+bool orr_shm_take(struct orr_shm *shm, struct orr_rules *rules);
+
+/* [any] Sleeps until something may have come, at most `most_ns`: for lockstep. */
+void orr_shm_wait(struct orr_shm *shm, int64_t most_ns);
+
+/* [any] Whether a peer is there: one came, and its process lives. A system call. */
+bool orr_shm_peer_lives(const struct orr_shm *shm);
+
+#endif

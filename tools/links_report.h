@@ -1,0 +1,25 @@
+/* What `orrery run` says of the links of a run: starting them, and what came of them. [init] */
+#ifndef ORR_TOOLS_LINKS_REPORT_H
+#define ORR_TOOLS_LINKS_REPORT_H
+
+#include <jansson.h>
+
+#include "io/session.h"
+
+/* Whether SIGINT or SIGTERM, which orr_links_start has blocked, is pending. */
+bool orr_links_interrupted(void);
+
+/* Whether every link can be answered inside, as a batch run needs; says which cannot. */
+bool orr_links_batch(const struct orr_run *run, const char *path);
+
+/* Opens the links and waits for the peers; says what is wrong, and goes on without a peer. */
+bool orr_links_start(struct orr_session *session, bool lockstep);
+
+/* A paragraph for each link outside, and how the run ended if it ended by one; the same as JSON into `root`. */
+void orr_links_print(const struct orr_session *session);
+void orr_links_json(const struct orr_session *session, json_t *root);
+
+/* Whether the run ended by a link in a way that is a failure. */
+bool orr_links_failed(const struct orr_session *session);
+
+#endif
