@@ -23,6 +23,8 @@
 #ifndef ORR_CORE_EMBED_H
 #define ORR_CORE_EMBED_H
 
+#include <stdint.h>
+
 #include "core/loop.h"
 
 struct orr_aggregate_link {
@@ -105,6 +107,11 @@ int orr_aggregate_bias(struct orr_aggregate *a, const struct orr_loops *loops);
 /* Multipliers of the chosen rows, zero elsewhere, from what effort exceeds tau by: into lambda [orr_loops.row_count]. [rt] */
 void orr_aggregate_multipliers(struct orr_aggregate *a, const struct orr_loops *loops, const double *excess,
                                double *lambda);
+
+/* The choices of all aggregates as words of a run's state, and setting them; prescribed hinges are as they were. [any] */
+size_t orr_embed_state_words(const struct orr_embed *embed);
+void orr_embed_state_get(const struct orr_embed *embed, uint64_t *words);
+void orr_embed_state_put(struct orr_embed *embed, const struct orr_workspace *ws, const uint64_t *words);
 
 /* ---- sweeps: embed_sweep.c ---- */
 

@@ -60,10 +60,7 @@ static double eliminate(struct orr_aggregate *a, const struct orr_loops *l, int 
   return least;
 }
 
-static void choose(struct orr_aggregate *a, const struct orr_loops *l, const struct orr_workspace *ws) {
-  for (int c = 0; c < a->count; c++)
-    a->held[c] = is_held(a, l, ws, c);
-  a->quality = eliminate(a, l, a->dependent, a->chosen, &a->rank);
+static void list_independent(struct orr_aggregate *a) {
   a->free_count = 0;
   for (int c = 0; c < a->count; c++) {
     bool depends = a->held[c];
@@ -73,6 +70,13 @@ static void choose(struct orr_aggregate *a, const struct orr_loops *l, const str
       a->independent[a->free_count++] = c;
   }
   a->made = true;
+}
+
+static void choose(struct orr_aggregate *a, const struct orr_loops *l, const struct orr_workspace *ws) {
+  for (int c = 0; c < a->count; c++)
+    a->held[c] = is_held(a, l, ws, c);
+  a->quality = eliminate(a, l, a->dependent, a->chosen, &a->rank);
+  list_independent(a);
 }
 
 static bool held_as_chosen(const struct orr_aggregate *a, const struct orr_loops *l, const struct orr_workspace *ws) {
@@ -316,4 +320,45 @@ enum orr_status orr_embed_close(struct orr_embed *e, struct orr_workspace *ws, d
   for (int k = 0; k < e->count; k++)
     close_speeds(&e->aggregates[k], l, u);
   return ORR_OK;
+}
+
+/* ---- state ------------------------------------------------------------------------------------------------- */
+
+static int most_rank(const struct orr_aggregate *a) { return a->row_count < a->count ? a->row_count : a->count; }
+
+size_t orr_embed_state_words(const struct orr_embed *e) {
+  size_t words = 0;
+  for (int i = 0; i < e->count; i++)
+    words += 1 + 2 * (size_t)most_rank(&e->aggregates[i]);
+  return words;
+}
+
+void orr_embed_state_get(const struct orr_embed *e, uint64_t *words) {
+  for (int i = 0; i < e->count; i++) {
+    const struct orr_aggregate *a = &e->aggregates[i];
+    int most = most_rank(a);
+    *words++ = a->made ? (uint64_t)a->rank + 1 : 0;
+    for (int r = 0; r < most; r++) {
+      *words++ = a->made && r < a->rank ? (uint64_t)a->dependent[r] : 0;
+      *words++ = a->made && r < a->rank ? (uint64_t)a->chosen[r] : 0;
+    }
+  }
+}
+
+void orr_embed_state_put(struct orr_embed *e, const struct orr_workspace *ws, const uint64_t *words) {
+  for (int i = 0; i < e->count; i++) {
+    struct orr_aggregate *a = &e->aggregates[i];
+    int most = most_rank(a);
+    a->made = *words > 0 && *words <= (uint64_t)most + 1;
+    a->rank = a->made ? (int)*words - 1 : 0;
+    words++;
+    for (int r = 0; r < most; r++, words += 2) {
+      a->dependent[r] = (int)(words[0] % (uint64_t)a->count);
+      a->chosen[r] = (int)(words[1] % (uint64_t)a->row_count);
+    }
+    for (int c = 0; c < a->count; c++)
+      a->held[c] = is_held(a, e->loops, ws, c);
+    if (a->made)
+      list_independent(a);
+  }
 }

@@ -61,6 +61,25 @@ static void initial_state(const struct orr_run *run, const struct orr_model *m, 
   }
 }
 
+/* Loops are closed where the plant starts, in the numbers that it starts from; driven hinges are known by then. */
+static void close_loops(struct orr_session *s, double *q, double *u) {
+  const struct orr_description *d = &s->run->spacecraft;
+  if (!d->loop_count)
+    return;
+  size_t bytes = orr_session_loops_size(d, s->model);
+  s->loops_block = block_of(s, bytes);
+  orr_session_loops_close(&s->loops, s->loops_block, bytes, d, s->ws, q, u);
+  enum orr_loop_reason *reasons = calloc(d->loop_count, sizeof *reasons);
+  if (!reasons)
+    abort();
+  orr_loops_settle(s->loops.loops, s->ws, reasons);
+  free(reasons);
+  bytes = orr_closed_size(s->loops.loops);
+  s->closed_block = block_of(s, bytes);
+  orr_session_loops_solver(&s->loops, s->closed_block, bytes, s->ws, q, u);
+  s->plant->integration->closed = s->loops.closed;
+}
+
 /* Everything that the run reads is computed from frame 0 on. */
 static void ask(struct orr_session *s) {
   for (size_t i = 0; i < s->run->link_count; i++)
@@ -92,6 +111,7 @@ struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn 
   desc.q = q;
   desc.u = u;
   s->plant = orr_plant_init(s->plant_block, plant, s->model, s->ws, &desc);
+  close_loops(s, q, u);
   struct orr_block measured = {0};
   layout_links(s, &measured);
   s->link_block = block_of(s, measured.used);
@@ -128,6 +148,8 @@ void orr_session_destroy(struct orr_session *s) {
   for (size_t i = 0; i < s->run->link_count; i++)
     if (s->links[i].outside)
       orr_port_close(s->links[i].outside);
+  free(s->closed_block);
+  free(s->loops_block);
   free(s->link_block);
   free(s->plant_block);
   free(s->workspace_block);
@@ -135,7 +157,11 @@ void orr_session_destroy(struct orr_session *s) {
   free(s);
 }
 
-enum orr_status orr_session_start(struct orr_session *s) { return s->status = orr_plant_reset(s->plant); }
+enum orr_status orr_session_start(struct orr_session *s) {
+  if (s->loops.start != ORR_OK)
+    return s->status = s->loops.start;
+  return s->status = orr_plant_reset(s->plant);
+}
 
 /* ---- publish ------------------------------------------------------------------------------------------------------ */
 
@@ -258,13 +284,29 @@ enum orr_status orr_session_frame(struct orr_session *s) {
 
 /* ---- state -------------------------------------------------------------------------------------------------------- */
 
-uint64_t orr_session_hash(const struct orr_session *s) { return orr_plant_hash(s->plant); }
+static size_t loop_words(const struct orr_session *s) {
+  return s->loops.closed ? orr_embed_state_words(&s->loops.closed->embed) : 0;
+}
+
+/* The plant's, and with embedded loops the set of independent coordinates. */
+uint64_t orr_session_hash(const struct orr_session *s) {
+  uint64_t hash = orr_plant_hash(s->plant);
+  size_t count = loop_words(s);
+  uint64_t *words = count ? calloc(count, sizeof *words) : NULL;
+  if (!words)
+    return hash;
+  orr_embed_state_get(&s->loops.closed->embed, words);
+  for (size_t i = 0; i < count; i++)
+    hash = (hash ^ words[i]) * UINT64_C(1099511628211);
+  free(words);
+  return hash;
+}
 
 size_t orr_session_state_words(const struct orr_session *s) {
   size_t words = orr_plant_state_words(s->plant);
   for (size_t i = 0; i < s->run->link_count; i++)
     words += 2 * (size_t)s->links[i].command_numbers;
-  return words;
+  return words + loop_words(s);
 }
 
 void orr_session_state_get(const struct orr_session *s, uint64_t *words) {
@@ -276,6 +318,8 @@ void orr_session_state_get(const struct orr_session *s, uint64_t *words) {
     memcpy(words + n, s->links[i].pending, 8 * n);
     words += 2 * n;
   }
+  if (s->loops.closed)
+    orr_embed_state_get(&s->loops.closed->embed, words);
 }
 
 enum orr_status orr_session_state_put(struct orr_session *s, const uint64_t *words) {
@@ -286,5 +330,7 @@ enum orr_status orr_session_state_put(struct orr_session *s, const uint64_t *wor
     memcpy(s->links[i].pending, rest + n, 8 * n);
     rest += 2 * n;
   }
+  if (s->loops.closed)
+    orr_embed_state_put(&s->loops.closed->embed, s->ws, rest);
   return s->status = orr_plant_state_put(s->plant, words);
 }

@@ -11,6 +11,7 @@
 #include "core/plant.h"
 #include "io/config/run.h"
 #include "io/links/port.h"
+#include "io/session_loops.h"
 
 /* A controller that is linked in: telemetry numbers in, command numbers out, in the order of the link's channels. It must be a function of
  * its arguments alone. */
@@ -36,7 +37,8 @@ struct orr_session {
   struct orr_plant *plant;
   orr_answer_fn *answer;
   struct orr_session_link *links; /* [run->link_count] */
-  void *model_block, *workspace_block, *plant_block, *link_block;
+  struct orr_session_loops loops; /* closed NULL without loops */
+  void *model_block, *workspace_block, *plant_block, *link_block, *loops_block, *closed_block;
   size_t bytes;                                /* of all blocks */
   struct orr_arena arenas[ORR_SESSION_ARENAS]; /* the same blocks, and this struct: all that a frame touches */
   size_t arena_count;

@@ -58,9 +58,32 @@ void orr_run_report_end(const struct orr_run_report *r) {
   printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(r->session));
 }
 
+static void report_loop_failure(const char *path, const struct orr_session *session, enum orr_status status) {
+  const struct orr_session_loops *l = &session->loops;
+  if (l->start == ORR_ERROR_LOOP_SINGULAR) {
+    fprintf(stderr, "%s: error: initial state: loop %d of the model: %s\n", path, l->closed->failed_loop + 1,
+            orr_status_text(status));
+  } else if (l->start == ORR_OK) {
+    fprintf(stderr, "%s: error: the run stopped at frame %lld (t = %.9g s): loop %d of the model: %s\n", path,
+            (long long)orr_plant_frame(session->plant), 1e-9 * (double)orr_plant_time_ns(session->plant),
+            l->closed->failed_loop + 1, orr_status_text(status));
+  } else if (!l->assembly.closed || l->assembly.prescribed) {
+    fprintf(stderr, "%s: error: the loops of the initial state do not close %s\n", path,
+            l->assembly.closed ? "while the driven hinges stay where it puts them" : "from there");
+  } else {
+    fprintf(stderr,
+            "%s: error: with the speeds of the initial state a loop opens at %.3g m/s or rad/s; give speeds that fit\n",
+            path, l->open_rate);
+  }
+}
+
 void orr_run_report_failure(const char *path, const struct orr_session *session, enum orr_status status) {
   const struct orr_plant *p = session->plant;
   int body = p->failed_body;
+  if (orr_status_is_of_loop(status)) {
+    report_loop_failure(path, session, status);
+    return;
+  }
   fprintf(stderr, "%s: error: the run stopped at frame %lld (t = %.9g s): body '%s': %s\n", path,
           (long long)orr_plant_frame(p), 1e-9 * (double)orr_plant_time_ns(p),
           body >= 0 ? session->run->spacecraft.bodies[body].name : "?", orr_status_text(status));

@@ -206,10 +206,6 @@ const struct orr_run *orr_run_read(struct orr_config *config) {
   size_t errors = orr_diagnostics_errors(d.reader->diagnostics), first = orr_diagnostics_count(d.reader->diagnostics);
   d.run = orr_arena_alloc(d.reader->arena, 1, sizeof *d.run);
   d.run->config = config;
-  const struct orr_description *spacecraft = orr_config_description(config);
-  if (spacecraft->loop_count)
-    orr_report(d.reader->diagnostics, ORR_ERROR, spacecraft->loops[0].source, "not-built",
-               "closed loops cannot be flown yet; take them out");
   read_simulation(&d);
   read_environment(&d);
   orr_run_read_realtime(&d);

@@ -1,0 +1,39 @@
+#!/bin/sh
+# configs/deployment.yaml: five geared panels and a four-bar unfold, come to rest and leave the bus at rest, by both methods of
+# solving loops alike; a run that is saved on the way goes on with the same bits.
+set -u
+status=0
+here=$(mktemp -d) || exit 1
+trap 'rm -rf "$here"' EXIT
+fail() {
+  echo "FAIL: $1"
+  status=1
+}
+run() { "$ORRERY" run configs/deployment.yaml --mode batch --step 10ms --json "$@" 2>&1; }
+# the first number of a channel in a JSON summary
+number() { sed -n "/\"$2\": \[/{n;s/[ ,]//g;p;}" "$1"; }
+close() { awk -v a="$1" -v b="$2" -v e="$3" 'BEGIN { d = a - b; exit !(a != "" && d <= e && d >= -e) }'; }
+
+run >"$here/embed" || fail "it does not fly: $(cat "$here/embed")"
+close "$(number "$here/embed" angle_1.position)" 0 1e-3 || fail "the root panel is not unfolded"
+close "$(number "$here/embed" angle_5.position)" 0 2e-3 || fail "the last panel is not unfolded"
+close "$(number "$here/embed" gyro.rate)" 0 1e-9 || fail "the bus still turns"
+
+run --duration 20s >"$here/embed20" || fail "embed, 20 s: $(cat "$here/embed20")"
+augment=$(for i in 0 1 2 3 4; do printf ' --set spacecraft.loops.%d.method=augment' $i; done)
+# shellcheck disable=SC2086
+run --duration 20s $augment >"$here/augment20" || fail "augment, 20 s: $(cat "$here/augment20")"
+for channel in angle_1.position angle_5.position root_load.moment root_load.force gyro.rate; do
+  close "$(number "$here/embed20" $channel)" "$(number "$here/augment20" $channel)" 1e-8 ||
+    fail "$channel: embed $(number "$here/embed20" $channel), augment $(number "$here/augment20" $channel)"
+done
+
+run --duration 12s --save-state "$here/state" >"$here/half" || fail "saving: $(cat "$here/half")"
+run --duration 8s --from-state "$here/state" >"$here/whole" || fail "going on: $(cat "$here/whole")"
+[ "$(grep state_hash "$here/whole")" = "$(grep state_hash "$here/embed20")" ] || fail "saved and continued, it has other bits"
+
+run --set spacecraft.bodies.rod.nodes.end.at.1=3 >"$here/long" && fail "a rod of 3 m closed its loop"
+grep -q 'loop 1 does not close.* m remain open' "$here/long" || fail "an open loop is not named: $(cat "$here/long")"
+run --set 'simulation.initial.panel_1={q: [88 deg], speed: [0.1]}' >"$here/speed" && fail "speeds that do not fit were flown"
+grep -q 'opens at' "$here/speed" || fail "speeds that do not fit are not told: $(cat "$here/speed")"
+exit $status
