@@ -13,11 +13,16 @@
 #include "rt/executive.h"
 #include "tools/commands.h"
 #include "tools/doctor_checks.h"
+#include "tools/doctor_run.h"
 #include "tools/fix.h"
+#include "tools/run_realtime.h"
 #include "tools/timing_report.h"
 
+enum { USUAL_PRIORITY = 80, USUAL_RATE_HZ = 1000 };
+
 struct arguments {
-  int core, priority;
+  const char *path;   /* of a run, or NULL */
+  int core, priority; /* −1: as the run says, or the usual */
   double seconds, rate_hz;
   bool json;
   struct orr_fix_request fix;
@@ -70,10 +75,14 @@ static int parse(int argc, char **argv, struct arguments *a) {
       a->fix.wanted = true;
     } else if (argv[i][0] == '-') {
       return usage("unknown option", argv[i]);
+    } else if (a->path) {
+      return usage("one run file, not also", argv[i]);
     } else {
-      return usage("reading a run file is not built yet; use --core, --priority and --rate instead of", argv[i]);
+      a->path = argv[i];
     }
   }
+  if (a->path && a->rate_hz > 0)
+    return usage("--rate is for a machine without a run; the run file says its own", NULL);
   return a->fix.move_count && !a->fix.wanted ? usage("--move goes with --fix", NULL) : ORR_EXIT_OK;
 }
 
@@ -105,16 +114,12 @@ static int nothing(void *user, struct orr_frame *frame) {
 
 static const struct orr_work empty_work = {.publish = {.name = "", .run = nothing}, .latch = {.name = ""}};
 
-/* Waits for the end of the run; a signal to end this process ends the run. Returns whether there was one. */
-static bool wait_for_end(struct orr_executive *executive, const sigset_t *signals) {
-  const struct timespec look = {.tv_nsec = 50 * ORR_NS_PER_MS};
-  bool signalled = false;
-  while (!orr_executive_ended(executive))
-    if (sigtimedwait(signals, NULL, &look) > 0) {
-      orr_executive_stop(executive);
-      signalled = true;
-    }
-  return signalled;
+/* The run's own frames were flown: do they fit, late wake-ups and all? */
+static void print_fit(const struct orr_stats *stats) {
+  int64_t slack_ns = orr_histogram_percentile_ns(&stats->histogram[ORR_HISTOGRAM_SLACK], 0.001);
+  char slack[ORR_DURATION_TEXT], period[ORR_DURATION_TEXT];
+  printf("needed: a frame is over before the next tick. 99.9 %% of the run's frames leave at least %s of %s: %s\n",
+         orr_duration_text(slack_ns, slack), orr_duration_text(stats->period_ns, period), slack_ns > 0 ? "ok" : "bad");
 }
 
 static void print_measured(const struct orr_executive *e, const struct arguments *a) {
@@ -127,13 +132,16 @@ static void print_measured(const struct orr_executive *e, const struct arguments
   char priority[32] = "no real-time priority";
   if (stats->priority)
     snprintf(priority, sizeof priority, "SCHED_FIFO %d", stats->priority);
-  printf("\nwake-up latency on core %d, %s, %g Hz, phase %s (auto), no spin, %llu frames\n", stats->core, priority,
-         a->rate_hz, orr_duration_text(stats->phase_ns, t[0]), (unsigned long long)live.frames);
+  printf("\nwake-up latency on core %d, %s, %g Hz, phase %s, no spin, %llu frames%s%s\n", stats->core, priority,
+         (double)ORR_NS_PER_S / (double)stats->period_ns, orr_duration_text(stats->phase_ns, t[0]),
+         (unsigned long long)live.frames, a->path ? " of " : "", a->path ? a->path : "");
   orr_timing_print(stdout, stats, &live);
   int64_t p999_ns = orr_histogram_percentile_ns(wake_up, 0.999);
   printf("needed: a frame that starts more than %s late is late. p99.9 is %s: %s\n",
          orr_duration_text(stats->late_start_ns, t[1]), orr_duration_text(p999_ns, t[2]),
          p999_ns <= stats->late_start_ns ? "ok" : "bad, spin: auto or a slower rate is needed");
+  if (a->path)
+    print_fit(stats);
   printf(
       "spin: auto would take a margin of %s\n",
       orr_duration_text(orr_calibrate_margin_for(orr_histogram_percentile_ns(wake_up, 0.99), stats->period_ns), t[3]));
@@ -147,30 +155,44 @@ static json_t *measured_json(const struct orr_executive *e) {
                    orr_lacks_json(&e->lacks));
 }
 
-/* Returns the measures as JSON when asked for, else prints them; *signalled as wait_for_end. */
-static json_t *measure(const struct arguments *a, const struct orr_isolation *isolation, const sigset_t *signals,
-                       bool *signalled) {
+/* What a run asks for, or the usual; the command line comes first. Spin is left out: it would hide the wake-up. */
+static struct orr_executive_options options_of(const struct arguments *a, const struct orr_doctor_run *run) {
+  struct orr_executive_options o = {
+      .loop = {.phase_ns = ORR_AUTO_NS, .policy = ORR_OVERRUN_CATCH_UP, .catch_up_limit = 3},
+      .core = ORR_CORE_AUTO,
+      .priority = USUAL_PRIORITY};
+  if (run)
+    o = orr_realtime_options(&run->realtime, "", 0);
+  else
+    o.loop.period_ns = (int64_t)((double)ORR_NS_PER_S / (a->rate_hz > 0 ? a->rate_hz : USUAL_RATE_HZ) + 0.5);
+  o.name = "doctor";
+  o.loop.margin_ns = 0;
+  o.loop.frames = (uint64_t)(a->seconds * (double)ORR_NS_PER_S / (double)o.loop.period_ns + 0.5);
+  o.strict = false; /* what is lacking is what the doctor is asked for */
+  if (a->core >= 0)
+    o.core = a->core;
+  if (o.core < 0)
+    o.core = orr_setup_choose_core();
+  if (o.core < 0)
+    o.core = 0;
+  if (a->priority >= 0)
+    o.priority = a->priority;
+  return o;
+}
+
+/* Returns the measures as JSON when asked for, else prints them; *signalled when a signal ended it. */
+static json_t *measure(const struct arguments *a, const struct orr_executive_options *options,
+                       struct orr_doctor_run *run, const sigset_t *signals, bool *signalled) {
   struct orr_executive executive;
-  int64_t period_ns = (int64_t)((double)ORR_NS_PER_S / a->rate_hz + 0.5);
-  const struct orr_executive_options o = {
-      .loop = {.period_ns = period_ns,
-               .phase_ns = ORR_AUTO_NS,
-               .policy = ORR_OVERRUN_CATCH_UP,
-               .catch_up_limit = 3,
-               .frames = (uint64_t)(a->seconds * a->rate_hz + 0.5)},
-      .name = "doctor",
-      .core = a->core,
-      .priority = a->priority,
-      .isolation = isolation,
-  };
-  if (o.loop.frames == 0)
+  if (options->loop.frames == 0)
     return NULL;
   json_t *result = NULL;
-  const char *wrong = orr_executive_start(&executive, &o, &empty_work, NULL);
+  const char *wrong =
+      orr_executive_start(&executive, options, run ? &run->work : &empty_work, run ? &run->realtime : NULL);
   if (wrong) {
     fprintf(stderr, "orrery doctor: %s\n", wrong);
   } else {
-    *signalled = wait_for_end(&executive, signals);
+    *signalled = orr_run_realtime_wait(&executive, signals) != 0;
     orr_executive_join(&executive);
     orr_timing_print_lacks(stderr, &executive.lacks);
     if (a->json)
@@ -189,21 +211,25 @@ static bool any_bad(const struct orr_check *checks, size_t count) {
   return false;
 }
 
-static int examine(const struct arguments *a, const sigset_t *signals) {
+static int examine(const struct arguments *a, struct orr_doctor_run *run, const sigset_t *signals) {
   struct orr_check checks[ORR_CHECKS_MAX];
   struct orr_environment environment;
-  struct orr_isolation isolation = {.journal = {.fd = -1}};
+  struct orr_isolation isolation;
+  struct orr_executive_options options = options_of(a, run);
   FILE *words = a->json ? stderr : stdout;
   bool signalled = false;
   orr_fix_repair(words);
-  orr_fix_apply(&a->fix, a->core, &isolation, words);
-  orr_environment_read(&environment, a->core, "");
+  orr_fix_apply(&a->fix, options.core, &isolation, words);
+  options.isolation = a->fix.wanted ? &isolation : NULL;
+  orr_environment_read(&environment, options.core, "");
   size_t count = orr_doctor_judge(&environment, checks);
   orr_doctor_judge_uring(&checks[count++]);
+  if (run)
+    orr_doctor_judge_frame(&run->realtime.rehearsal, options.loop.period_ns, &checks[count++]);
   if (!a->json)
     print_checks(checks, count);
   fflush(stdout);
-  json_t *measured = measure(a, a->fix.wanted ? &isolation : NULL, signals, &signalled);
+  json_t *measured = measure(a, &options, run, signals, &signalled);
   orr_fix_undo(&a->fix, &isolation, words);
   if (a->json) {
     json_t *all = json_pack("{s:o, s:o, s:o}", "environment", orr_environment_json(&environment), "checks",
@@ -216,46 +242,48 @@ static int examine(const struct arguments *a, const sigset_t *signals) {
 }
 
 static int run(int argc, char **argv) {
-  struct arguments a = {.core = ORR_CORE_AUTO, .priority = 80, .seconds = 10, .rate_hz = 1000};
+  struct arguments a = {.core = -1, .priority = -1, .seconds = 10};
+  struct orr_doctor_run file;
   sigset_t signals, before;
   int status = parse(argc, argv, &a);
   if (status != ORR_EXIT_OK)
     return status;
-  if (a.core == ORR_CORE_AUTO)
-    a.core = orr_setup_choose_core();
-  if (a.core < 0)
-    a.core = 0;
   /* taken with sigtimedwait: what --fix did is undone on every way out but kill -9, which the next start repairs */
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGHUP);
-  sigprocmask(SIG_BLOCK, &signals, &before);
-  status = examine(&a, &signals);
-  sigprocmask(SIG_SETMASK, &before, NULL);
+  orr_run_realtime_block(&signals, &before);
+  if (!a.path) {
+    status = examine(&a, NULL, &signals);
+  } else {
+    status = orr_doctor_run_open(&file, a.path) ? examine(&a, &file, &signals) : ORR_EXIT_BAD;
+    orr_doctor_run_close(&file);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
   return status;
 }
 
 const struct orr_command orr_cmd_doctor = {
     .name = "doctor",
     .summary = "say whether this machine is fit for real time, and what would make it so",
-    .usage = "[--core N] [--priority N] [--rate HZ] [--seconds S] [--fix [--move PID,...]] [--json]",
-    .help = "Prints a line for each thing that a real-time run depends on: ok, warn or bad, why it matters, and the "
-            "command\n"
-            "that mends it. Then measures how late the kernel wakes a thread on the core, next to what a run needs.\n"
-            "\n"
-            "  --core N       the core of the loop (default: the last isolated one, else the last)\n"
-            "  --priority N   SCHED_FIFO priority (default 80; 0 for none)\n"
-            "  --rate HZ      frames a second, 10 to 20000 (default 1000)\n"
-            "  --seconds S    how long to measure (default 10; 0: not at all)\n"
-            "  --fix          do what can be done at run time, measure with it, and take it back at exit: a cpuset or\n"
-            "                 partition for the core, interrupts sent elsewhere, throttling off (needs root)\n"
-            "  --move PID,... with --fix: move only these tasks off the core, not all\n"
-            "  --json         everything as one JSON object\n"
-            "\n"
-            "What --fix changed is taken back also after Ctrl-C or SIGTERM; what a killed run left is repaired by the\n"
-            "next start. Exit status: 0; 1 when a line is bad or a signal ended it; 2 for the command line.\n"
-            "\n"
-            "  orrery doctor --seconds 2 --rate 5000\n",
+    .usage = "[RUN] [--core N] [--priority N] [--rate HZ] [--seconds S] [--fix [--move PID,...]] [--json]",
+    .help =
+        "Prints a line for each thing that a real-time run depends on: ok, warn or bad, why it matters, and the "
+        "command\n"
+        "that mends it. Then measures how late the kernel wakes a thread on the core, next to what a run needs.\n"
+        "With a run file it does so at that run's rate, core and priority, and computes the run's frames meanwhile,\n"
+        "without commands or links: their cost stands beside the period.\n"
+        "\n"
+        "  --core N       the core of the loop (default: the run's; else the last isolated one, else the last)\n"
+        "  --priority N   SCHED_FIFO priority (default: the run's, else 80; 0 for none)\n"
+        "  --rate HZ      without a run file: frames a second, 10 to 20000 (default 1000)\n"
+        "  --seconds S    how long to measure (default 10; 0: not at all)\n"
+        "  --fix          do what can be done at run time, measure with it, and take it back at exit: a cpuset or\n"
+        "                 partition for the core, interrupts sent elsewhere, throttling off (needs root)\n"
+        "  --move PID,... with --fix: move only these tasks off the core, not all\n"
+        "  --json         everything as one JSON object\n"
+        "\n"
+        "What --fix changed is taken back also after Ctrl-C or SIGTERM; what a killed run left is repaired by the\n"
+        "next start. Exit status: 0; 1 when a line is bad or a signal ended it; 2 for the command line.\n"
+        "\n"
+        "  orrery doctor --seconds 2 --rate 5000\n"
+        "  orrery doctor configs/cubesat.yaml --core 1\n",
     .run = run,
 };

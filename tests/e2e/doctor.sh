@@ -34,7 +34,7 @@ assert j["measured"]["timing"]["histograms"]["start"]["count"] >= 200
 assert j["environment"]["kernel"]["release"]
 P
 
-for bad in '--core x' '--core' '--rate 5' '--seconds -1' '--move 1' '--nonsense' 'run.yaml' '--fix --move 0'; do
+for bad in '--core x' '--core' '--rate 5' '--seconds -1' '--move 1' '--nonsense' '--rate 100 run.yaml' 'a.yaml b.yaml' '--fix --move 0'; do
   # shellcheck disable=SC2086
   "$ORRERY" doctor $bad >/dev/null 2>&1
   [ $? -eq 2 ] || fail "doctor $bad is exit 2"
