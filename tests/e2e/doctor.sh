@@ -40,6 +40,28 @@ for bad in '--core x' '--core' '--rate 5' '--seconds -1' '--move 1' '--nonsense'
   [ $? -eq 2 ] || fail "doctor $bad is exit 2"
 done
 
+# with a run file: its period, and what its frames cost beside it
+"$ORRERY" doctor configs/cubesat.yaml --json --seconds 0.5 >"$work/json" 2>/dev/null
+[ $? -le 1 ] || fail "doctor reads a run file"
+python3 - "$work/json" <<'P' || fail "doctor RUN --json"
+import json, sys
+j = json.load(open(sys.argv[1]))
+cost = [c for c in j["checks"] if c["name"] == "frame cost"]
+assert len(cost) == 1 and cost[0]["health"] == "ok", cost
+t = j["measured"]["timing"]
+assert t["period_ns"] == 10000000 and t["priority"] in (0, 80)
+assert t["counts"]["frames"] == 50
+assert t["histograms"]["integrate"]["count"] == 50 and "publish" not in t["histograms"]
+P
+sed 's/step: 10 ms,/step: 1 ms, substeps: 1000,/' configs/cubesat.yaml >"$work/heavy.yaml"
+"$ORRERY" doctor "$work/heavy.yaml" --seconds 0 >"$work/heavy" 2>&1
+[ $? -eq 1 ] || fail "a frame longer than its period is bad"
+grep -Eq '^bad +frame cost .* ms typically.* the period is 1.00 ms' "$work/heavy" || fail "the frame cost: $(cat "$work/heavy")"
+sed 's/attitude: \[0, 0, 0, 1\]/attitude: [0, 0, 0]/' configs/cubesat.yaml >"$work/wrong.yaml"
+"$ORRERY" doctor "$work/wrong.yaml" --seconds 0 >/dev/null 2>"$work/err"
+[ $? -eq 1 ] || fail "a wrong run file is exit 1"
+grep -q 'error: .*attitude' "$work/err" || fail "a wrong run file is told: $(cat "$work/err")"
+
 # top sees a run, and that it is over
 "$ORRERY" top --once 999999999 >/dev/null 2>&1
 [ $? -eq 1 ] || fail "top of no run is exit 1"

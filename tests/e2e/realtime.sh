@@ -1,0 +1,235 @@
+#!/bin/sh
+# `orrery run --mode realtime`: the bits of batch, also when it is cut short; overruns by policy and cause; signals; what is
+# missing; a solver that fails. No time is judged here, so other tests may run beside it.
+set -u
+dir=$(mktemp -d) || exit 1
+child=
+cleanup() {
+  [ -n "$child" ] && kill -KILL "$child" 2>/dev/null
+  rm -rf "$dir"
+}
+trap cleanup EXIT
+here=$(pwd)
+cubesat=$here/configs/cubesat.yaml
+fail() {
+  echo "FAIL: $1"
+  exit 1
+}
+hash_of() { sed -n 's/^state_hash *//p'; }
+fly() { # MODE ARGUMENTS...
+  mode=$1
+  shift
+  "$ORRERY" run "$cubesat" --mode "$mode" "$@" 2>"$dir/err"
+}
+said() { # FILE EXPRESSION: of a summary in JSON, as j
+  python3 -c 'import json,sys; j=json.load(open(sys.argv[1])); sys.exit(0 if eval(sys.argv[2]) else 1)' "$dir/$1" "$2"
+}
+root=$([ "$(id -u)" -eq 0 ] && echo yes || echo no)
+
+# the same bits as batch: at its own rate, at 1 kHz, with devices and link out of phase, with numbers that are flushed to zero
+while IFS='|' read -r name arguments; do
+  # shellcheck disable=SC2086
+  batch=$(fly batch $arguments | hash_of) && real=$(fly realtime $arguments | hash_of)
+  [ ${#batch} -eq 16 ] && [ "$batch" = "$real" ] || fail "$name: batch has $batch, real time $real: $(cat "$dir/err")"
+done <<'END'
+as it is|--duration 1s
+at 1 kHz|--duration 1s --step 1ms --set realtime.phase=0s --set realtime.spin=0s
+out of phase|--duration 1s --set sensors.gyro.phase=3 --set sensors.star.phase=9 --set links.fsw.phase=4 --set realtime.phase=100us --set realtime.spin=0s
+denormal|--duration 200ms --set realtime.phase=0s --set realtime.spin=5us --set simulation.initial.bus.rate=[1e-310,1e-309,1e-311]
+END
+plain=$(fly batch --duration 1s | hash_of)
+for set in sensors.gyro.phase=3 links.fsw.phase=4; do
+  [ "$(fly batch --duration 1s --set "$set" | hash_of)" != "$plain" ] || fail "$set does nothing"
+done
+fly realtime --duration 500ms --save-state "$dir/state" >"$dir/out" || fail "saving a state: $(cat "$dir/err")"
+[ "$(fly realtime --duration 500ms --from-state "$dir/state" | hash_of)" = "$plain" ] || fail "a saved state goes on with other bits"
+
+# the summary, for people and as data
+grep -q '^overruns    own ' "$dir/out" || fail "no overruns in: $(cat "$dir/out")"
+for stage in publish latch integrate sensors; do
+  grep -q "^$stage " "$dir/out" || fail "no stage $stage in: $(cat "$dir/out")"
+done
+fly realtime --duration 300ms --json >"$dir/json" || fail "--json"
+said json 'j["frames"] == 30 and j["timing"]["counts"]["frames"] == 30 and j["end"] == "all frames done"' || fail "counts of --json"
+said json 'sum(j["timing"]["counts"]["late_by_cause"].values()) == j["overruns"]["late"]' || fail "late frames by cause"
+said json 'j["overruns"]["own"] + j["overruns"]["machine"] + j["overruns"]["following"] == j["overruns"]["late"]' || fail "overruns add up"
+said json 'all(0 <= h["p50_ns"] for n, h in j["timing"]["histograms"].items() if n in ("publish", "latch", "integrate", "sensors"))' || fail "histograms"
+said json 'j["environment"]["kernel"]["release"] and "preempt_rt" in j["environment"]["kernel"]' || fail "the environment"
+said json 'j["rehearsal"]["frames"] >= 2 and 0 < j["rehearsal"]["typical_ns"] <= j["rehearsal"]["longest_ns"]' || fail "the rehearsal"
+
+# a plant slower than its period: every frame is late by its own doing or follows from one that was, as the policy has it
+heavy='--step 1ms --set simulation.substeps=1000 --duration 200ms --json --set realtime.spin=0s --set realtime.phase=0s'
+# shellcheck disable=SC2086
+{
+  fly realtime $heavy --set 'realtime.overrun={policy: catch_up, limit: 3}' >"$dir/catch_up"
+  fly realtime $heavy --set 'realtime.overrun.policy=slip' >"$dir/slip"
+  fly realtime $heavy --set 'realtime.overrun.policy=stop' >"$dir/stop" && fail "stop went on"
+}
+said catch_up 'j["timing"]["counts"]["caught_up"] >= 100 and 40 <= j["timing"]["counts"]["slips"] <= 60' || fail "catch_up: $(cat "$dir/catch_up")"
+said catch_up 'j["frames"] == 200 and j["overruns"]["own"] > 50 and j["overruns"]["following"] > 50' || fail "catch_up: $(cat "$dir/catch_up")"
+said slip 'j["frames"] == 200 and j["timing"]["counts"]["caught_up"] == 0 and j["timing"]["counts"]["slips"] == 200' || fail "slip: $(cat "$dir/slip")"
+said slip 'j["overruns"]["own"] > 100 and j["overruns"]["following"] == 0' || fail "slip: $(cat "$dir/slip")"
+said slip 'j["timing"]["counts"]["skipped_periods"] >= 200 and j["timing"]["histograms"]["start"]["count"] == 200 + j["timing"]["counts"]["skipped_periods"]' ||
+  fail "skipped periods enter the percentiles"
+said slip 'max(w["stages_ns"]["integrate"] for w in j["timing"]["worst"] if w["cause"] == "stage") > 1000000 and all(w["stage"] == "integrate" for w in j["timing"]["worst"] if w["cause"] == "stage")' ||
+  fail "which stage it was"
+said stop 'j["frames"] == 1 and j["end"] == "ended by an overrun"' || fail "stop: $(cat "$dir/stop")"
+grep -q 'error: the run stopped at frame 0, which ended .* past the next tick' "$dir/err" || fail "stop says: $(cat "$dir/err")"
+# shellcheck disable=SC2086
+same=$(fly batch ${heavy%--json*} | hash_of)
+said catch_up "j['state_hash'] == '$same'" && said slip "j['state_hash'] == '$same'" || fail "a run that is late has other bits"
+
+# a file without a duration runs until a signal, and then that was all; one with a duration was cut short
+grep -v '^simulation' "$cubesat" >"$dir/endless.yaml"
+grep '^simulation' "$cubesat" | sed 's/duration: 60 s, //' >>"$dir/endless.yaml"
+for what in "INT $dir/endless.yaml 0" "TERM $dir/endless.yaml 0" "TERM $cubesat 1"; do
+  set -- $what
+  "$ORRERY" run "$2" --mode realtime --json >"$dir/signalled" 2>"$dir/err" &
+  child=$!
+  tries=0
+  until "$ORRERY" top --once "$child" >"$dir/top" 2>/dev/null && grep -q '^integrate ' "$dir/top"; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 100 ] || fail "top does not show the run: $(cat "$dir/top" "$dir/err")"
+    sleep 0.1
+  done
+  grep -q "pid $child  running" "$dir/top" || fail "top says: $(cat "$dir/top")"
+  kill -"$1" "$child"
+  wait "$child"
+  [ $? -eq "$3" ] || fail "SIG$1 on $2 does not end with $3: $(cat "$dir/err")"
+  [ -e "/dev/shm/orrery.rt.$child" ] && fail "the statistics stay"
+  child=
+  said signalled 'j["end"] == "stopped" and j["frames"] > 0' || fail "no summary after SIG$1"
+  grep -q 'ended by a signal' "$dir/err" || fail "it does not say that a signal ended it"
+  frames=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["frames"])' "$dir/signalled")
+  cut=$(fly batch --duration "${frames}0ms" | hash_of)
+  said signalled "j['state_hash'] == '$cut'" || fail "a run that was cut short has other bits"
+done
+
+# stopped and set going again: frames are late, not by their own doing, and the time lost is accounted for
+"$ORRERY" run "$cubesat" --mode realtime --step 1ms --duration 2s --json --set realtime.phase=0s >"$dir/held" 2>"$dir/err" &
+child=$!
+tries=0
+until "$ORRERY" top --json "$child" 2>/dev/null | grep -q '"frames": [1-9]'; do
+  tries=$((tries + 1))
+  [ "$tries" -lt 100 ] || fail "the run does not start: $(cat "$dir/err")"
+  sleep 0.05
+done
+kill -STOP "$child"
+sleep 0.5
+kill -CONT "$child"
+wait "$child" || fail "SIGSTOP and SIGCONT end the run: $(cat "$dir/err")"
+child=
+said held 'j["frames"] == 2000 and j["timing"]["counts"]["skipped_periods"] >= 400 and j["wall_s"] > 2.4' || fail "the time lost: $(cat "$dir/held")"
+said held 'max(j["timing"]["worst"], key=lambda w: w["start_ns"])["cause"] in ("wake-up", "blocked or stopped", "previous overran")' || fail "the cause: $(cat "$dir/held")"
+said held 'j["overruns"]["machine"] >= 1' || fail "whose doing it was: $(cat "$dir/held")"
+
+# a hog of equal priority on the same core: woken late
+if [ "$root" = yes ] && [ "$(nproc)" -ge 2 ]; then
+  core=$(($(nproc) - 1))
+  "$ORRERY" run "$cubesat" --mode realtime --step 1ms --duration 2s --json --set "realtime.core=$core" --set realtime.priority=70 \
+    --set realtime.spin=0s >"$dir/hogged" 2>"$dir/err" &
+  child=$!
+  chrt -f 70 taskset -c "$core" python3 -c '
+import time
+for _ in range(10):
+    end = time.monotonic() + 0.04
+    while time.monotonic() < end: pass
+    time.sleep(0.16)'
+  wait "$child" || fail "a hog ends the run"
+  child=
+  said hogged 'j["timing"]["counts"]["late_by_cause"]["wake-up"] >= 3' || fail "the hog is not seen: $(cat "$dir/hogged")"
+  said hogged 'sum(1 for w in j["timing"]["worst"] if w["cause"] == "wake-up" and w["start_ns"] > 20000000) >= 3' || fail "how late it woke: $(cat "$dir/hogged")"
+fi
+
+# a solver that fails names body and frame
+cat >"$dir/stiff.yaml" <<'END'
+orrery: 1
+spacecraft:
+  bodies:
+    bus: {mass: 10, inertia: [2, 2, 2, 0, 0, 0], hinge: {kind: free, to: inertial}}
+    arm: {mass: 1, com: [0.5, 0, 0], inertia: [0.1, 0.1, 0.1, 0, 0, 0], hinge: {kind: revolute, to: bus.origin, axis: [0, 0, 1], stiffness: 1e7}}
+simulation: {step: 1 ms, duration: 5 s, initial: {arm: {q: [0.01]}}}
+END
+"$ORRERY" run "$dir/stiff.yaml" --mode batch >/dev/null 2>"$dir/batch" && fail "the stiff arm does not fail"
+"$ORRERY" run "$dir/stiff.yaml" --mode realtime >"$dir/out" 2>"$dir/err" && fail "the stiff arm does not fail in real time"
+grep -q "error: the run stopped at frame [0-9]* (t = .*): body '[a-z]*': " "$dir/batch" || fail "batch says: $(cat "$dir/batch")"
+grep -qxF "$(grep error: "$dir/batch")" "$dir/err" || fail "real time says: $(cat "$dir/err"), batch $(cat "$dir/batch")"
+grep -q '^end         ended by a stage' "$dir/out" || fail "no summary after a failure"
+
+# without rights it runs and says what is missing; strict refuses
+if [ "$root" = yes ] && command -v setpriv >/dev/null; then
+  cp -L "$ORRERY" "$dir/orrery" && cp "$cubesat" "$dir/cubesat.yaml" && chmod 755 "$dir" "$dir/orrery" && chmod 644 "$dir/cubesat.yaml"
+  poor() {
+    (
+      ulimit -l 64
+      cd "$dir" || exit 1
+      exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$dir/orrery" run "$dir/cubesat.yaml" --mode realtime --duration 1s --set realtime.phase=0s --set realtime.spin=0s "$@"
+    )
+  }
+  poor >"$dir/out" 2>"$dir/err" || fail "it does not run without rights: $(cat "$dir/err")"
+  [ "$(hash_of <"$dir/out")" = "$plain" ] || fail "without rights it has other bits"
+  for lack in 'memory is not locked' 'no SCHED_FIFO priority'; do
+    grep -q "^warning: $lack" "$dir/err" || fail "'$lack' is not said: $(cat "$dir/err")"
+  done
+  grep -q '^loop .*no real-time priority' "$dir/out" || fail "the summary claims a priority"
+  poor --set realtime.strict=true >"$dir/out" 2>"$dir/err" && fail "strict runs without rights"
+  grep -q 'error: something the run needs cannot be had' "$dir/err" || fail "strict says: $(cat "$dir/err")"
+fi
+
+# --fix, moving nothing but a task of our own, is taken back; also after SIGTERM
+if [ "$root" = yes ] && [ "$(nproc)" -ge 2 ]; then
+  sleep 60 &
+  sleeper=$!
+  before=$(cat /proc/$sleeper/cpuset) runtime=$(cat /proc/sys/kernel/sched_rt_runtime_us)
+  "$ORRERY" run "$cubesat" --mode realtime --set "realtime.core=$(($(nproc) - 1))" --fix --move "$sleeper" >"$dir/out" 2>"$dir/err" &
+  child=$!
+  tries=0
+  until "$ORRERY" top --once "$child" 2>/dev/null | grep -q '^integrate '; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 100 ] || fail "the run with --fix does not start: $(cat "$dir/err")"
+    sleep 0.1
+  done
+  during=$(cat /proc/$sleeper/cpuset)
+  kill -TERM "$child"
+  wait "$child"
+  child=
+  after=$(cat /proc/$sleeper/cpuset)
+  kill "$sleeper"
+  grep -q '^fix: everything taken back' "$dir/err" || fail "--fix is not taken back: $(cat "$dir/err")"
+  if grep -q '^fix: core .* has a cpuset' "$dir/err" && [ -d /sys/fs/cgroup/cpuset ]; then
+    [ "$during" != "$before" ] || fail "the task was not moved"
+  fi
+  [ "$after" = "$before" ] || fail "the task is not back"
+  [ "$(cat /proc/sys/kernel/sched_rt_runtime_us)" = "$runtime" ] || fail "throttling is not back"
+  grep -q '^state_hash' "$dir/out" || fail "no summary after SIGTERM"
+fi
+
+# each line: what is set, and what must be said of it
+while IFS='|' read -r set says; do
+  fly batch --set "$set" >/dev/null
+  [ $? -eq 1 ] || fail "--set $set is not an error"
+  grep -q "$says" "$dir/err" || fail "--set $set says: $(cat "$dir/err")"
+done <<'END'
+realtime.core=-1|at least 0
+realtime.core=own|one of auto or any
+realtime.priority=100|at most 99
+realtime.spin=11ms|'spin' must be at most 10000000 ns
+realtime.spin=auot|did you mean 'auto'
+realtime.phase=10ms|'phase' must be at most 9999999 ns
+realtime.overrun={policy: slp}|did you mean 'slip'
+realtime.overrun={policy: stop, limit: 2}|stop has none
+realtime.overrun={limit: 0}|at least 1
+realtime.strict=perhaps|true or false
+realtime.margin=1ms|unknown key 'margin'
+links.fsw.phase=10|it is at most 9
+END
+fly batch --step 200ms --set realtime.core=0 --set sensors.gyro.rate=5Hz --set sensors.star.rate=5Hz --set links.fsw.rate=5Hz >/dev/null
+grep -q '10 to 20000 frames a second' "$dir/err" || fail "a step of 200 ms says: $(cat "$dir/err")"
+for bad in '--csv out.csv' '--move 1'; do
+  # shellcheck disable=SC2086
+  fly realtime $bad >/dev/null
+  [ $? -eq 2 ] || fail "realtime $bad is a wrong command line"
+done
+fly batch --fix >/dev/null
+[ $? -eq 2 ] || fail "batch --fix is a wrong command line"
+exit 0
