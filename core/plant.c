@@ -461,10 +461,8 @@ enum orr_status orr_plant_reset(struct orr_plant *plant) {
   struct orr_integration *i = plant->integration;
   memset(plant->values, 0, sizeof(double) * (size_t)plant->table.value_count);
   memset(plant->state, 0, plant->state_bytes);
-  if (plant->q0)
-    memcpy(i->q, plant->q0, sizeof(double) * (size_t)m->q_count);
-  if (plant->u0)
-    memcpy(i->u, plant->u0, sizeof(double) * (size_t)m->u_count);
+  memcpy(i->q, plant->q0, sizeof(double) * (size_t)m->q_count);
+  memcpy(i->u, plant->u0, sizeof(double) * (size_t)m->u_count);
   for (int d = 0; d < plant->device_count; d++) {
     const struct orr_device *device = &plant->devices[d];
     if (device->rotor >= 0)

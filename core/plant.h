@@ -36,7 +36,7 @@ struct orr_plant_desc {
   int substeps;
   enum orr_integrator integrator;
   uint64_t seed;
-  const double *q, *u; /* the initial state [q_count], [u_count]; NULL: zero */
+  const double *q, *u; /* the initial state [q_count], [u_count]; kept by the caller */
 };
 
 /* A truth channel: what of which body or node. */
@@ -73,7 +73,7 @@ struct orr_plant {
   int device_count, truth_count, pointing_count;
   int64_t step_ns;
   int substeps;
-  const double *q0, *u0; /* initial state, or NULL */
+  const double *q0, *u0; /* initial state */
   struct orr_acting acting;
   int failed_body; /* file order, after a step that failed; −1 where unknown */
   /* The state beside the integration's; devices' states and queues point into the same piece. */

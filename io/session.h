@@ -70,7 +70,7 @@ enum orr_status orr_session_sense(struct orr_session *session);
 /* [rt] All four. */
 enum orr_status orr_session_frame(struct orr_session *session);
 
-/* [any] Numbers of one link or command between frames are state too: plant and links together. */
+/* [any] The hash of the plant's state. And the words of the whole state, answers that wait in links included: [init]. */
 uint64_t orr_session_hash(const struct orr_session *session);
 size_t orr_session_state_words(const struct orr_session *session);
 void orr_session_state_get(const struct orr_session *session, uint64_t *words);
