@@ -184,7 +184,9 @@ run:
 	@tools/setup build
 	@$(SUBMAKE) $(JOBS) all
 	$(B)/orrery check $(wildcard configs/*.yaml)
-	$(B)/orrery run configs/cubesat.yaml --mode batch
+	@echo '$(B)/fsw &'; $(B)/fsw & \
+	  echo '$(B)/orrery run configs/cubesat.yaml --mode realtime --duration 30s'; \
+	  $(B)/orrery run configs/cubesat.yaml --mode realtime --duration 30s
 
 # --- check: the quick gate ---------------------------------------------------------------------------------------------
 SOURCES := $(foreach r,core rt io tools tests,$(wildcard $(r)/*.c $(r)/*/*.c))

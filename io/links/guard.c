@@ -17,7 +17,6 @@ struct range {
 static struct {
   struct range ranges[RANGES_MAX];
   struct sigaction before;
-  bool installed;
 } guard;
 
 /* Only async-signal-safe calls: mmap, sigaction and raise are system calls and nothing more. */
@@ -38,13 +37,21 @@ static void on_sigbus(int number, siginfo_t *info, void *context) {
   sigaction(number, &guard.before, NULL);
 }
 
+/* Each time: somebody may have put a handler of theirs over ours. */
+static bool install(void) {
+  struct sigaction action = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO}, now;
+  sigemptyset(&action.sa_mask);
+  if (sigaction(SIGBUS, &action, &now) != 0)
+    return false;
+  if (!(now.sa_flags & SA_SIGINFO) || now.sa_sigaction != on_sigbus)
+    guard.before = now;
+  return true;
+}
+
 bool orr_guard_add(void *memory, size_t bytes, atomic_bool *dead) {
-  if (!guard.installed) {
-    struct sigaction action = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO};
-    sigemptyset(&action.sa_mask);
-    guard.installed = sigaction(SIGBUS, &action, &guard.before) == 0;
-  }
-  for (int i = 0; i < RANGES_MAX && guard.installed; i++) {
+  if (!install())
+    return false;
+  for (int i = 0; i < RANGES_MAX; i++) {
     struct range *r = &guard.ranges[i];
     if (atomic_load(&r->start))
       continue;

@@ -98,8 +98,12 @@ static bool abandoned(const char *name) {
 
 static int create(const char *name) {
   int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd >= 0 || errno != EEXIST || !abandoned(name))
+  if (fd >= 0 || errno != EEXIST)
     return fd;
+  if (!abandoned(name)) {
+    errno = EEXIST;
+    return -1;
+  }
   shm_unlink(name);
   return shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }

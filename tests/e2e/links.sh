@@ -1,0 +1,96 @@
+#!/bin/sh
+# The cubesat and its flight software as two programs: the same bits in batch, in lockstep (also when the flight software is suspended,
+# killed and restarted) and in real time; what is said, and what is left behind.
+set -u
+dir=$(mktemp -d) || exit 1
+fsw=$(dirname "$ORRERY")/fsw
+name=/orrery.e2e.$$
+peer=
+trap '[ -z "$peer" ] || kill -9 "$peer" 2>/dev/null; rm -rf "$dir"' EXIT
+fail() {
+  echo "FAIL: $1"
+  exit 1
+}
+hash_of() { sed -n 's/^state_hash *//p' "$1"; }
+start_peer() {
+  "$fsw" "shm:$name" 2>"$dir/fsw" &
+  peer=$!
+}
+fly() { "$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name "$@"; }
+
+# --- the same bits -------------------------------------------------------------------------------------------------------
+fly --mode batch --duration 900s >"$dir/batch" || fail "batch"
+start_peer
+fly --mode lockstep --duration 900s >"$dir/lockstep" 2>/dev/null || fail "lockstep: $(cat "$dir/lockstep")"
+wait "$peer" || fail "the flight software sees no end of the run: $(cat "$dir/fsw")"
+[ -n "$(hash_of "$dir/batch")" ] && [ "$(hash_of "$dir/lockstep")" = "$(hash_of "$dir/batch")" ] ||
+  fail "lockstep has other bits than batch: $(cat "$dir/batch" "$dir/lockstep")"
+grep -q '9000 frames out, 8999 commands applied, 0 of them late, 0 missed; 1 peers' "$dir/lockstep" ||
+  fail "each frame is answered: $(cat "$dir/lockstep")"
+
+fly --mode lockstep --duration 900s >"$dir/faults" 2>/dev/null &
+run=$!
+start_peer
+for nap in 0.02 0.05 0.01 0.03; do
+  kill -STOP "$peer" 2>/dev/null
+  sleep $nap
+  kill -CONT "$peer" 2>/dev/null
+  kill -9 "$peer" 2>/dev/null
+  wait "$peer" 2>/dev/null
+  start_peer
+  sleep 0.01
+done
+wait $run || fail "lockstep with faults: $(cat "$dir/faults")"
+kill -9 "$peer" 2>/dev/null
+wait "$peer" 2>/dev/null
+peer=
+peers=$(sed -n 's/.*; \([0-9]*\) peers/\1/p' "$dir/faults")
+[ "$peers" -ge 3 ] || fail "only $peers peers came: the test does not show what it says"
+[ "$(hash_of "$dir/faults")" = "$(hash_of "$dir/batch")" ] || fail "a peer that stalls and dies changes the bits"
+
+# --- real time, when every answer was on time -----------------------------------------------------------------------------
+fly --mode batch --duration 1s >"$dir/batch"
+for try in 1 2 3 4 5; do
+  start_peer
+  fly --mode realtime --duration 1s >"$dir/realtime" 2>"$dir/err" || fail "real time: $(cat "$dir/realtime" "$dir/err")"
+  wait "$peer"
+  peer=
+  grep -q '10 frames out, 9 commands applied, 0 of them late, 0 missed' "$dir/realtime" && break
+  [ $try -lt 5 ] || fail "in five runs no one had every answer on time: $(grep '^link' "$dir/realtime")"
+done
+[ "$(hash_of "$dir/realtime")" = "$(hash_of "$dir/batch")" ] || fail "real time has other bits"
+
+# --- no flight software ----------------------------------------------------------------------------------------------------
+fly --mode realtime --duration 0.5s --set links.fsw.wait=0.1s --set 'links.fsw.timeout={frames: 2, policy: stop}' \
+  >"$dir/out" 2>"$dir/err" && fail "a link that stops the run is a success"
+grep -q 'no flight software came in 0.1 s' "$dir/err" || fail "nobody says that none came: $(cat "$dir/err")"
+grep -q "^ended  *by link 'fsw': no command" "$dir/out" || fail "the summary does not say why it ended: $(cat "$dir/out")"
+fly --mode lockstep >"$dir/out" 2>"$dir/err" &
+run=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+  [ -e "/dev/shm$name" ] && break
+  sleep 0.1
+done
+fly --mode lockstep >"$dir/second" 2>&1 && fail "a second run takes the same name"
+grep -q 'another run has it open' "$dir/second" || fail "what is said of it: $(cat "$dir/second")"
+kill -INT $run
+wait $run && fail "an interrupted run is a success"
+[ -e "/dev/shm$name" ] && fail "the segment stays after an interrupt"
+
+# --- a link that nothing inside can answer ----------------------------------------------------------------------------------
+sed 's/,$/,/; /stiffness: \[/d; s/policy: hold},/policy: hold}}/' configs/cubesat.yaml >"$dir/outside.yaml"
+"$ORRERY" run "$dir/outside.yaml" --mode batch >"$dir/out" 2>&1 && fail "batch flies a link that nobody answers"
+grep -q 'which a batch run has not' "$dir/out" || fail "what is said of it: $(cat "$dir/out")"
+while IFS='|' read -r set says; do
+  "$ORRERY" run "$dir/outside.yaml" --mode lockstep --set "$set" >"$dir/out" 2>&1
+  [ $? -eq 1 ] || fail "--set $set is not an error"
+  grep -q "$says" "$dir/out" || fail "--set $set says: $(cat "$dir/out")"
+done <<'END'
+links.fsw.name=fsw|has a name such as
+links.fsw.name=/a/b|has a name such as
+links.fsw.timeout={frames: 0, policy: hold}|frames
+links.fsw.timeout={frames: 5, policy: keep}|policy
+links.fsw.lockstep={policy: hold}|policy
+links.fsw.latch=soon|latch
+END
+exit 0

@@ -1,0 +1,297 @@
+/* Which command applies when, and which never does: io/links/rules and io/links/layout, without any transport. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "io/links/rules.h"
+#include "tests/support/prng.h"
+
+enum { DIVISOR = 10, VALUES = 16 };
+
+/* Commands: torque[2] in ±1, mode whole in 0…5, valve a pulse in 0…1, lamp a flag. Telemetry: rate[3], count whole, valid flag. */
+static struct orr_channel channels[] = {
+    {.name = "gyro.valid", .unit = "", .type = ORR_CHANNEL_FLAG, .count = 1, .offset = 0},
+    {.name = "gyro.rate", .unit = "rad/s", .count = 3, .offset = 1},
+    {.name = "gyro.samples", .unit = "", .type = ORR_CHANNEL_WHOLE, .count = 1, .offset = 4},
+    {.name = "lamp.on",
+     .unit = "",
+     .type = ORR_CHANNEL_FLAG,
+     .direction = ORR_CHANNEL_COMMAND,
+     .count = 1,
+     .low = 0,
+     .high = 1,
+     .offset = 5},
+    {.name = "wheel.torque",
+     .unit = "N m",
+     .direction = ORR_CHANNEL_COMMAND,
+     .count = 2,
+     .low = -1,
+     .high = 1,
+     .offset = 6},
+    {.name = "wheel.mode",
+     .unit = "",
+     .type = ORR_CHANNEL_WHOLE,
+     .direction = ORR_CHANNEL_COMMAND,
+     .count = 1,
+     .low = 0,
+     .high = 5,
+     .offset = 8},
+    {.name = "jet.on_time",
+     .unit = "s",
+     .direction = ORR_CHANNEL_COMMAND,
+     .hold = ORR_CHANNEL_PULSE,
+     .count = 1,
+     .low = 0,
+     .high = 1,
+     .offset = 9},
+};
+enum { TORQUE = 6, MODE = 8, JET = 9, LAMP = 5 };
+
+static const struct orr_channel_table table = {
+    .channels = channels, .count = sizeof channels / sizeof *channels, .output_values = 5, .value_count = 10};
+
+struct rig {
+  struct orr_layout layout;
+  struct orr_rules rules;
+  void *block;
+  double numbers[3 * 8], values[VALUES];
+};
+
+static void make(struct rig *r, int silence, enum orr_silence_policy policy) {
+  static const int telemetry[] = {2, 0, 1}, commands[] = {6, 5, 4, 3};
+  memset(r, 0, sizeof *r);
+  r->block = malloc(orr_layout_size(3, 4));
+  orr_layout_init(&r->layout, r->block, &table, telemetry, 3, commands, 4);
+  orr_rules_init(&r->rules, &r->layout, DIVISOR, r->numbers);
+  r->rules.silence_frames = silence;
+  r->rules.policy = policy;
+}
+
+static void done(struct rig *r) { free(r->block); }
+
+/* torque[0], torque[1], on_time as reals; then mode; then lamp */
+static enum orr_refusal command(struct rig *r, uint64_t answers, double torque) {
+  uint64_t payload[5] = {0};
+  const double reals[3] = {torque, torque / 2, 0.25};
+  const int64_t mode = 3;
+  memcpy(payload, reals, 24);
+  memcpy(payload + 3, &mode, 8);
+  ((unsigned char *)payload)[32] = 1;
+  return orr_rules_offer(&r->rules, answers, payload);
+}
+
+static enum orr_latch latch(struct rig *r) { return orr_rules_latch(&r->rules, r->values); }
+
+static void a_payload_holds_reals_then_wholes_then_flags_in_the_order_of_the_table(void **state) {
+  (void)state;
+  struct rig r;
+  uint64_t payload[5] = {~0ull, ~0ull, ~0ull, ~0ull, ~0ull};
+  double values[VALUES] = {1, 0.5, -2, 3, 77}, real;
+  int64_t whole;
+  make(&r, 0, ORR_SILENCE_HOLD);
+  assert_int_equal(r.layout.telemetry.bytes, 33);
+  assert_int_equal(r.layout.commands.bytes, 33);
+  orr_layout_pack(&r.layout.telemetry, values, payload);
+  for (int i = 0; i < 3; i++) {
+    memcpy(&real, payload + i, 8);
+    assert_true(real == values[1 + i]);
+  }
+  memcpy(&whole, payload + 3, 8);
+  assert_int_equal(whole, 77);
+  assert_int_equal(payload[4], 1);
+  done(&r);
+}
+
+static void the_layout_hash_tells_layouts_apart(void **state) {
+  (void)state;
+  struct rig r;
+  struct orr_layout other;
+  static const int telemetry[] = {0, 1, 2}, fewer[] = {3, 4, 5}, commands[] = {3, 4, 5, 6};
+  make(&r, 0, ORR_SILENCE_HOLD);
+  void *block = malloc(orr_layout_size(3, 4));
+  orr_layout_init(&other, block, &table, telemetry, 3, commands, 4);
+  assert_true(other.hash == r.layout.hash);
+  orr_layout_init(&other, block, &table, telemetry, 3, fewer, 3);
+  assert_true(other.hash != r.layout.hash);
+  channels[1].unit = "deg/s";
+  orr_layout_init(&other, block, &table, telemetry, 3, commands, 4);
+  assert_true(other.hash != r.layout.hash);
+  channels[1].unit = "rad/s";
+  free(block);
+  done(&r);
+}
+
+static void an_answer_is_applied_one_frame_of_the_link_later(void **state) {
+  (void)state;
+  struct rig r;
+  make(&r, 0, ORR_SILENCE_HOLD);
+  orr_rules_publish(&r.rules, 0);
+  assert_int_equal(command(&r, 0, 0.5), ORR_REFUSAL_NONE);
+  assert_false(r.rules.due.answers >= 0);
+  orr_rules_publish(&r.rules, 10);
+  /* a quick peer answers frame 10 before it is latched: that is for frame 20 */
+  assert_int_equal(command(&r, 10, -0.5), ORR_REFUSAL_NONE);
+  assert_true(orr_rules_ready(&r.rules));
+  assert_int_equal(latch(&r), ORR_LATCH_APPLIED);
+  assert_true(r.values[TORQUE] == 0.5 && r.values[TORQUE + 1] == 0.25 && r.values[MODE] == 3 && r.values[JET] == 0.25 &&
+              r.values[LAMP] == 1);
+  orr_rules_publish(&r.rules, 20);
+  assert_int_equal(latch(&r), ORR_LATCH_APPLIED);
+  assert_true(r.values[TORQUE] == -0.5);
+  assert_int_equal(r.rules.counts.applied, 2);
+  assert_int_equal(r.rules.counts.late, 0);
+  done(&r);
+}
+
+static void a_late_answer_is_applied_late_and_counted_and_of_several_the_newest(void **state) {
+  (void)state;
+  struct rig r;
+  make(&r, 0, ORR_SILENCE_HOLD);
+  for (int64_t frame = 0; frame <= 30; frame += 10)
+    orr_rules_publish(&r.rules, frame);
+  assert_int_equal(command(&r, 0, 0.1), ORR_REFUSAL_NONE);
+  assert_int_equal(command(&r, 10, 0.2), ORR_REFUSAL_NONE);
+  assert_int_equal(command(&r, 0, 0.3), ORR_REFUSAL_STALE); /* older than what waits */
+  assert_int_equal(latch(&r), ORR_LATCH_APPLIED);
+  assert_true(r.values[TORQUE] == 0.2);
+  assert_int_equal(r.rules.applied, 10);
+  assert_int_equal(r.rules.counts.late, 1);
+  assert_int_equal(r.rules.counts.refused[ORR_REFUSAL_STALE], 2); /* the answer to 0 was overtaken */
+  assert_true(r.rules.late);
+  done(&r);
+}
+
+static void stale_duplicate_and_unpublished_answers_are_counted_and_never_applied(void **state) {
+  (void)state;
+  struct rig r;
+  make(&r, 0, ORR_SILENCE_HOLD);
+  assert_int_equal(command(&r, 0, 0.1), ORR_REFUSAL_MALFORMED); /* before anything was published */
+  orr_rules_publish(&r.rules, 0);
+  orr_rules_publish(&r.rules, 10);
+  command(&r, 0, 0.5);
+  assert_int_equal(command(&r, 0, 0.6), ORR_REFUSAL_DUPLICATE);
+  latch(&r);
+  assert_int_equal(command(&r, 0, 0.7), ORR_REFUSAL_DUPLICATE);
+  orr_rules_publish(&r.rules, 20);
+  command(&r, 10, 0.8);
+  latch(&r);
+  assert_int_equal(command(&r, 0, 0.9), ORR_REFUSAL_STALE);
+  assert_int_equal(command(&r, 30, 0.9), ORR_REFUSAL_MALFORMED);
+  assert_int_equal(command(&r, 15, 0.9), ORR_REFUSAL_MALFORMED);
+  assert_int_equal(command(&r, UINT64_MAX, 0.9), ORR_REFUSAL_MALFORMED);
+  orr_rules_publish(&r.rules, 30);
+  assert_int_equal(latch(&r), ORR_LATCH_NOTHING);
+  assert_true(r.values[TORQUE] == 0.8);
+  assert_int_equal(r.rules.counts.refused[ORR_REFUSAL_DUPLICATE], 2);
+  assert_int_equal(r.rules.counts.refused[ORR_REFUSAL_STALE], 1);
+  assert_int_equal(r.rules.counts.refused[ORR_REFUSAL_MALFORMED], 4);
+  done(&r);
+}
+
+static void a_command_with_one_bad_number_is_refused_whole(void **state) {
+  (void)state;
+  static const struct {
+    double real;
+    int64_t whole;
+    int flag;
+    enum orr_refusal refusal;
+  } cases[] = {
+      {(double)NAN, 3, 1, ORR_REFUSAL_NOT_FINITE}, {HUGE_VAL, 3, 1, ORR_REFUSAL_NOT_FINITE},
+      {1.0000001, 3, 1, ORR_REFUSAL_OUT_OF_RANGE}, {0, 6, 1, ORR_REFUSAL_OUT_OF_RANGE},
+      {0, INT64_MIN, 1, ORR_REFUSAL_OUT_OF_RANGE}, {0, INT64_MAX, 1, ORR_REFUSAL_OUT_OF_RANGE},
+      {0, 3, 2, ORR_REFUSAL_OUT_OF_RANGE},         {0, 3, 1, ORR_REFUSAL_NONE},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct rig r;
+    uint64_t payload[5] = {0};
+    const double reals[3] = {0.5, cases[i].real, 0.25};
+    make(&r, 0, ORR_SILENCE_HOLD);
+    orr_rules_publish(&r.rules, 0);
+    orr_rules_publish(&r.rules, 10);
+    memcpy(payload, reals, 24);
+    memcpy(payload + 3, &cases[i].whole, 8);
+    ((unsigned char *)payload)[32] = (unsigned char)cases[i].flag;
+    assert_int_equal(orr_rules_offer(&r.rules, 0, payload), cases[i].refusal);
+    latch(&r);
+    assert_true(r.values[TORQUE] == (cases[i].refusal ? 0 : 0.5));
+    assert_int_equal(r.rules.counts.refused[cases[i].refusal], cases[i].refusal != ORR_REFUSAL_NONE);
+    done(&r);
+  }
+}
+
+static void when_commands_stop_the_policy_rules_and_pulses_are_zero_in_any_case(void **state) {
+  (void)state;
+  static const double held[] = {[ORR_SILENCE_HOLD] = 0.5, [ORR_SILENCE_ZERO] = 0, [ORR_SILENCE_STOP] = 0.5};
+  for (int policy = ORR_SILENCE_HOLD; policy <= ORR_SILENCE_STOP; policy++) {
+    struct rig r;
+    make(&r, 3, (enum orr_silence_policy)policy);
+    orr_rules_publish(&r.rules, 0);
+    command(&r, 0, 0.5);
+    for (int64_t frame = 10; frame <= 60; frame += 10) {
+      orr_rules_publish(&r.rules, frame);
+      enum orr_latch got = latch(&r);
+      int silent = (int)(frame / 10) - 1;
+      enum orr_latch want = frame == 10                                 ? ORR_LATCH_APPLIED
+                            : silent == 3 && policy == ORR_SILENCE_STOP ? ORR_LATCH_STOP
+                                                                        : ORR_LATCH_NOTHING;
+      assert_int_equal(got, want);
+      assert_true(r.values[TORQUE] == (silent < 3 ? 0.5 : held[policy]));
+      assert_true(r.values[JET] == (silent < 3 ? 0.25 : 0));
+    }
+    assert_int_equal(r.rules.counts.timeouts, 1);
+    assert_int_equal(r.rules.counts.missed, 5);
+    command(&r, 60, 0.75); /* it comes back */
+    orr_rules_publish(&r.rules, 70);
+    assert_int_equal(latch(&r), ORR_LATCH_APPLIED);
+    assert_true(r.values[TORQUE] == 0.75);
+    done(&r);
+  }
+}
+
+/* Any order, any repetition: what is applied grows, was published, answers an older frame, and every offer is accounted for. */
+static void any_sequence_of_offers_is_accounted_for(void **state) {
+  (void)state;
+  struct orr_prng random = {7};
+  struct rig r;
+  uint64_t offers = 0;
+  int64_t before = -1;
+  make(&r, 4, ORR_SILENCE_ZERO);
+  for (int64_t frame = 0; frame < 100000; frame += 10) {
+    orr_rules_publish(&r.rules, frame);
+    for (int n = (int)(prng_next(&random) % 5); n > 0; n--, offers++)
+      command(&r, (uint64_t)(frame - 40 + (int64_t)(prng_next(&random) % 60)), 0.5);
+    if (frame == 0)
+      continue;
+    if (latch(&r) == ORR_LATCH_APPLIED) {
+      assert_true(r.rules.applied > before && r.rules.applied < frame && r.rules.applied % 10 == 0);
+      before = r.rules.applied;
+    }
+  }
+  uint64_t accounted = r.rules.counts.applied + (r.rules.next.answers >= 0) + (r.rules.due.answers >= 0);
+  for (int i = 0; i < ORR_REFUSALS; i++)
+    accounted += r.rules.counts.refused[i];
+  assert_int_equal(accounted, offers);
+  assert_true(r.rules.counts.applied > 1000 && r.rules.counts.late > 100);
+  done(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_payload_holds_reals_then_wholes_then_flags_in_the_order_of_the_table),
+      cmocka_unit_test(the_layout_hash_tells_layouts_apart),
+      cmocka_unit_test(an_answer_is_applied_one_frame_of_the_link_later),
+      cmocka_unit_test(a_late_answer_is_applied_late_and_counted_and_of_several_the_newest),
+      cmocka_unit_test(stale_duplicate_and_unpublished_answers_are_counted_and_never_applied),
+      cmocka_unit_test(a_command_with_one_bad_number_is_refused_whole),
+      cmocka_unit_test(when_commands_stop_the_policy_rules_and_pulses_are_zero_in_any_case),
+      cmocka_unit_test(any_sequence_of_offers_is_accounted_for),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
