@@ -65,7 +65,7 @@ fly --mode realtime --duration 0.5s --set links.fsw.wait=0.1s --set 'links.fsw.t
   >"$dir/out" 2>"$dir/err" && fail "a link that stops the run is a success"
 grep -q 'no flight software came in 0.1 s' "$dir/err" || fail "nobody says that none came: $(cat "$dir/err")"
 grep -q "^ended  *by link 'fsw': no command" "$dir/out" || fail "the summary does not say why it ended: $(cat "$dir/out")"
-fly --mode lockstep >"$dir/out" 2>"$dir/err" &
+"$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name --mode lockstep >"$dir/out" 2>"$dir/err" &
 run=$!
 for _ in 1 2 3 4 5 6 7 8 9 10; do
   [ -e "/dev/shm$name" ] && break
