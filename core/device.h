@@ -28,8 +28,7 @@ enum orr_param_type {
   ORR_PARAM_NUMBER, /* double */
   ORR_PARAM_VECTOR, /* double[3] */
   ORR_PARAM_AXIS,   /* double[3], made unit; no fallback unless all of `fallback` are given by the kind */
-  ORR_PARAM_CHOICE, /* int64_t, index into `choices` */
-  ORR_PARAM_WHOLE,  /* int64_t */
+  ORR_PARAM_CHOICE, /* int, index into `choices` */
 };
 
 struct orr_param {
@@ -39,7 +38,7 @@ struct orr_param {
   const char *unit;           /* "N m"; several allowed: "rad|m" */
   double low, high;           /* of each number; both 0: any finite; use HUGE_VAL for no bound */
   bool open;                  /* low itself is outside */
-  double fallback;            /* of each number where the file says nothing; choice, whole: the index, the number */
+  double fallback;            /* of each number where the file says nothing; of a choice: the index */
   const char *const *choices; /* ends with NULL */
   size_t offset;              /* in the kind's struct of parameters */
 };

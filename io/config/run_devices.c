@@ -70,9 +70,6 @@ static struct orr_key key_of(struct reading *r, const struct orr_param *p, const
     key.type = ORR_KEY_CHOICE;
     key.choices = p->choices;
     break;
-  case ORR_PARAM_WHOLE:
-    key.type = ORR_KEY_WHOLE;
-    break;
   }
   return key;
 }
@@ -178,14 +175,10 @@ static bool read_groups(struct reading *r) {
 static void fill_fallbacks(struct reading *r) {
   for (size_t i = 0; i < r->kind->param_count; i++) {
     const struct orr_param *p = &r->kind->params[i];
-    char *at = r->params + p->offset;
+    void *at = r->params + p->offset;
     double numbers[3] = {p->fallback, p->fallback, p->fallback};
-    int choice = (int)p->fallback;
-    int64_t whole = (int64_t)p->fallback;
     if (p->type == ORR_PARAM_CHOICE)
-      memcpy(at, &choice, sizeof choice);
-    else if (p->type == ORR_PARAM_WHOLE)
-      memcpy(at, &whole, sizeof whole);
+      *(int *)at = (int)p->fallback;
     else
       memcpy(at, numbers, sizeof *numbers * (p->type == ORR_PARAM_NUMBER ? 1 : 3));
   }
