@@ -225,6 +225,33 @@ static void propellant_leaves_its_body_and_ends_the_thrust(void **state) {
   orr_flight_free(&f);
 }
 
+/* On a flexible body the node that carries the thruster gets lighter, and with it the modes. */
+static void propellant_of_a_flexible_body_leaves_its_node(void **state) {
+  (void)state;
+  struct orr_flight f = orr_flight_make(
+      "orrery: 1\n"
+      "spacecraft:\n"
+      "  bodies:\n"
+      "    boom:\n"
+      "      hinge: {kind: fixed, to: inertial}\n"
+      "      modes: [{frequency: 1 Hz, damping: 0}]\n"
+      "      nodes:\n"
+      "        origin: {at: [0, 0, 0], mass: 1, inertia: [1, 1, 1, 0, 0, 0], modes: [[0, 0, 0, 0, 0, 0]]}\n"
+      "        tip: {at: [1, 0, 0], mass: 3, modes: [[0, 0, 0, 0, 1, 0]]}\n"
+      "actuators: {a: {kind: thruster, node: boom.tip, direction: [1, 0, 0], thrust: 49.03325 N, isp: 10 s, "
+      "propellant: 2 kg},\n"
+      "  b: {kind: thruster, node: boom.tip, direction: [1, 0, 0], thrust: 49.03325 N, isp: 10 s, propellant: 0.25 "
+      "kg}}\n"
+      "simulation: {step: 10 ms}\n",
+      NULL);
+  orr_flight_command(&f, "a.on_time", 1);
+  orr_flight_command(&f, "b.on_time", 1); /* 0.5 kg/s each, b has a quarter */
+  orr_flight_run(&f, 200);
+  NEAR(f.session->ws->flexes[0].modal.mff[0], 3 - 0.5 - 0.25, 1e-12);
+  NEAR(f.session->ws->flexes[0].modal.mass, 4 - 0.75, 1e-12);
+  orr_flight_free(&f);
+}
+
 /* ---- hinge motor --------------------------------------------------------------------------------------------------------- */
 
 static double arm_speed(const char *parameters, double torque, int frames) {
@@ -384,6 +411,7 @@ int main(void) {
       cmocka_unit_test(the_impulse_does_not_know_the_step),
       cmocka_unit_test(rise_fall_minimum_and_delay_shape_a_pulse),
       cmocka_unit_test(propellant_leaves_its_body_and_ends_the_thrust),
+      cmocka_unit_test(propellant_of_a_flexible_body_leaves_its_node),
       cmocka_unit_test(a_motor_turns_its_hinge_through_its_gear),
       cmocka_unit_test(motor_friction_is_viscous_coulomb_and_stribeck),
       cmocka_unit_test(stops_hold_the_hinge),

@@ -347,6 +347,43 @@ static void commands_are_held_over_substeps(void **state) {
   orr_flight_free(&fine);
 }
 
+/* ---- links ------------------------------------------------------------------------------------------------------------ */
+
+/* Says back what it was told: the body's rate about x as a torque. */
+static void echo(const struct orr_run_link *link, const double *telemetry, double *commands) {
+  (void)link;
+  for (int i = 0; i < 3; i++)
+    commands[i] = telemetry[i];
+}
+
+/* The answer to frame kd is latched at frame (k+1)d and held for d frames. */
+static void a_linked_answer_to_frame_kd_acts_from_frame_k_plus_1_d_on(void **state) {
+  (void)state;
+  struct orr_flight f = orr_flight_make(
+      "orrery: 1\n"
+      "spacecraft: {bodies: {bus: {mass: 4, inertia: [2, 2.5, 3, 0, 0, 0], hinge: {kind: free, to: inertial}}}}\n"
+      "actuators: {wx: &w {kind: reaction_wheel, node: bus.origin, axis: [1, 0, 0], inertia: 0.05},\n"
+      "  wy: {<<: *w, axis: [0, 1, 0]}, wz: {<<: *w, axis: [0, 0, 1]}}\n"
+      "sensors: {g: {kind: rate_gyro, node: bus.origin}, s: {kind: star_tracker, node: bus.origin, boresight: [0, 0, "
+      "1]}}\n"
+      "pointing: {bus: {node: bus.origin, target: [0, 0, 0, 1]}}\n"
+      "simulation: {step: 10 ms, initial: {bus: {rate: [0.3, -0.2, 0.5]}}}\n"
+      "links: {fsw: {transport: linked, rate: 20 Hz, telemetry: [g.rate, s.attitude, bus.target], commands: "
+      "['w*.torque'],\n"
+      "  stiffness: [1, 1, 1], damping: [1, 1, 1]}}\n",
+      NULL);
+  f.session->answer = echo;
+  double told[60];
+  for (int n = 0; n < 60; n++) {
+    told[n] = orr_flight_value(&f, "g.rate.y");
+    orr_flight_run(&f, 1);
+    int k = n / 5;
+    NEAR(orr_flight_value(&f, "wy.torque"), k ? told[5 * (k - 1)] : 0, 0);
+  }
+  assert_true(told[0] != told[50]);
+  orr_flight_free(&f);
+}
+
 /* ---- scripts, pointing, prescribed hinges ------------------------------------------------------------------------------ */
 
 static void scripts_step_ramp_swing_and_follow_tables(void **state) {
@@ -436,6 +473,7 @@ int main(void) {
       cmocka_unit_test(another_sensor_changes_nobodys_noise),
       cmocka_unit_test(a_state_put_into_another_plant_goes_on_with_the_same_bits),
       cmocka_unit_test(commands_are_held_over_substeps),
+      cmocka_unit_test(a_linked_answer_to_frame_kd_acts_from_frame_k_plus_1_d_on),
       cmocka_unit_test(scripts_step_ramp_swing_and_follow_tables),
       cmocka_unit_test(a_target_turns_the_short_way_and_its_error_is_the_angle_to_it),
       cmocka_unit_test(a_prescribed_hinge_follows_its_acceleration),
