@@ -1,5 +1,7 @@
 #include "core/closed.h"
 
+#include <float.h>
+
 #include "core/articulated.h"
 #include "core/assemble.h"
 #include "core/forward.h"
@@ -270,9 +272,18 @@ static void take_rows(struct orr_closed *c, const double *all) {
     c->augment.gamma[i] = all[c->augment.rows[i]];
 }
 
-/* One round for q. *done when the augmented loops are closed at it. */
+/* The loop whose equation misses most. */
+static int widest(const struct orr_closed *c) {
+  int row = 0;
+  for (int i = 1; i < c->augment.row_count; i++)
+    if (!(fabs(c->augment.gamma[i]) <= fabs(c->augment.gamma[row])))
+      row = i;
+  return c->loops->row_loop[c->augment.rows[row]];
+}
+
+/* One round for q; *gap is what the augmented loops miss at it, and q moves unless that is within `enough`. */
 static enum orr_status project_position(struct orr_closed *c, struct orr_workspace *ws, double *q, double *u,
-                                        bool *done) {
+                                        double enough, double *gap) {
   enum orr_status status = orr_closed_close(c, ws, q, u);
   if (status != ORR_OK)
     return status;
@@ -284,8 +295,8 @@ static enum orr_status project_position(struct orr_closed *c, struct orr_workspa
   if (status != ORR_OK)
     return status;
   take_rows(c, c->loops->residual);
-  *done = largest(c->augment.gamma, c->augment.row_count) <= ORR_LOOP_CLOSED * fmax(1, c->loops->size);
-  if (*done)
+  *gap = largest(c->augment.gamma, c->augment.row_count);
+  if (*gap <= enough)
     return ORR_OK;
   status = correction(c, ws, c->move);
   for (int k = 0; k < ws->model->body_count && status == ORR_OK; k++)
@@ -293,28 +304,47 @@ static enum orr_status project_position(struct orr_closed *c, struct orr_workspa
   return status;
 }
 
-enum orr_status orr_closed_project(struct orr_closed *c, struct orr_workspace *ws, double *q, double *u) {
-  enum { ROUNDS = 5 };
+/* u −= M⁻¹ Gᵀ (G M⁻¹ Gᵀ)⁻¹ G u at the state that is set and factored. */
+static enum orr_status project_speeds(struct orr_closed *c, struct orr_workspace *ws, double *u) {
+  orr_loops_velocity(c->loops, u, c->speed);
+  take_rows(c, c->speed);
+  enum orr_status status = correction(c, ws, c->move);
+  for (int i = 0; i < ws->model->u_count && status == ORR_OK; i++)
+    u[i] += c->move[i];
+  return status;
+}
+
+/* Coordinates that have gone far, angles after a thousand turns, have fewer digits after the point: nothing closes better than so. */
+static double attainable(const struct orr_closed *c, const double *q) {
   const struct orr_loops *l = c->loops;
-  bool done = false;
-  for (int i = 0; i < ROUNDS && !done; i++) {
-    enum orr_status status = project_position(c, ws, q, u, &done);
+  double most = 1;
+  for (int i = 0; i < l->link_count; i++) {
+    const struct orr_link *link = &l->model->links[l->links[i].link];
+    for (int k = 0; k < orr_hinge_coordinates(link->kind); k++)
+      most = fmax(most, fabs(q[link->hinge_q + k]));
+  }
+  return (ORR_LOOP_CLOSED + 8 * DBL_EPSILON * most) * fmax(1, l->size);
+}
+
+static enum orr_status project_augmented(struct orr_closed *c, struct orr_workspace *ws, double *q, double *u) {
+  enum { ROUNDS = 6 };
+  double enough = attainable(c, q), gap = HUGE_VAL;
+  for (int i = 0; i < ROUNDS && gap > enough; i++) {
+    enum orr_status status = project_position(c, ws, q, u, enough, &gap);
     if (status != ORR_OK)
       return status;
   }
-  if (!done)
-    return fail(c, ORR_ERROR_LOOP_OPEN, l->row_loop[c->augment.rows[0]]);
+  return gap <= enough ? project_speeds(c, ws, u) : fail(c, ORR_ERROR_LOOP_OPEN, widest(c));
+}
+
+enum orr_status orr_closed_project(struct orr_closed *c, struct orr_workspace *ws, double *q, double *u) {
   if (c->augment.row_count) {
-    orr_loops_velocity(l, u, c->speed);
-    take_rows(c, c->speed);
-    enum orr_status status = correction(c, ws, c->move);
-    if (status != ORR_OK)
+    enum orr_status status = project_augmented(c, ws, q, u);
+    if (status != ORR_OK || c->embed.count == 0)
       return status;
-    for (int i = 0; i < ws->model->u_count; i++)
-      u[i] += c->move[i];
   }
-  if (c->embed.count == 0)
-    return ORR_OK;
-  orr_embed_choose(&c->embed, ws);
-  return c->augment.row_count ? orr_closed_close(c, ws, q, u) : ORR_OK;
+  enum orr_status status = orr_closed_close(c, ws, q, u);
+  if (status == ORR_OK)
+    orr_embed_choose(&c->embed, ws);
+  return status;
 }

@@ -58,7 +58,7 @@ int orr_closed_multipliers(const struct orr_closed *closed, int i, double *out);
 
 /* Brings q back onto the loops along M⁻¹ Gᵀ, and u so that G u = 0 with the least change of kinetic energy; dependent coordinates
  * of embedded loops are closed as by orr_closed_close, and their choice is reconsidered. At the end of a step; the workspace's
- * state has to be set again after it. [rt] at most 5 rounds of a factor and a sweep, usually one or two. */
+ * state has to be set again after it. [rt] at most 6 rounds of a factor and a sweep, usually one or two. */
 enum orr_status orr_closed_project(struct orr_closed *closed, struct orr_workspace *ws, double *q, double *u);
 
 #endif

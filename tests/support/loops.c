@@ -113,6 +113,9 @@ size_t orr_random_loops(const struct orr_sample *sample, uint64_t seed, size_t c
 
 static const struct orr_loop_desc four_bar_loop = {.kind = ORR_LOOP_POINT, .body = {2, 3}, .node = {1, 1}};
 
+static const struct orr_loop_desc six_bar_loops[2] = {{.kind = ORR_LOOP_POINT, .body = {2, 3}, .node = {1, 1}},
+                                                      {.kind = ORR_LOOP_POINT, .body = {4, 5}, .node = {1, 1}}};
+
 static struct orr_body_desc bar(const char *name, const struct orr_node_desc nodes[2], int parent, int node,
                                 double length) {
   struct orr_body_desc b = {.name = name, .mass = 1 + length, .node_count = 2, .nodes = nodes};
@@ -124,19 +127,54 @@ static struct orr_body_desc bar(const char *name, const struct orr_node_desc nod
   return b;
 }
 
-struct orr_sample *orr_four_bar(double crank, double coupler, double rocker, double base) {
-  const double length[4] = {base, crank, coupler, rocker};
-  struct orr_node_desc nodes[4][2];
-  for (int i = 0; i < 4; i++) {
+/* ground, crank, coupler, rocker and, of `count` 6, the second coupler and rocker. */
+static struct orr_sample *linkage(const double length[6], size_t count) {
+  static const int parent[6] = {ORR_INERTIAL, 0, 1, 0, 3, 0}, node[6] = {0, 0, 1, 1, 1, 0};
+  static const char *const names[6] = {"ground", "crank", "coupler", "rocker", "coupler2", "rocker2"};
+  struct orr_node_desc nodes[6][2];
+  struct orr_body_desc bodies[6];
+  for (size_t i = 0; i < count; i++) {
     nodes[i][0] = (struct orr_node_desc){.name = "origin"};
     nodes[i][1] = (struct orr_node_desc){.name = "end", .at = {0, length[i], 0}};
+    bodies[i] = bar(names[i], nodes[i], parent[i], node[i], length[i]);
   }
-  struct orr_body_desc bodies[4] = {bar("ground", nodes[0], ORR_INERTIAL, 0, base), bar("crank", nodes[1], 0, 0, crank),
-                                    bar("coupler", nodes[2], 1, 1, coupler), bar("rocker", nodes[3], 0, 1, rocker)};
   bodies[0].hinge.kind = ORR_HINGE_FIXED;
-  struct orr_sample *s = orr_sample_of(bodies, 4);
+  return orr_sample_of(bodies, count);
+}
+
+struct orr_sample *orr_four_bar(double crank, double coupler, double rocker, double base) {
+  struct orr_sample *s = linkage((const double[]){base, crank, coupler, rocker, 0, 0}, 4);
   s->description.loops = &four_bar_loop;
   s->description.loop_count = 1;
+  return s;
+}
+
+struct orr_sample *orr_six_bar(double crank, double coupler, double rocker, double base, const double lengths[2]) {
+  struct orr_sample *s = linkage((const double[]){base, crank, coupler, rocker, lengths[0], lengths[1]}, 6);
+  s->description.loops = six_bar_loops;
+  s->description.loop_count = 2;
+  return s;
+}
+
+/* ---- gears ------------------------------------------------------------------------------------------------- */
+
+struct orr_sample *orr_panels(size_t count, double ratio) {
+  static struct orr_loop_desc gears[8];
+  struct orr_node_desc nodes[2] = {{.name = "origin"}, {.name = "end", .at = {0, 1, 0}}};
+  struct orr_body_desc bodies[10];
+  assert(count >= 1 && count <= 8);
+  bodies[0] = bar("bus", nodes, ORR_INERTIAL, 0, 3);
+  bodies[0].hinge.kind = ORR_HINGE_FREE;
+  bodies[1] = bar("wheel", nodes, 0, 0, 0.01);
+  bodies[1].inertia[0] = bodies[1].inertia[1] = bodies[1].inertia[2] = 2e-5;
+  for (size_t i = 0; i < count; i++) {
+    bodies[2 + i] = bar("panel", nodes, i ? (int)i + 1 : 0, 1, 1);
+    gears[i] =
+        (struct orr_loop_desc){.kind = ORR_LOOP_GEAR, .body = {(int)i + 1, (int)i + 2}, .ratio = i ? -1 : 1 / ratio};
+  }
+  struct orr_sample *s = orr_sample_of(bodies, count + 2);
+  s->description.loops = gears;
+  s->description.loop_count = count;
   return s;
 }
 

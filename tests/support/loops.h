@@ -40,6 +40,14 @@ size_t orr_random_loops(const struct orr_sample *sample, uint64_t seed, size_t c
  * rocker (on the ground, `base` away), joined at the ends of coupler and rocker by a point loop. Lengths in m. */
 struct orr_sample *orr_four_bar(double crank, double coupler, double rocker, double base);
 
+/* The same with a second coupler on the rocker's end and a second rocker on the ground at its origin, `lengths` of the two: a
+ * six-bar, two loops through one rocker. */
+struct orr_sample *orr_six_bar(double crank, double coupler, double rocker, double base, const double lengths[2]);
+
+/* `count` panels of 1 m hinged end to end about x on a free bus, each geared to the one before by −1, the first to the motor's
+ * wheel on the bus by 1/ratio. */
+struct orr_sample *orr_panels(size_t count, double ratio);
+
 /* So many wheels on the inertial frame, each turning about z with the given inertia: what gears are tried on. */
 struct orr_sample *orr_wheels(size_t count, const double *inertia);
 
