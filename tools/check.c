@@ -8,6 +8,7 @@
 #include "io/config/run.h"
 #include "tools/commands.h"
 #include "tools/summary.h"
+#include "tools/summary_run.h"
 
 static bool colourful(int fd) {
   const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
@@ -43,7 +44,8 @@ static json_t *messages_json(struct orr_diagnostics *d) {
 static bool check_file(const char *path, json_t *list, bool colour) {
   struct orr_diagnostics *d = orr_diagnostics_create();
   struct orr_config *config = orr_config_load(path, NULL, d);
-  if (config && orr_config_is_run(config) && !orr_run_read(config))
+  const struct orr_run *run = config && orr_config_is_run(config) ? orr_run_read(config) : NULL;
+  if (config && orr_config_is_run(config) && !run)
     config = NULL;
   json_t *o = json_object();
   fflush(stdout); /* so that the errors of this file do not overtake what was said of the last */
@@ -57,6 +59,10 @@ static bool check_file(const char *path, json_t *list, bool colour) {
       orr_summary_print(&summary, path, colour, stdout);
     orr_summary_destroy(&summary);
   }
+  if (run && list)
+    json_object_set_new(o, "run", orr_summary_run_json(run));
+  else if (run)
+    orr_summary_run_print(run, stdout);
   if (list) {
     json_object_set_new(o, "file", json_string(path));
     json_object_set_new(o, "ok", json_boolean(config));
@@ -113,7 +119,7 @@ const struct orr_command orr_cmd_check = {
             "centre of mass and inertia about it at rest (every coordinate zero, nothing deformed);\n"
             "the frequencies of the modes, and where the shapes are not orthogonal in the masses also\n"
             "those that the body has with its inboard node held; the bytes that the compiled model and\n"
-            "one workspace take.\n"
+            "one workspace take. Of a run file also its step, devices with their channels, and links.\n"
             "\n"
             "Every mistake in a file is reported on standard error, as FILE:LINE:COLUMN: error: what is\n"
             "wrong, with the line, a mark under the place and what to do. After a syntax error only that\n"

@@ -65,6 +65,11 @@ commands=[{channel: wheel_x.torqe, value: 0}]|did you mean 'wheel_x.torque'
 commands=[{channel: gyro.rate, value: 0}]|is an output
 commands=[{channel: wheel_x.torque, at: 1 s}]|takes one of
 END
+"$ORRERY" check "$here/configs/cubesat.yaml" >"$dir/out" || fail "check"
+grep -q 'wheel_x  *reaction_wheel on bus.imu  takes torque (N m)  tells speed (rad/s)' "$dir/out" || fail "check tells of wheels: $(cat "$dir/out")"
+grep -q 'gyro  *rate_gyro on bus.imu, 10 Hz  tells rate\[3\] (rad/s)' "$dir/out" || fail "check tells of the gyro: $(cat "$dir/out")"
+"$ORRERY" check --json "$here/configs/cubesat.yaml" | grep -q '"gyro.rate"' || fail "check --json tells channels"
+
 fly --mode realtim >/dev/null 2>&1
 [ $? -eq 2 ] || fail "an unknown mode is a wrong command line"
 exit 0
