@@ -38,6 +38,13 @@ static int latch(void *user, struct orr_frame *frame) {
   return r->session->end; /* says which */
 }
 
+static int record(void *user, struct orr_frame *frame) {
+  struct orr_realtime *r = user;
+  (void)frame;
+  orr_session_record(r->session);
+  return 0;
+}
+
 static int integrate(void *user, struct orr_frame *frame) {
   struct orr_realtime *r = user;
   r->marking.frame = frame;
@@ -70,9 +77,10 @@ static struct orr_work work_of(const struct orr_rehearsal *seen) {
   return (struct orr_work){
       .publish = {.name = "publish", .run = publish},
       .latch = {.name = "latch", .run = latch},
-      .compute = {{.name = "integrate", .run = integrate, .mark_gap_ns = gap_for(seen->evaluation_ns)},
+      .compute = {{.name = "record", .run = record, .mark_gap_ns = GAP_ROOM_NS},
+                  {.name = "integrate", .run = integrate, .mark_gap_ns = gap_for(seen->evaluation_ns)},
                   {.name = "sensors", .run = sensors, .mark_gap_ns = gap_for(seen->sensors_ns)}},
-      .compute_count = 2,
+      .compute_count = 3,
   };
 }
 
@@ -80,8 +88,11 @@ struct orr_work orr_realtime_computing(const struct orr_realtime *r) {
   struct orr_work work = r->work;
   work.publish = (struct orr_stage){.name = ""};
   work.latch = (struct orr_stage){.name = ""};
+  work.compute[0] = work.compute[1];
+  work.compute[1] = work.compute[2];
   work.compute[0].run = integrate_anyway;
   work.compute[1].run = sensors_anyway;
+  work.compute_count = 2;
   return work;
 }
 

@@ -1,6 +1,6 @@
 /* A session flown in real time: its stages as the work of rt's executive.
  *
- *   publish ─ latch ─ integrate (actuators and equations of motion, a mark at every evaluation) ─ sensors
+ *   publish ─ latch ─ record ─ integrate (actuators and equations of motion, a mark at every evaluation) ─ sensors
  *
  * Call order: orr_session_create and orr_session_start → orr_realtime_init [init] → orr_realtime_options, orr_executive_start with
  * &realtime.work and the realtime as its user → join → orr_realtime_close, before the session is destroyed. While the executive runs, the

@@ -48,6 +48,7 @@ static void layout_links(struct orr_session *s, struct orr_block *block) {
       links[i] = link;
   }
   s->links = links;
+  s->seen = orr_expect_layout(s->run, block);
 }
 
 static void initial_state(const struct orr_run *run, const struct orr_model *m, double *q, double *u) {
@@ -85,6 +86,9 @@ static void ask(struct orr_session *s) {
   for (size_t i = 0; i < s->run->link_count; i++)
     for (int k = 0; k < s->run->links[i].telemetry_count; k++)
       orr_plant_ask(s->plant, s->run->links[i].telemetry[k]);
+  for (size_t i = 0; i < s->run->expect_count; i++)
+    if (s->run->expects[i].channel >= 0)
+      orr_plant_ask(s->plant, s->run->expects[i].channel);
 }
 
 struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn *answer) {
@@ -269,6 +273,12 @@ void orr_session_latch(struct orr_session *s) {
   }
 }
 
+void orr_session_record(struct orr_session *s) {
+  orr_expect_look(s->run, s->seen, s->plant->values, orr_plant_time_ns(s->plant));
+  if (s->samples)
+    orr_samples_take(s->samples);
+}
+
 /* ---- compute ------------------------------------------------------------------------------------------------------ */
 
 enum orr_status orr_session_advance(struct orr_session *s) { return s->status = orr_plant_advance(s->plant); }
@@ -278,6 +288,7 @@ enum orr_status orr_session_sense(struct orr_session *s) { return s->status = or
 enum orr_status orr_session_frame(struct orr_session *s) {
   orr_session_publish(s);
   orr_session_latch(s);
+  orr_session_record(s);
   enum orr_status status = orr_session_advance(s);
   return status == ORR_OK ? orr_session_sense(s) : status;
 }

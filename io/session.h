@@ -1,16 +1,19 @@
 /* One run: plant, scripted commands and links joined frame by frame.
  *
- *   publish → latch → advance → sense      (architecture, "One frame, as the data walks it")
+ *   publish → latch → record → advance → sense      (architecture, "One frame, as the data walks it")
  *
- * Call order: orr_session_create → orr_plant_ask for what is read besides → orr_session_start or _state_put [init] → orr_session_publish, _latch, _advance, _sense [rt] for every frame, or orr_session_frame for all
- * four → orr_session_destroy. One thread at a time. Nothing allocates between create and destroy but the saving of states.
+ * Call order: orr_session_create → orr_plant_ask for what is read besides → orr_session_start or _state_put [init] → orr_session_publish,
+ * _latch, _record, _advance, _sense [rt] for every frame, or orr_session_frame for all five; orr_session_record once more for the last
+ * one → orr_session_destroy. One thread at a time. Nothing allocates between create and destroy but the saving of states.
  */
 #ifndef ORR_IO_SESSION_H
 #define ORR_IO_SESSION_H
 
 #include "core/plant.h"
 #include "io/config/run.h"
+#include "io/expect.h"
 #include "io/links/port.h"
+#include "io/samples.h"
 #include "io/session_loops.h"
 
 /* A controller that is linked in: telemetry numbers in, command numbers out, in the order of the link's channels. It must be a function of
@@ -37,6 +40,8 @@ struct orr_session {
   struct orr_plant *plant;
   orr_answer_fn *answer;
   struct orr_session_link *links; /* [run->link_count] */
+  struct orr_expect_seen *seen;   /* [run->expect_count] */
+  struct orr_samples *samples;    /* taken for a picture; NULL: none */
   struct orr_session_loops loops; /* closed NULL without loops */
   void *model_block, *workspace_block, *plant_block, *link_block, *loops_block, *closed_block;
   size_t bytes;                                /* of all blocks */
@@ -64,10 +69,11 @@ enum orr_status orr_session_start(struct orr_session *session);
 /* [rt] The stages of a frame. advance and sense fail with the status of the solver, the body in plant->failed_body. */
 void orr_session_publish(struct orr_session *session);
 void orr_session_latch(struct orr_session *session);
+void orr_session_record(struct orr_session *session); /* what is expected and sampled, before the frame is computed */
 enum orr_status orr_session_advance(struct orr_session *session);
 enum orr_status orr_session_sense(struct orr_session *session);
 
-/* [rt] All four. */
+/* [rt] All five. */
 enum orr_status orr_session_frame(struct orr_session *session);
 
 /* [any] The hash of the plant's state. And the words of the whole state, answers that wait in links included: [init]. */

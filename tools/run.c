@@ -12,6 +12,7 @@
 #include "tools/controller.h"
 #include "tools/csv.h"
 #include "tools/links_report.h"
+#include "tools/plot.h"
 #include "tools/run_realtime.h"
 #include "tools/run_report.h"
 #include "tools/state_file.h"
@@ -19,7 +20,7 @@
 enum { MOST_SETTINGS = 64 };
 
 struct arguments {
-  const char *path, *mode, *csv, *channels, *csv_rate, *save, *from;
+  const char *path, *mode, *csv, *plot, *channels, *csv_rate, *save, *from;
   bool json, realtime, lockstep;
   struct orr_fix_request fix;
   const char *settings[MOST_SETTINGS];
@@ -60,8 +61,9 @@ static int option(struct arguments *a, const char *word, const char *value) {
   const struct {
     const char *name;
     const char **target;
-  } texts[] = {{"--mode", &a->mode},         {"--csv", &a->csv},         {"--channels", &a->channels},
-               {"--csv-rate", &a->csv_rate}, {"--save-state", &a->save}, {"--from-state", &a->from}};
+  } texts[] = {{"--mode", &a->mode},      {"--csv", &a->csv},           {"--channels", &a->channels},
+               {"--plot", &a->plot},      {"--csv-rate", &a->csv_rate}, {"--save-state", &a->save},
+               {"--from-state", &a->from}};
   if (!value)
     return usage("a value is missing after", word);
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -171,6 +173,7 @@ static enum orr_status fly(struct flight *f) {
     if (s->end != ORR_PORT_GOES_ON)
       break;
     orr_csv_row(&f->csv, s);
+    orr_session_record(s);
     status = orr_session_advance(s);
     if (status == ORR_OK)
       status = orr_session_sense(s);
@@ -186,6 +189,8 @@ static enum orr_status fly(struct flight *f) {
   if (terminal)
     fputs("\r\033[K", stderr);
   orr_csv_row(&f->csv, s);
+  if (status == ORR_OK)
+    orr_session_record(s);
   f->took_s = now_s() - start;
   return status;
 }
@@ -221,25 +226,36 @@ static int csv_divisor(const struct arguments *a, const struct orr_run *run) {
   return 0;
 }
 
+/* Frames that the run will have. */
+static int64_t frames_of(const struct orr_run *run) { return run->duration_ns / run->plant.step_ns; }
+
 static int fly_in_real_time(const struct arguments *a, const struct orr_run *run) {
   struct orr_session *session = orr_session_create(run, orr_controller_answer);
+  struct orr_plot plot = {0};
+  if (a->plot)
+    orr_plot_choose(&plot, session, frames_of(run));
   orr_rt_flush_denormals();
   int exit_status = ORR_EXIT_BAD;
   enum orr_status status = orr_session_start(session);
-  const struct orr_realtime_request request = {.path = a->path, .json = a->json, .fix = &a->fix};
+  const struct orr_realtime_request request = {
+      .path = a->path, .json = a->json, .fix = &a->fix, .plot = a->plot ? &plot : NULL, .plot_path = a->plot};
   if (status != ORR_OK)
     orr_run_report_failure(a->path, session, status);
   else if (!a->from || orr_state_file_load(a->from, session))
     exit_status = orr_run_realtime(&request, session);
   if (exit_status == ORR_EXIT_OK && a->save && !orr_state_file_save(a->save, session))
     exit_status = ORR_EXIT_BAD;
+  orr_plot_close(&plot);
   orr_session_destroy(session);
   return exit_status;
 }
 
 static int fly_and_tell(const struct arguments *a, const struct orr_run *run) {
   struct flight f = {.session = orr_session_create(run, orr_controller_answer), .lockstep = a->lockstep};
+  struct orr_plot plot = {0};
   int exit_status = ORR_EXIT_BAD, divisor = csv_divisor(a, run);
+  if (a->plot)
+    orr_plot_choose(&plot, f.session, frames_of(run));
   orr_rt_flush_denormals();
   bool good = divisor && (!a->csv || orr_csv_open(&f.csv, a->csv, a->channels, divisor, f.session));
   enum orr_status status = good ? orr_session_start(f.session) : ORR_OK;
@@ -249,7 +265,7 @@ static int fly_and_tell(const struct arguments *a, const struct orr_run *run) {
     good = a->lockstep ? orr_links_start(f.session, true) : orr_links_batch(run, a->path);
   if (good && status == ORR_OK) {
     f.first = orr_plant_frame(f.session->plant);
-    f.last = f.first + run->duration_ns / run->plant.step_ns;
+    f.last = f.first + frames_of(run);
     status = fly(&f);
   }
   good = orr_csv_close(&f.csv, a->csv) && good;
@@ -259,9 +275,12 @@ static int fly_and_tell(const struct arguments *a, const struct orr_run *run) {
     const struct orr_run_report report = {
         .path = a->path, .mode = a->mode, .session = f.session, .first_frame = f.first, .took_s = f.took_s};
     tell(a, &report);
-    if (!orr_links_failed(f.session) && (!a->save || orr_state_file_save(a->save, f.session)))
+    good = !a->plot || orr_plot_write(&plot, a->plot, a->path, f.session, NULL);
+    good = (!a->save || orr_state_file_save(a->save, f.session)) && good;
+    if (good && !orr_links_failed(f.session) && orr_run_report_good(&report))
       exit_status = ORR_EXIT_OK;
   }
+  orr_plot_close(&plot);
   orr_session_destroy(f.session);
   return exit_status;
 }
@@ -275,7 +294,9 @@ static int run(int argc, char **argv) {
     struct orr_config *config = orr_config_load(a.path, &options, d);
     const struct orr_run *file = config ? orr_run_read(config) : NULL;
     orr_diagnostics_print(d, 0, stderr, false);
-    if (file && a.realtime)
+    if (file && a.plot && !file->duration_ns)
+      status = usage("a picture needs a run with a duration: in the file, or by", "--duration 10s");
+    else if (file && a.realtime)
       status = fly_in_real_time(&a, file);
     else if (file && !file->duration_ns)
       status = usage("a run in this mode needs a duration: in the file, or by", "--duration 10s");
@@ -291,8 +312,10 @@ static int run(int argc, char **argv) {
 const struct orr_command orr_cmd_run = {
     .name = "run",
     .summary = "fly a run file",
-    .usage = "RUN --mode batch|lockstep|realtime [--duration T] [--seed N] [--step T] [--set PATH=VALUE]... [--csv FILE] "
-             "[--json] [--fix]",
+    .usage =
+        "RUN --mode batch|lockstep|realtime [--duration T] [--seed N] [--step T] [--set PATH=VALUE]... [--csv FILE] "
+        "[--plot FILE] "
+        "[--json] [--fix]",
     .help =
         "Reads a run file (a spacecraft with its devices, and how to fly it), flies it and prints a summary. The same\n"
         "file and seed give the same bits on every run and in every mode: state_hash says so in one number.\n"
@@ -311,6 +334,9 @@ const struct orr_command orr_cmd_run = {
         "  --csv FILE           a row for each frame; --channels 'gyro.*,bus.attitude' chooses them (default: all "
         "that\n"
         "                       devices and pointing tell and take), --csv-rate 10Hz how often\n"
+        "  --plot FILE          an SVG picture: pointing error, wheel speeds, thrust, first modal coordinates, a "
+        "hinge's load;\n"
+        "                       in real time also how punctual the frames were\n"
         "  --save-state FILE    the whole state after the last frame\n"
         "  --from-state FILE    goes on from such a state, with the same bits as if it had never stopped\n"
         "  --fix                in real time: what can be done for the core at run time, taken back at the end (see\n"
@@ -321,7 +347,9 @@ const struct orr_command orr_cmd_run = {
         "  orrery run configs/cubesat.yaml --mode batch --duration 60s --csv out.csv --csv-rate 10Hz\n"
         "  orrery run configs/cubesat.yaml --mode realtime --duration 10s --set realtime.core=1\n"
         "\n"
-        "Exit status: 0 flown, or ended by the flight software; 1 a file is wrong, or the run stopped before its duration was over; 2 the command line "
+        "Exit status: 0 flown, or ended by the flight software; 1 a file is wrong, the run stopped before its duration "
+        "was over, or what the\n"
+        "file expects (`expect`) was not met; 2 the command line "
         "is wrong.\n",
     .run = run,
 };

@@ -165,21 +165,30 @@ static double took_s(const struct flight *f) {
   return last->tick_ns ? (double)(last->tick_ns + whole_ns - stats->first_tick_ns) / (double)ORR_NS_PER_S : 0;
 }
 
+static bool draw(const struct flight *f) {
+  const struct orr_realtime_request *r = f->request;
+  return !r->plot || orr_plot_write(r->plot, r->plot_path, r->path, f->realtime.session, f->executive.segment.stats);
+}
+
 static int summarise(const struct flight *f) {
+  struct orr_live live;
   const struct orr_run_report report = {
       .path = f->request->path,
       .mode = "realtime",
       .session = f->realtime.session,
       .first_frame = f->first_frame,
       .took_s = took_s(f),
+      .stats = f->executive.segment.stats,
+      .live = &live,
   };
-  struct orr_live live;
   enum orr_rt_loop_end end = f->executive.loop.result.end;
   fflush(stdout);
   print_stop(f);
   if (!orr_stats_live(f->executive.segment.stats, &live))
     return ORR_EXIT_BAD;
   (f->request->json ? print_json : print_text)(f, &report, &live);
+  if (!draw(f) || !orr_run_report_good(&report))
+    return ORR_EXIT_BAD;
   if (f->realtime.session->end == ORR_PORT_PEER_ENDED)
     return ORR_EXIT_OK;
   bool complete =
@@ -196,6 +205,8 @@ static int fly(struct flight *f, const struct orr_executive_options *options, co
   }
   f->signal = orr_run_realtime_wait(&f->executive, signals);
   orr_executive_join(&f->executive);
+  if (f->executive.loop.result.end != ORR_RT_LOOP_STAGE)
+    orr_session_record(f->realtime.session); /* the last frame's sensors */
   orr_environment_read(&f->after, f->executive.core, "");
   return summarise(f);
 }

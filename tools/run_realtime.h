@@ -4,11 +4,14 @@
 
 #include "io/realtime.h"
 #include "tools/fix.h"
+#include "tools/plot.h"
 
 struct orr_realtime_request {
   const char *path;
   bool json;
   const struct orr_fix_request *fix;
+  const struct orr_plot *plot; /* NULL: none */
+  const char *plot_path;
 };
 
 /* Flies the started session to the end of its duration or until a signal says so, and prints. Returns the exit status. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "tools/compiled.h"
+#include "tools/expect_report.h"
 #include "tools/links_report.h"
 
 static json_t *channels_json(const struct orr_plant *p) {
@@ -34,6 +35,9 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
   json_object_set_new(root, "state_hash", json_string(hash));
   json_object_set_new(root, "channels", channels_json(p));
   orr_links_json(r->session, root);
+  const struct orr_expect_report expect = {r->session, r->stats, r->live};
+  if (r->session->run->expect_count)
+    json_object_set_new(root, "expect", orr_expect_json(&expect));
   return root;
 }
 
@@ -56,6 +60,13 @@ void orr_run_report_end(const struct orr_run_report *r) {
   }
   orr_links_print(r->session);
   printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(r->session));
+  const struct orr_expect_report expect = {r->session, r->stats, r->live};
+  orr_expect_print(&expect);
+}
+
+bool orr_run_report_good(const struct orr_run_report *r) {
+  const struct orr_expect_report expect = {r->session, r->stats, r->live};
+  return orr_expect_unmet(&expect) == 0;
 }
 
 static void report_loop_failure(const char *path, const struct orr_session *session, enum orr_status status) {

@@ -32,7 +32,7 @@ static const struct orr_key top_table[] = {
     {.name = "links", SECTION(ORR_SECTION_LINKS)},
     {.name = "record", .type = ORR_KEY_UNBUILT},
     {.name = "faults", .type = ORR_KEY_UNBUILT},
-    {.name = "expect", .type = ORR_KEY_UNBUILT},
+    {.name = "expect", SECTION(ORR_SECTION_EXPECT)},
 };
 
 /* Sections belong to the file that is named on the command line. */

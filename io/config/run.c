@@ -218,6 +218,7 @@ const struct orr_run *orr_run_read(struct orr_config *config) {
     build_table(&d);
     orr_run_read_script(&d);
     orr_run_read_links(&d);
+    orr_run_read_expect(&d);
   }
   orr_diagnostics_sort(d.reader->diagnostics, first);
   return orr_diagnostics_errors(d.reader->diagnostics) > errors ? NULL : d.run;

@@ -1,5 +1,5 @@
 /* Reads the sections of a run file (conventions, "The run file") beside its spacecraft: devices, pointing, simulation, scripted commands,
- * links to controllers that are linked in, what a run in real time asks of the machine.
+ * links to flight software, what a run in real time asks of the machine, and what is expected of the run.
  *
  * orr_config_load → orr_run_read → use it while the diagnostics live. [init]; one thread at a time.
  * A section, kind or transport that is not built yet is an error that says so.
@@ -62,6 +62,32 @@ struct orr_run_realtime {
   bool strict;    /* what the machine cannot give ends the start */
 };
 
+/* What can be expected of a run beside its channels. */
+enum orr_measure {
+  ORR_MEASURE_OVERRUNS_OWN,     /* frames late by our own computing or page faults */
+  ORR_MEASURE_OVERRUNS_MACHINE, /* by the machine */
+  ORR_MEASURE_OVERRUNS_ALL,     /* those that followed from an earlier one included */
+  ORR_MEASURE_LINKS_LATE,       /* commands applied late, of all links */
+  ORR_MEASURE_LINKS_MISSED,     /* boundaries without a command */
+  ORR_MEASURE_LINKS_REFUSED,
+  ORR_MEASURE_LINKS_TIMEOUTS,
+  ORR_MEASURE_LATENCY, /* a percentile of a histogram of the loop */
+};
+
+enum orr_expect_form { ORR_EXPECT_BELOW, ORR_EXPECT_ABOVE, ORR_EXPECT_BETWEEN, ORR_EXPECT_IS, ORR_EXPECT_OF_PEAK };
+
+/* One line of `expect`: a bound on each number of a channel over a span of time, or on a measure of the whole run. */
+struct orr_run_expect {
+  int channel, element; /* −1: a measure; −1: all numbers of the channel */
+  enum orr_measure measure;
+  const char *histogram; /* latency: "wake-up", "start", or a stage */
+  double fraction;       /* latency: 0…1, 1 the maximum */
+  enum orr_expect_form form;
+  double low, high; /* SI; of_peak: `high` is the part of the largest magnitude before `after_ns` that may be left */
+  int64_t after_ns, until_ns;         /* both ends count */
+  const char *subject, *bound, *unit; /* as the file has them, and the unit inside */
+};
+
 struct orr_run {
   struct orr_config *config;
   struct orr_description spacecraft; /* with the rotors of the devices */
@@ -74,6 +100,8 @@ struct orr_run {
   size_t link_count;
   const struct orr_run_link *links;
   struct orr_run_realtime realtime;
+  size_t expect_count;
+  const struct orr_run_expect *expects;
 };
 
 /* [init] NULL when anything is wrong: every mistake is then among the diagnostics that the config was loaded with. O(text). */

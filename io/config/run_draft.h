@@ -33,6 +33,9 @@ void orr_run_read_script(struct orr_run_draft *draft);
 /* [init] Links to flight software; the channel table is complete. */
 void orr_run_read_links(struct orr_run_draft *draft);
 
+/* [init] Expectations; the channel table is complete. */
+void orr_run_read_expect(struct orr_run_draft *draft);
+
 /* [init] The channel, or one number of it, that a text names; -1 after reporting. */
 int orr_run_find_channel(struct orr_run_draft *draft, struct orr_place place, const char *name, int *element);
 

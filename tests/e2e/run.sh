@@ -70,6 +70,23 @@ grep -q 'wheel_x  *reaction_wheel on bus.imu  takes torque (N m)  tells speed (r
 grep -q 'gyro  *rate_gyro on bus.imu, 10 Hz  tells rate\[3\] (rad/s)' "$dir/out" || fail "check tells of the gyro: $(cat "$dir/out")"
 "$ORRERY" check --json "$here/configs/cubesat.yaml" | grep -q '"gyro.rate"' || fail "check --json tells channels"
 
+# what the file expects decides the exit status, in each mode
+bound='expect=[{channel: bus.pointing_error, below: LIMIT, after: 50 s}]'
+fly --set "$(echo "$bound" | sed 's/LIMIT/0.05 deg/')" >"$dir/out" || fail "an expectation that is met fails: $(cat "$dir/out")"
+grep -q '^verdict     passed: 1 met' "$dir/out" || fail "the verdict: $(cat "$dir/out")"
+fly --set "$(echo "$bound" | sed 's/LIMIT/1 arcsec/')" >"$dir/out"
+[ $? -eq 1 ] || fail "an expectation that is not met does not fail"
+grep -q '^NOT MET .*bus.pointing_error' "$dir/out" || fail "what is not met: $(cat "$dir/out")"
+fly --json --set "$(echo "$bound" | sed 's/LIMIT/1 arcsec/')" | grep -q '"verdict": "not_met"' || fail "--json has no verdict"
+
+# a picture is XML with a panel for each thing there is to see, and changes no bits
+[ "$(fly --plot "$dir/p.svg" | hash_of)" = "$first" ] || fail "a picture changes the bits"
+[ "$(grep -c 'class="p"' "$dir/p.svg")" -eq 2 ] || fail "a cubesat's picture has pointing and wheels"
+[ "$(grep -c 'wheel_[xyz].speed' "$dir/p.svg")" -eq 3 ] || fail "three wheels are not drawn"
+[ "$(tail -1 "$dir/p.svg")" = "</svg>" ] || fail "the picture is not whole"
+grep -q 'NaN\|nan\|inf' "$dir/p.svg" && fail "the picture holds what is no number"
+fly --plot /nowhere/p.svg >/dev/null 2>&1 && fail "a picture that cannot be written is no error"
+
 fly --mode realtim >/dev/null 2>&1
 [ $? -eq 2 ] || fail "an unknown mode is a wrong command line"
 exit 0
