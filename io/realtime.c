@@ -35,7 +35,7 @@ static int latch(void *user, struct orr_frame *frame) {
   struct orr_realtime *r = user;
   (void)frame;
   orr_session_latch(r->session);
-  return r->session->end; /* says which */
+  return (int)r->session->end; /* says which */
 }
 
 static int record(void *user, struct orr_frame *frame) {

@@ -5,7 +5,7 @@
  * A payload (either direction) holds the numbers of a link's channels: first all real ones (f64), then all whole ones (i64), then
  * all flags (u8, 0 or 1); within each the channels stand in the order of the table, and their numbers one after another.
  *
- * One segment per link:
+ * Shared memory has one segment per link:
  *
  *   header       written before the magic, never after
  *   run          the executive's words: what is published
@@ -55,7 +55,9 @@ struct orr_wire_header {
   uint32_t telemetry_bytes, command_bytes;               /* of a payload */
   uint32_t out_at, out_slot_bytes, in_at, in_slot_bytes; /* of slot 0; from one slot to the next */
   uint32_t run_pid;
-  uint64_t unused[5];
+  uint16_t telemetry_id, command_id; /* UDP: message ids of the first piece */
+  uint32_t packet_max;               /* UDP: bytes of the longest packet */
+  uint64_t unused[4];
 };
 
 struct orr_wire_run {
@@ -135,6 +137,182 @@ static inline bool orr_wire_slot_read(const _Atomic uint64_t *slot, uint64_t *he
     payload[i] = atomic_load_explicit(&slot[1 + head_words + i], memory_order_relaxed);
   atomic_thread_fence(memory_order_acquire);
   return !(before & 1) && atomic_load_explicit(slot, memory_order_relaxed) == before;
+}
+
+/* ---- UDP: CCSDS space packets -------------------------------------------------------------------------------------- *
+ *
+ * One packet per datagram, laid out as cFE's default headers, then a block of ours:
+ *
+ *   0   primary header, big-endian: message id (version 3 bits = 0, type 1 = command, secondary header flag = 1, APID 11 bits),
+ *       sequence flags (2 bits = 3) and count (14 bits, per message id), length of the packet − 7
+ *   6   telemetry: u32 seconds, u16 subseconds in 2⁻¹⁶ s of simulated time, u32 flags (ORR_WIRE_OUT_…; cFE's spare bytes), big-endian
+ *       command: u8 function code, u8 checksum (the XOR of all bytes of the packet and 0xFF is 0)
+ *   16  the block of a telemetry packet, 8 that of a command, little-endian: u64 frame, i64 simulated time in ns, u64 answered frame,
+ *       a piece of the payload, u32 CRC-32C of the block up to there
+ *
+ * A payload that does not fit a packet is cut into pieces of equal size (the last may be shorter), one packet each, with consecutive
+ * message ids; the size is a multiple of 8, so no number is cut. In a command `frame` is the sender's generation (upper half) and
+ * count (lower half), `answered` is the frame that it answers.
+ *
+ * Function code DESCRIBE asks for what a segment has in front: header, directory, names. `frame` says which piece, the answer has the message id
+ * DESCRIPTION_ID, the number of the piece in `frame` and the bytes of all of it in `answered`.
+ */
+enum {
+  ORR_WIRE_PRIMARY_BYTES = 6,
+  ORR_WIRE_TELEMETRY_AT = 16, /* the block */
+  ORR_WIRE_COMMAND_AT = 8,
+  ORR_WIRE_BLOCK_HEAD = 24, /* frame, time, answered */
+  ORR_WIRE_CRC_BYTES = 4,
+  ORR_WIRE_PACKET_MAX = 8192,
+  ORR_WIRE_PIECES_MAX = 64,
+  ORR_WIRE_ID_COMMAND = 0x1000,   /* type */
+  ORR_WIRE_ID_SECONDARY = 0x0800, /* secondary header flag */
+  ORR_WIRE_DESCRIPTION_ID = 0x0fff - 1,
+};
+
+enum orr_wire_function { ORR_WIRE_COMMANDS, ORR_WIRE_END, ORR_WIRE_BEAT, ORR_WIRE_DESCRIBE, ORR_WIRE_FUNCTIONS };
+
+/* The heads of a packet as numbers. */
+struct orr_wire_packet {
+  uint16_t id, count; /* message id, sequence count */
+  uint8_t function;   /* command */
+  uint32_t flags;     /* telemetry */
+  uint64_t frame, answered;
+  int64_t time_ns;
+};
+
+/* [any] CRC-32C (Castagnoli), as iSCSI has it. O(bytes). */
+static inline uint32_t orr_wire_crc(const uint8_t *bytes, size_t count) {
+  uint32_t crc = 0xffffffff;
+  size_t i = 0;
+#ifdef __SSE4_2__
+  for (uint64_t word; i + 8 <= count; i += 8) {
+    __builtin_memcpy(&word, bytes + i, 8);
+    crc = (uint32_t)__builtin_ia32_crc32di(crc, word);
+  }
+#endif
+  for (; i < count; i++) {
+    crc ^= bytes[i];
+    for (int k = 0; k < 8; k++)
+      crc = crc >> 1 ^ (0x82f63b78 & (0u - (crc & 1)));
+  }
+  return ~crc;
+}
+
+/* [any] Where the block begins, and all bytes of a packet that carries `piece_bytes`. */
+static inline size_t orr_wire_block_at(uint16_t id) {
+  return id & ORR_WIRE_ID_COMMAND ? ORR_WIRE_COMMAND_AT : ORR_WIRE_TELEMETRY_AT;
+}
+static inline size_t orr_wire_packet_bytes(uint16_t id, size_t piece_bytes) {
+  return orr_wire_block_at(id) + ORR_WIRE_BLOCK_HEAD + piece_bytes + ORR_WIRE_CRC_BYTES;
+}
+
+static inline void orr_wire_put_big(uint8_t *to, uint64_t value, int bytes) {
+  for (int i = bytes - 1; i >= 0; i--, value >>= 8)
+    to[i] = (uint8_t)value;
+}
+static inline uint64_t orr_wire_get_big(const uint8_t *from, int bytes) {
+  uint64_t value = 0;
+  for (int i = 0; i < bytes; i++)
+    value = value << 8 | from[i];
+  return value;
+}
+
+static inline uint8_t orr_wire_xor(const uint8_t *bytes, size_t count) {
+  uint8_t sum = 0xff;
+  for (size_t i = 0; i < count; i++)
+    sum ^= bytes[i];
+  return sum;
+}
+
+/* [rt] Writes a packet of orr_wire_packet_bytes, which it returns. O(bytes). */
+static inline size_t orr_wire_packet_write(uint8_t *to, const struct orr_wire_packet *p, const void *piece,
+                                           size_t piece_bytes) {
+  size_t all = orr_wire_packet_bytes(p->id, piece_bytes), at = orr_wire_block_at(p->id);
+  orr_wire_put_big(to, p->id, 2);
+  orr_wire_put_big(to + 2, 0xc000u | (p->count & 0x3fffu), 2);
+  orr_wire_put_big(to + 4, all - 7, 2);
+  if (p->id & ORR_WIRE_ID_COMMAND) {
+    to[6] = p->function;
+    to[7] = 0;
+  } else {
+    uint64_t time_ns = (uint64_t)p->time_ns;
+    orr_wire_put_big(to + 6, time_ns / 1000000000, 4);
+    orr_wire_put_big(to + 10, (time_ns % 1000000000 << 16) / 1000000000, 2);
+    orr_wire_put_big(to + 12, p->flags, 4);
+  }
+  __builtin_memcpy(to + at, &p->frame, 8);
+  __builtin_memcpy(to + at + 8, &p->time_ns, 8);
+  __builtin_memcpy(to + at + 16, &p->answered, 8);
+  if (piece_bytes)
+    __builtin_memcpy(to + at + ORR_WIRE_BLOCK_HEAD, piece, piece_bytes);
+  uint32_t crc = orr_wire_crc(to + at, ORR_WIRE_BLOCK_HEAD + piece_bytes);
+  __builtin_memcpy(to + all - ORR_WIRE_CRC_BYTES, &crc, ORR_WIRE_CRC_BYTES);
+  if (p->id & ORR_WIRE_ID_COMMAND)
+    to[7] = orr_wire_xor(to, all);
+  return all;
+}
+
+/* [any] Reads a packet of any bytes: whether lengths, headers and sums are right. The piece is at *piece, in `from`. O(bytes). */
+static inline bool orr_wire_packet_read(const uint8_t *from, size_t bytes, struct orr_wire_packet *p,
+                                        const uint8_t **piece, size_t *piece_bytes) {
+  if (bytes < ORR_WIRE_COMMAND_AT + ORR_WIRE_BLOCK_HEAD + ORR_WIRE_CRC_BYTES || bytes > ORR_WIRE_PACKET_MAX)
+    return false;
+  p->id = (uint16_t)orr_wire_get_big(from, 2);
+  size_t at = orr_wire_block_at(p->id);
+  if (p->id >> 13 || !(p->id & ORR_WIRE_ID_SECONDARY) || from[2] >> 6 != 3 ||
+      orr_wire_get_big(from + 4, 2) + 7 != bytes || bytes < at + ORR_WIRE_BLOCK_HEAD + ORR_WIRE_CRC_BYTES)
+    return false;
+  if (p->id & ORR_WIRE_ID_COMMAND && orr_wire_xor(from, bytes) != 0)
+    return false;
+  uint32_t crc;
+  *piece = from + at + ORR_WIRE_BLOCK_HEAD;
+  *piece_bytes = bytes - at - ORR_WIRE_BLOCK_HEAD - ORR_WIRE_CRC_BYTES;
+  __builtin_memcpy(&crc, from + bytes - ORR_WIRE_CRC_BYTES, ORR_WIRE_CRC_BYTES);
+  if (crc != orr_wire_crc(from + at, ORR_WIRE_BLOCK_HEAD + *piece_bytes))
+    return false;
+  p->count = (uint16_t)(orr_wire_get_big(from + 2, 2) & 0x3fff);
+  p->function = p->id & ORR_WIRE_ID_COMMAND ? from[6] : 0;
+  p->flags = p->id & ORR_WIRE_ID_COMMAND ? 0 : (uint32_t)orr_wire_get_big(from + 12, 4);
+  __builtin_memcpy(&p->frame, from + at, 8);
+  __builtin_memcpy(&p->time_ns, from + at + 8, 8);
+  __builtin_memcpy(&p->answered, from + at + 16, 8);
+  return true;
+}
+
+/* [any] How a payload is cut: the bytes of a whole piece for packets of at most `packet_max` bytes, and how many pieces (at least one). */
+static inline size_t orr_wire_piece_bytes(uint16_t id, size_t payload_bytes, size_t packet_max) {
+  size_t most = (packet_max - orr_wire_packet_bytes(id, 0)) / 8 * 8;
+  return payload_bytes < most ? payload_bytes : most;
+}
+static inline uint32_t orr_wire_pieces(size_t payload_bytes, size_t piece_bytes) {
+  return payload_bytes ? (uint32_t)((payload_bytes + piece_bytes - 1) / piece_bytes) : 1;
+}
+
+/* A payload that comes in pieces. */
+struct orr_wire_gather {
+  uint64_t key;  /* what the pieces that are here belong to */
+  uint64_t seen; /* bit i: piece i is here */
+};
+
+/* [any] Adds piece `i` of `pieces`; `payload` has room for payload_bytes. Returns 1 when the payload is whole, 0 when it is not yet, −1 when
+ * the piece has not the length it should. A piece of another key begins anew. O(bytes). */
+static inline int orr_wire_gather_add(struct orr_wire_gather *g, uint64_t key, uint32_t i, const uint8_t *piece,
+                                      size_t bytes, uint8_t *payload, size_t payload_bytes, size_t piece_bytes) {
+  uint32_t pieces = orr_wire_pieces(payload_bytes, piece_bytes);
+  size_t at = i * piece_bytes;
+  if (i >= pieces || bytes != (i + 1 < pieces ? piece_bytes : payload_bytes - at))
+    return -1;
+  if (g->key != key)
+    *g = (struct orr_wire_gather){.key = key};
+  if (bytes)
+    __builtin_memcpy(payload + at, piece, bytes);
+  g->seen |= UINT64_C(1) << i;
+  uint64_t all = pieces == ORR_WIRE_PIECES_MAX ? UINT64_MAX : (UINT64_C(1) << pieces) - 1;
+  if (g->seen != all)
+    return 0;
+  *g = (struct orr_wire_gather){.key = ~key};
+  return 1;
 }
 
 #endif

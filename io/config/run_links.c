@@ -32,7 +32,7 @@ enum {
 };
 
 #define PLACE(key, field)                                                                                              \
-  { .name = key, .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct link_keys, field) }
+  { .name = (key), .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct link_keys, field) }
 
 static const char *const latches[] = {"boundary", "asap", NULL};
 

@@ -37,21 +37,26 @@ static void layout_side(struct orr_layout_side *side, const struct orr_channel_t
 }
 
 /* FNV-1a */
-static uint64_t mix(uint64_t hash, const void *data, size_t bytes) {
-  const unsigned char *b = data;
-  for (size_t i = 0; i < bytes; i++)
-    hash = (hash ^ b[i]) * UINT64_C(1099511628211);
+static uint64_t mix_text(uint64_t hash, const char *text) {
+  do {
+    hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+  } while (*text++);
+  return hash;
+}
+
+static uint64_t mix_number(uint64_t hash, uint32_t number) {
+  for (int shift = 0; shift < 32; shift += 8)
+    hash = (hash ^ (number >> shift & 255)) * UINT64_C(1099511628211);
   return hash;
 }
 
 static uint64_t mix_side(uint64_t hash, const struct orr_layout_side *side) {
   for (int i = 0; i < side->count; i++) {
     const struct orr_channel *c = side->entries[i].channel;
-    const uint32_t facts[] = {(uint32_t)c->type, (uint32_t)c->direction, (uint32_t)c->hold, (uint32_t)c->count,
-                              side->entries[i].at};
-    hash = mix(hash, c->name, strlen(c->name) + 1);
-    hash = mix(hash, c->unit, strlen(c->unit) + 1);
-    hash = mix(hash, facts, sizeof facts);
+    hash = mix_text(mix_text(hash, c->name), c->unit);
+    hash = mix_number(mix_number(hash, (uint32_t)c->type), (uint32_t)c->direction);
+    hash = mix_number(mix_number(hash, (uint32_t)c->hold), (uint32_t)c->count);
+    hash = mix_number(hash, side->entries[i].at);
   }
   return hash;
 }
