@@ -144,7 +144,7 @@ struct decay {
 
 static struct decay decay_of(struct orr_flight *f, int frames) {
   struct decay d = {0};
-  double first = 0, last = 0, peaks[64], before = orr_flight_value(f, "beam.eta"), slope = 0;
+  double first = 0, last = 0, peaks[64] = {0}, before = orr_flight_value(f, "beam.eta"), slope = 0;
   int crossings = 0, peak_count = 0;
   for (int n = 1; n <= frames; n++) {
     orr_flight_run(f, 1);
