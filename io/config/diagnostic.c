@@ -1,10 +1,10 @@
 #include "io/config/diagnostic.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/config/names.h"
+#include "io/config/utf8.h"
 
 struct orr_diagnostics {
   struct orr_arena *arena;
@@ -57,11 +57,19 @@ static bool seen_before(struct orr_diagnostics *d, const struct orr_message *m) 
   return false;
 }
 
-/* A text from a file may hold anything; a terminal must not obey it. */
+/* A text from a file may hold anything, and names in it may have been cut within a character; a terminal must not obey
+ * it, and JSON must be able to hold it. */
 static void tame(char *text) {
-  for (; *text; text++)
-    if ((unsigned char)*text < 0x20 || *text == 0x7F)
-      *text = '?';
+  size_t left = strlen(text);
+  while (left > 0) {
+    size_t n = orr_utf8_length(text, left);
+    if (n == 0 || orr_utf8_is_control(text)) {
+      memset(text, '?', n ? n : 1);
+      n = n ? n : 1;
+    }
+    text += n;
+    left -= n;
+  }
 }
 
 void orr_report(struct orr_diagnostics *d, enum orr_severity severity, orr_source at, const char *code,
@@ -132,6 +140,23 @@ struct colours {
 
 static bool continues(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
 
+/* Bytes of the character at p, and the columns it takes: a byte that is none is shown as a question mark, as is what a
+ * terminal would obey. */
+struct shown {
+  size_t bytes;
+  int columns;
+  bool plain;
+};
+
+static struct shown show(const char *p, size_t left) {
+  size_t n = orr_utf8_length(p, left);
+  if (*p == '\t')
+    return (struct shown){1, 1, true};
+  if (n == 0 || orr_utf8_is_control(p))
+    return (struct shown){n ? n : 1, 1, false};
+  return (struct shown){n, orr_utf8_columns(p), true};
+}
+
 /* How many bytes the thing at the place takes: a quoted text or a word. */
 static size_t token_length(const char *text, size_t left) {
   if (left == 0)
@@ -157,17 +182,27 @@ static void print_excerpt(struct orr_line line, FILE *out, const struct colours 
   while (end < line.length && continues(line.text[end]))
     end++;
   fprintf(out, "%5zu | %s", line.number, begin > 0 ? "..." : "");
-  for (size_t i = begin; i < end; i++)
-    fputc(iscntrl((unsigned char)line.text[i]) && line.text[i] != '\t' ? '?' : line.text[i], out);
+  for (size_t i = begin; i < end;) {
+    struct shown one = show(line.text + i, end - i);
+    fprintf(out, "%.*s", one.plain ? (int)one.bytes : 1, one.plain ? line.text + i : "?");
+    i += one.bytes;
+  }
   fprintf(out, "%s\n      | %s", end < line.length ? "..." : "", begin > 0 ? "   " : "");
-  for (size_t i = begin; i < line.byte; i++)
-    if (!continues(line.text[i]))
-      fputc(line.text[i] == '\t' ? '\t' : ' ', out);
+  for (size_t i = begin; i < line.byte;) {
+    struct shown one = show(line.text + i, line.byte - i);
+    fprintf(out, "%*s", one.columns, line.text[i] == '\t' ? "\t" : one.columns ? " " : "");
+    i += one.bytes;
+  }
   size_t length = token_length(line.text + line.byte, end - line.byte);
+  int columns = 0;
+  for (size_t i = 0; i < length && line.byte + i < end;) {
+    struct shown one = show(line.text + line.byte + i, end - line.byte - i);
+    columns += one.columns;
+    i += one.bytes;
+  }
   fprintf(out, "%s^", c->green);
-  for (size_t i = 1; i < length; i++)
-    if (!continues(line.text[line.byte + i]))
-      fputc('~', out);
+  for (int i = 1; i < columns; i++)
+    fputc('~', out);
   fprintf(out, "%s\n", c->plain);
 }
 

@@ -72,8 +72,14 @@ static const struct orr_yaml *parse(struct orr_files *f, const char *path, orr_s
                strerror(errno));
     return NULL;
   }
-  uint32_t file = orr_sources_add_file(orr_diagnostics_sources(f->reader->diagnostics), path, text, length);
-  return orr_yaml_parse(f->reader->diagnostics, file, text, length);
+  struct orr_sources *sources = orr_diagnostics_sources(f->reader->diagnostics);
+  if (from) {
+    struct orr_location l = orr_sources_get(sources, from);
+    l.kind = ORR_VIA_INCLUDE;
+    from = orr_sources_add(sources, l);
+  }
+  uint32_t file = orr_sources_add_file(sources, path, text, length);
+  return orr_yaml_parse(f->reader->diagnostics, file, from, text, length);
 }
 
 const struct orr_file *orr_files_open(struct orr_files *f, const char *path, const char *beside, orr_source from) {

@@ -7,8 +7,9 @@
 
 /* --- references ------------------------------------------------------------------------------------------------ */
 
+/* `hangs`: it is what a hinge hangs on, which has two names that are no bodies. */
 static void report_unknown_body(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place,
-                                const char *name) {
+                                const char *name, bool hangs) {
   struct orr_nearest nearest = {.wanted = name};
   bool suggest = orr_read_may_suggest(draft->reader);
   for (size_t i = 0; i < draft->body_count && suggest; i++)
@@ -17,6 +18,10 @@ static void report_unknown_body(struct orr_draft *draft, const struct orr_scope 
   for (size_t i = 0; i < draft->body_count && suggest; i++)
     if (strncmp(draft->bodies[i].name, scope->prefix, strlen(scope->prefix)) == 0)
       orr_nearest_offer(&nearest, draft->bodies[i].name + strlen(scope->prefix));
+  if (hangs)
+    orr_nearest_offer(&nearest, "inertial");
+  if (hangs && scope->outer)
+    orr_nearest_offer(&nearest, "mount");
   const char *where = scope->outer ? " in this part" : "";
   if (nearest.best)
     orr_read_error(draft->reader, place, "unknown-body", "no body '%.60s'%s, did you mean '%s'?", name, where,
@@ -25,13 +30,18 @@ static void report_unknown_body(struct orr_draft *draft, const struct orr_scope 
     orr_read_error(draft->reader, place, "unknown-body", "no body '%.60s'%s", name, where);
 }
 
-int orr_draft_find_body(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place,
-                        const char *name) {
+static int find_body(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place, const char *name,
+                     bool hangs) {
   const char *full = *scope->prefix ? orr_arena_format(draft->reader->arena, "%s%s", scope->prefix, name) : name;
   int32_t body = orr_names_find(&draft->names, full);
   if (body == ORR_NAME_NONE)
-    report_unknown_body(draft, scope, place, name);
+    report_unknown_body(draft, scope, place, name, hangs);
   return body;
+}
+
+int orr_draft_find_body(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place,
+                        const char *name) {
+  return find_body(draft, scope, place, name, false);
 }
 
 int orr_draft_find_node(const struct orr_draft *draft, int body, const char *name) {
@@ -74,7 +84,7 @@ bool orr_draft_read_reference(struct orr_draft *draft, const struct orr_scope *s
     orr_read_error(draft->reader, place, "not-a-node", "'%s' takes a node of a body here, not 'inertial'", key);
     return false;
   }
-  *body = orr_draft_find_body(draft, scope, place, name);
+  *body = find_body(draft, scope, place, name, !dot && strcmp(key, "to") == 0);
   if (*body < 0)
     return false;
   if (!dot) {

@@ -93,7 +93,7 @@ const struct orr_yaml *orr_setting_apply(struct orr_reader *reader, const struct
   const char *value = orr_arena_copy(reader->arena, equals + 1, strlen(equals + 1));
   const char *name = orr_arena_format(reader->arena, "--set %s", setting);
   uint32_t file = orr_sources_add_file(sources, name, value, strlen(value));
-  s.value = orr_yaml_parse(reader->diagnostics, file, value, strlen(value));
+  s.value = orr_yaml_parse(reader->diagnostics, file, 0, value, strlen(value));
   if (!s.value)
     return NULL;
   s.at = orr_sources_add(sources, (struct orr_location){.file = file});

@@ -64,14 +64,23 @@ orr_source orr_sources_join(struct orr_sources *s, orr_source inner, orr_source 
   return joined;
 }
 
+/* LF, CR LF or a CR alone, as YAML has it. */
+static bool ends_line(const struct file *f, size_t i) {
+  return f->text[i] == '\n' || (f->text[i] == '\r' && (i + 1 == f->length || f->text[i + 1] != '\n'));
+}
+
+static bool has_mark(const struct file *f) { return f->length >= 3 && memcmp(f->text, "\xEF\xBB\xBF", 3) == 0; }
+
+/* A byte order mark stands before the first line. */
 static void find_lines(struct orr_sources *s, struct file *f) {
   size_t count = 1;
   for (size_t i = 0; i < f->length; i++)
-    count += f->text[i] == '\n';
+    count += ends_line(f, i);
   f->starts = orr_arena_alloc(s->arena, count, sizeof *f->starts);
+  f->starts[0] = has_mark(f) ? 3 : 0;
   f->line_count = 1;
   for (size_t i = 0; i < f->length; i++)
-    if (f->text[i] == '\n')
+    if (ends_line(f, i))
       f->starts[f->line_count++] = (uint32_t)(i + 1);
 }
 
@@ -87,6 +96,8 @@ static size_t line_end(const struct file *f, size_t line) {
   return end > f->starts[line] && f->text[end - 1] == '\r' ? end - 1 : end;
 }
 
+static bool begins_character(char c) { return ((unsigned char)c & 0xC0) != 0x80; } /* no continuation of UTF-8 */
+
 struct orr_line orr_sources_line(struct orr_sources *s, uint32_t file, uint32_t offset) {
   const struct file *f = with_lines(s, file);
   size_t low = 0, high = f->line_count;
@@ -95,10 +106,11 @@ struct orr_line orr_sources_line(struct orr_sources *s, uint32_t file, uint32_t 
     *(f->starts[middle] <= offset ? &low : &high) = middle;
   }
   struct orr_line line = {.text = f->text + f->starts[low], .number = low + 1, .column = 1};
+  offset = offset > f->starts[low] ? offset : f->starts[low];
   line.length = line_end(f, low) - f->starts[low];
   line.byte = offset - f->starts[low] < line.length ? offset - f->starts[low] : line.length;
   for (size_t i = 0; i < line.byte; i++)
-    line.column += ((unsigned char)line.text[i] & 0xC0) != 0x80; /* every byte but UTF-8's continuations */
+    line.column += begins_character(line.text[i]);
   return line;
 }
 
@@ -108,7 +120,10 @@ uint32_t orr_sources_offset(struct orr_sources *s, uint32_t file, size_t line, s
     return 0;
   if (line > f->line_count)
     return (uint32_t)f->length;
-  size_t start = f->starts[line - 1], end = line_end(f, line - 1);
-  size_t offset = start + (column ? column - 1 : 0);
-  return (uint32_t)(offset < end ? offset : end);
+  size_t offset = f->starts[line - 1], end = line_end(f, line - 1);
+  for (size_t at = 1; offset < end && at < column; at++)
+    do
+      offset++;
+    while (offset < end && !begins_character(f->text[offset]));
+  return (uint32_t)offset;
 }

@@ -61,7 +61,7 @@ struct orr_location orr_sources_get(const struct orr_sources *sources, orr_sourc
 /* [init] The line around an offset; O(log lines) after a first call that is O(file). */
 struct orr_line orr_sources_line(struct orr_sources *sources, uint32_t file, uint32_t offset);
 
-/* [init] The offset of a line and column (bytes) from 1; kept within the file. */
+/* [init] The offset of a line and column (characters) from 1; kept within the file. */
 uint32_t orr_sources_offset(struct orr_sources *sources, uint32_t file, size_t line, size_t column);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "io/config/names.h"
 #include "io/config/scalar.h"
+#include "io/config/utf8.h"
 
 enum { SMALL = 8 };
 
@@ -32,6 +33,7 @@ struct builder {
   struct orr_arena *arena;
   struct orr_sources *sources;
   uint32_t file;
+  orr_source from; /* what includes the file, or 0 */
   const char *text;
   size_t length;
   struct open stack[ORR_YAML_DEPTH];
@@ -50,9 +52,8 @@ static orr_source place(const struct builder *b, uint32_t offset, enum orr_via k
                          (struct orr_location){.file = b->file, .offset = offset, .kind = kind, .via = via});
 }
 
-static orr_source place_of(const struct builder *b, const struct orr_yaml *node) {
-  return place(b, node->offset, ORR_VIA_NONE, 0);
-}
+/* Where something is wrong: with what includes the file. */
+static orr_source spot(const struct builder *b, uint32_t offset) { return place(b, offset, ORR_VIA_NONE, b->from); }
 
 static struct orr_yaml *new_node(const struct builder *b, enum orr_yaml_kind kind, uint32_t offset) {
   struct orr_yaml *node = orr_arena_alloc(b->arena, 1, sizeof *node);
@@ -64,7 +65,7 @@ static struct orr_yaml *new_node(const struct builder *b, enum orr_yaml_kind kin
 }
 
 static void fail(struct builder *b, uint32_t offset, const char *code, const char *text) {
-  orr_report(b->diagnostics, ORR_ERROR, place(b, offset, ORR_VIA_NONE, 0), code, "%s", text);
+  orr_report(b->diagnostics, ORR_ERROR, spot(b, offset), code, "%s", text);
   b->failed = true;
 }
 
@@ -122,7 +123,7 @@ static void report_unknown_anchor(struct builder *b, const char *name, uint32_t 
   for (size_t i = 0; i < b->anchors.slot_count; i++)
     if (b->anchors.slots[i].name)
       orr_nearest_offer(&nearest, b->anchors.slots[i].name);
-  orr_source at = place(b, offset, ORR_VIA_NONE, 0);
+  orr_source at = spot(b, offset);
   if (nearest.best)
     orr_report(b->diagnostics, ORR_ERROR, at, "unknown-anchor",
                "no anchor '&%.60s' before this, did you mean '*%.60s'?", name, nearest.best);
@@ -213,9 +214,9 @@ static void take_key(struct builder *b, struct open *o, const struct orr_yaml *n
   }
   int32_t first = is_merge_key(node) ? ORR_NAME_NONE : find_key(o, node->text);
   if (first != ORR_NAME_NONE) {
-    orr_report(b->diagnostics, ORR_ERROR, place_of(b, node), "duplicate-key",
+    orr_report(b->diagnostics, ORR_ERROR, spot(b, node->offset), "duplicate-key",
                "'%.60s' is here for the second time; keep one of the two", node->text);
-    orr_report_related(b->diagnostics, place_of(b, ((struct orr_yaml_entry *)o->list)[first].key),
+    orr_report_related(b->diagnostics, spot(b, ((struct orr_yaml_entry *)o->list)[first].key->offset),
                        "first written here");
   }
   o->key = node;
@@ -367,7 +368,7 @@ static void report_syntax(struct builder *b, struct fy_diag *diag) {
   uint32_t offset = 0;
   if (e && e->line > 0)
     offset = orr_sources_offset(b->sources, b->file, (size_t)e->line, e->column > 0 ? (size_t)e->column : 1);
-  orr_report(b->diagnostics, ORR_ERROR, place(b, offset, ORR_VIA_NONE, 0), "syntax", "bad YAML: %.200s",
+  orr_report(b->diagnostics, ORR_ERROR, spot(b, offset), "syntax", "bad YAML: %.200s",
              e ? e->msg : "the text cannot be read");
   b->failed = true;
 }
@@ -388,32 +389,18 @@ static void run_parser(struct builder *b, struct fy_parser *parser, struct fy_di
 
 /* --- before parsing -------------------------------------------------------------------------------------------- */
 
-/* The length of the UTF-8 character at p, or 0 where there is none: truncated, overlong, a surrogate, or too large. */
-static size_t utf8_length(const unsigned char *p, size_t left) {
-  if (p[0] < 0x80)
-    return p[0] >= 0x20 || p[0] == '\t' || p[0] == '\n' || p[0] == '\r' ? 1 : 0;
-  size_t n = p[0] >= 0xC2 && p[0] < 0xE0 ? 2 : p[0] >= 0xE0 && p[0] < 0xF0 ? 3 : p[0] >= 0xF0 && p[0] < 0xF5 ? 4 : 0;
-  if (n == 0 || n > left)
-    return 0;
-  for (size_t i = 1; i < n; i++)
-    if ((p[i] & 0xC0) != 0x80)
-      return 0;
-  bool overlong = (p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xF0 && p[1] < 0x90);
-  bool beyond = (p[0] == 0xED && p[1] >= 0xA0) || (p[0] == 0xF4 && p[1] >= 0x90);
-  return overlong || beyond ? 0 : n;
-}
-
 static bool is_text(struct builder *b) {
   if (b->length > ORR_YAML_LONGEST) {
     fail(b, 0, "too-long", "the file is longer than 256 MiB");
     return false;
   }
-  const unsigned char *p = (const unsigned char *)b->text;
   for (size_t i = 0; i < b->length;) {
-    size_t n = utf8_length(p + i, b->length - i);
+    unsigned char byte = (unsigned char)b->text[i];
+    bool control = byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r';
+    size_t n = control ? 0 : orr_utf8_length(b->text + i, b->length - i);
     if (n == 0) {
-      orr_report(b->diagnostics, ORR_ERROR, place(b, (uint32_t)i, ORR_VIA_NONE, 0), "not-text",
-                 "byte 0x%02x is not text; a file is YAML or JSON in UTF-8", p[i]);
+      orr_report(b->diagnostics, ORR_ERROR, spot(b, (uint32_t)i), "not-text",
+                 "byte 0x%02x is not text; a file is YAML or JSON in UTF-8", byte);
       b->failed = true;
       return false;
     }
@@ -438,14 +425,15 @@ static void parse(struct builder *b) {
   fy_diag_destroy(diag);
 }
 
-const struct orr_yaml *orr_yaml_parse(struct orr_diagnostics *diagnostics, uint32_t file, const char *text,
-                                      size_t length) {
+const struct orr_yaml *orr_yaml_parse(struct orr_diagnostics *diagnostics, uint32_t file, orr_source from,
+                                      const char *text, size_t length) {
   struct orr_arena *arena = orr_diagnostics_arena(diagnostics);
   struct builder *b = orr_arena_alloc(arena, 1, sizeof *b);
   *b = (struct builder){.diagnostics = diagnostics,
                         .arena = arena,
                         .sources = orr_diagnostics_sources(diagnostics),
                         .file = file,
+                        .from = from,
                         .text = text,
                         .length = length};
   if (is_text(b))

@@ -70,6 +70,56 @@ static void a_terminal_is_never_told_what_a_file_says(void **state) {
   orr_diagnostics_destroy(d);
 }
 
+static void the_caret_stands_under_the_place_however_wide_the_letters_before_it(void **state) {
+  (void)state;
+  struct orr_diagnostics *d = orr_diagnostics_create();
+  uint32_t file = add(d, "a.yaml", "\t\u5b87\u5b99\u8239, e\u0301 \U0001f680: \u5b87\u00e9 x\n");
+  orr_report(d, ORR_ERROR, at(d, file, 22, ORR_VIA_NONE, 0), "code", "here");
+  char *text = printed(d, false);
+  assert_string_equal(text, "a.yaml:1:13: error: here\n"
+                            "    1 | \t\u5b87\u5b99\u8239, e\u0301 \U0001f680: \u5b87\u00e9 x\n"
+                            "      | \t              ^~~\n");
+  free(text);
+  orr_diagnostics_destroy(d);
+}
+
+/* A byte order mark is no part of the first line; lines end in LF, CR LF or CR. */
+static void a_mark_takes_no_column_and_every_line_end_counts(void **state) {
+  (void)state;
+  struct orr_diagnostics *d = orr_diagnostics_create();
+  struct orr_sources *s = orr_diagnostics_sources(d);
+  uint32_t file = add(d, "a.yaml",
+                      "\xEF\xBB\xBF"
+                      "ab\rcd\r\ne\u00e9f\n");
+  static const struct {
+    uint32_t offset;
+    size_t line, column;
+  } cases[] = {{0, 1, 1}, {3, 1, 1}, {4, 1, 2}, {6, 2, 1}, {7, 2, 2}, {10, 3, 1}, {13, 3, 3}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct orr_line line = orr_sources_line(s, file, cases[i].offset);
+    assert_int_equal(line.number, cases[i].line);
+    assert_int_equal(line.column, cases[i].column);
+    if (cases[i].offset > 0)
+      assert_int_equal(orr_sources_offset(s, file, cases[i].line, cases[i].column), cases[i].offset);
+  }
+  orr_diagnostics_destroy(d);
+}
+
+static void a_message_is_text_whatever_is_cut_or_written(void **state) {
+  (void)state;
+  struct orr_diagnostics *d = orr_diagnostics_create();
+  uint32_t file = add(d, "a.yaml",
+                      "\xC2\x9B"
+                      "31m \xFF\n");
+  orr_report(d, ORR_ERROR, at(d, file, 0, ORR_VIA_NONE, 0), "code", "key '%.4s' and '%.3s'", "abc\u00e9",
+             "\xC2\x9B"
+             "3");
+  char *text = printed(d, false);
+  assert_string_equal(text, "a.yaml:1:1: error: key 'abc?' and '\?\?3'\n    1 | ?31m ?\n      | ^~~~\n");
+  free(text);
+  orr_diagnostics_destroy(d);
+}
+
 static void a_long_line_is_shown_around_the_place(void **state) {
   (void)state;
   struct orr_diagnostics *d = orr_diagnostics_create();
@@ -155,6 +205,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_message_shows_its_line_and_what_led_there),
       cmocka_unit_test(a_terminal_is_never_told_what_a_file_says),
+      cmocka_unit_test(the_caret_stands_under_the_place_however_wide_the_letters_before_it),
+      cmocka_unit_test(a_mark_takes_no_column_and_every_line_end_counts),
+      cmocka_unit_test(a_message_is_text_whatever_is_cut_or_written),
       cmocka_unit_test(a_long_line_is_shown_around_the_place),
       cmocka_unit_test(a_mistake_reached_twice_is_told_once),
       cmocka_unit_test(messages_beyond_the_last_kept_are_counted),

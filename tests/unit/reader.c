@@ -58,7 +58,7 @@ static struct reading read_text(const char *text) {
   uint32_t file = orr_sources_add_file(orr_diagnostics_sources(r.d), "t.yaml", text, strlen(text));
   struct orr_reader reader = {r.d, orr_diagnostics_arena(r.d)};
   const struct orr_thing thing = {
-      .what = "thing", .name = "t", .place = {orr_yaml_parse(r.d, file, text, strlen(text)), 0}};
+      .what = "thing", .name = "t", .place = {orr_yaml_parse(r.d, file, 0, text, strlen(text)), 0}};
   assert_non_null(thing.place.node);
   r.good = orr_read_mapping(&reader, &thing, table, KEYS, &r.target, &r.present);
   assert_true(r.good == (orr_diagnostics_errors(r.d) == 0));

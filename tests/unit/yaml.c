@@ -19,7 +19,7 @@ struct parsed {
 static struct parsed parse(const char *text, size_t length) {
   struct parsed p = {.d = orr_diagnostics_create()};
   uint32_t file = orr_sources_add_file(orr_diagnostics_sources(p.d), "t.yaml", text, length);
-  p.root.node = orr_yaml_parse(p.d, file, text, length);
+  p.root.node = orr_yaml_parse(p.d, file, 0, text, length);
   return p;
 }
 
