@@ -167,6 +167,17 @@ static void place_device(struct orr_plant *p, int index, const struct orr_device
   if (d->kind->propellant && d->kind->propellant(d->params) > 0)
     p->burns[d->body] = true;
   p->drive.needs_places |= d->kind->needs_places;
+  if (d->kind->needs_acceleration)
+    p->accelerometer[p->accelerometer_count++] = index;
+}
+
+static void list_pulses(struct orr_plant *p) {
+  for (int i = 0; i < p->table.count; i++) {
+    const struct orr_channel *c = &p->table.channels[i];
+    bool pulse = c->direction == ORR_CHANNEL_COMMAND && c->hold == ORR_CHANNEL_PULSE;
+    for (int k = 0; k < c->count && pulse; k++)
+      p->pulse[p->pulse_count++] = c->offset + k;
+  }
 }
 
 /* Everything, on a block that gives, or on one that measures: the plant is then `scratch`. */
@@ -182,6 +193,9 @@ static struct orr_plant *layout(struct orr_block *block, const struct orr_model 
   p->devices = ORR_TAKE(block, struct orr_device, desc->device_count);
   p->queues = ORR_TAKE(block, struct orr_sample_queue, desc->device_count);
   p->truths = ORR_TAKE(block, struct orr_truth, p->truth_count);
+  p->asked = ORR_TAKE(block, int, p->truth_count);
+  p->pulse = ORR_TAKE(block, int, counted.value_count);
+  p->accelerometer = ORR_TAKE(block, int, desc->device_count);
   p->pointing_channel = ORR_TAKE(block, int, desc->pointing_count);
   p->body_command = ORR_TAKE(block, int, m->body_count);
   p->burns = ORR_TAKE(block, bool, m->body_count);
@@ -234,6 +248,7 @@ struct orr_plant *orr_plant_init(void *block, size_t bytes, const struct orr_mod
   p->u0 = desc->u;
   p->integration->rule = desc->integrator;
   p->failed_body = -1;
+  list_pulses(p);
   int rotor = 0;
   int64_t substep_ns = desc->step_ns / desc->substeps;
   for (int i = 0; i < p->device_count; i++)
@@ -250,7 +265,19 @@ struct orr_plant *orr_plant_init(void *block, size_t bytes, const struct orr_mod
   return p;
 }
 
-void orr_plant_ask(struct orr_plant *plant, int channel) { plant->table.channels[channel].asked = true; }
+/* The truths are neighbours in the table. */
+void orr_plant_ask(struct orr_plant *plant, int channel) {
+  struct orr_channel *c = &plant->table.channels[channel];
+  int truth = plant->truth_count ? channel - plant->truths[0].channel : -1;
+  if (c->asked)
+    return;
+  c->asked = true;
+  if (truth < 0 || truth >= plant->truth_count)
+    return;
+  assert(plant->truths[truth].channel == channel);
+  plant->asked[plant->asked_count++] = truth;
+  plant->asked_acceleration |= orr_truth_needs_acceleration(&plant->truths[truth]);
+}
 
 /* ---- actuators ---------------------------------------------------------------------------------------------------- */
 
@@ -304,14 +331,6 @@ static void update_masses(struct orr_plant *p) {
   }
 }
 
-static void spend_pulses(struct orr_plant *p) {
-  for (int i = 0; i < p->table.count; i++) {
-    const struct orr_channel *c = &p->table.channels[i];
-    if (c->direction == ORR_CHANNEL_COMMAND && c->hold == ORR_CHANNEL_PULSE)
-      memset(p->values + c->offset, 0, sizeof(double) * (size_t)c->count);
-  }
-}
-
 enum orr_status orr_plant_advance(struct orr_plant *plant) {
   int64_t start = orr_plant_time_ns(plant), step = plant->step_ns / plant->substeps;
   for (int i = 0; i < plant->substeps; i++) {
@@ -323,7 +342,8 @@ enum orr_status orr_plant_advance(struct orr_plant *plant) {
     }
   }
   update_masses(plant);
-  spend_pulses(plant);
+  for (int i = 0; i < plant->pulse_count; i++)
+    plant->values[plant->pulse[i]] = 0;
   ++*plant->frame;
   return ORR_OK;
 }
@@ -335,13 +355,10 @@ static bool is_due(const struct orr_device *device, int64_t frame) {
 }
 
 static bool needs_acceleration(const struct orr_plant *p, int64_t frame) {
-  for (int i = 0; i < p->device_count; i++)
-    if (p->devices[i].kind->needs_acceleration && is_due(&p->devices[i], frame))
+  for (int i = 0; i < p->accelerometer_count; i++)
+    if (is_due(&p->devices[p->accelerometer[i]], frame))
       return true;
-  for (int i = 0; i < p->truth_count; i++)
-    if (p->table.channels[p->truths[i].channel].asked && orr_truth_needs_acceleration(&p->truths[i]))
-      return true;
-  return false;
+  return p->asked_acceleration;
 }
 
 /* The sample that stands in the block. */
@@ -423,10 +440,10 @@ static void point(struct orr_plant *p, int index) {
 static void compute_outputs(struct orr_plant *p) {
   for (int i = 0; i < p->pointing_count; i++)
     point(p, i);
-  for (int i = 0; i < p->truth_count; i++) {
-    const struct orr_channel *channel = &p->table.channels[p->truths[i].channel];
-    if (channel->asked)
-      orr_truth_fill(p->model, p->ws, &p->truths[i], p->truth_sign + 4 * i, p->values + channel->offset);
+  for (int i = 0; i < p->asked_count; i++) {
+    int truth = p->asked[i];
+    double *out = p->values + p->table.channels[p->truths[truth].channel].offset;
+    orr_truth_fill(p->model, p->ws, &p->truths[truth], p->truth_sign + 4 * truth, out);
   }
 }
 

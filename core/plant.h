@@ -71,6 +71,11 @@ struct orr_plant {
   int *body_command;     /* [body_count] index in values of `<body>.acceleration`, or −1 */
   bool *burns;           /* [body_count] some device uses propellant of it */
   int device_count, truth_count, pointing_count;
+  int *asked;         /* [truth_count] the truths that somebody reads: the first asked_count */
+  int *pulse;         /* [pulse_count] places in values of pulse commands */
+  int *accelerometer; /* [accelerometer_count] devices that need accelerations */
+  int asked_count, pulse_count, accelerometer_count;
+  bool asked_acceleration; /* some truth that is asked for needs accelerations */
   int64_t step_ns;
   int substeps;
   const double *q0, *u0; /* initial state */
