@@ -35,9 +35,11 @@ static void rotors_load(const struct orr_model *m, struct orr_workspace *ws) {
 
 /* Ω̇ = τ/J − u·ω̇_n */
 void orr_rotors_accelerate(const struct orr_model *m, struct orr_workspace *ws) {
+  orr_spatial node = sp_zero(); /* of the rotor before: wheels often share one */
   for (int i = 0; i < m->rotor_count; i++) {
     const struct orr_rotor *rotor = &m->rotors[i];
-    orr_spatial node = orr_node_acceleration(m, ws, rotor->node);
+    if (i == 0 || rotor->node != rotor[-1].node)
+      node = orr_node_acceleration(m, ws, rotor->node);
     orr_vec3 u = m3_apply(m->links[rotor->link].c, rotor->axis); /* node axes: undeformed body axes */
     ws->rotor_accel[i] = ws->rotor_torque[i] / rotor->inertia - v3_dot(u, node.w);
   }
