@@ -404,6 +404,15 @@ static void check_drives(struct orr_run_draft *d, const struct orr_device_desc *
   }
 }
 
+/* A torque on a hinge whose motion is given would do nothing. */
+static void check_free(struct orr_run_draft *d, const struct orr_device_desc *device) {
+  const struct orr_body_desc *body = &orr_config_description(d->config)->bodies[device->body];
+  if (body->hinge.prescribed)
+    orr_report(d->reader->diagnostics, ORR_ERROR, device->source, "two-drives",
+               "'%.60s' gives a torque to the hinge of '%.60s', which is prescribed and would not feel it",
+               device->name, body->name);
+}
+
 static void check_propellant(struct orr_run_draft *d, size_t index) {
   const struct orr_device_desc *device = &d->devices[index];
   const struct orr_body_desc *body = &orr_config_description(d->config)->bodies[device->body];
@@ -424,6 +433,8 @@ void orr_run_check_devices(struct orr_run_draft *d) {
   for (size_t i = 0; i < d->device_count; i++) {
     if (drives(&d->devices[i]))
       check_drives(d, &d->devices[i]);
+    else if (acts_on_hinge(&d->devices[i]))
+      check_free(d, &d->devices[i]);
     if (d->devices[i].kind->propellant)
       check_propellant(d, i);
   }

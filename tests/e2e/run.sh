@@ -26,6 +26,12 @@ first=$(printf '%s\n' "$out" | hash_of)
 [ "$(fly --set sensors.gyro.bias=[0,0,1e-6] | hash_of)" != "$first" ] || fail "--set does nothing"
 [ "$(fly --duration 59.99s | hash_of)" != "$first" ] || fail "--duration does nothing"
 
+"$ORRERY" run "$here/configs/cubesat.yaml" --mode batch --csv "$dir/c.csv" --channels 'nothing.*' >/dev/null 2>&1 &&
+  fail "a pattern that fits no channel is taken"
+fly --csv "$dir/c.csv" --csv-rate 3Hz >/dev/null 2>&1 && fail "a rate that does not divide is taken"
+fly --csv "$dir/none/c.csv" >/dev/null 2>&1 && fail "a table that cannot be written is no error"
+fly --save-state "$dir/none/state" >/dev/null 2>&1 && fail "a state that cannot be written is no error"
+
 rows=$(wc -l <"$dir/a.csv")
 [ "$rows" -eq 6002 ] || fail "$rows lines in a table of 6001 frames and a head"
 rows=$(wc -l <"$dir/b.csv")

@@ -22,13 +22,15 @@ static const char SHIP[] =
     "    rail: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], hinge: {kind: prismatic, axis: [0, 0, 1], to: bus.origin}}\n"
     "    ball: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], hinge: {kind: ball, to: bus.origin}}\n"
     "    two: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], hinge: {kind: cylindrical, axis: [0, 0, 1], to: bus.origin}}\n"
+    "    given: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], hinge: {kind: revolute, axis: [0, 0, 1], to: bus.origin, "
+    "prescribed: true}}\n"
     "    panel:\n"
     "      hinge: {kind: fixed, to: bus.origin}\n"
     "      modes: [{frequency: 1 Hz, damping: 0}]\n"
     "      nodes:\n"
     "        origin: {at: [0, 0, 0], mass: 1, inertia: [1, 1, 1, 0, 0, 0], modes: [[0, 0, 0, 0, 0, 0]]}\n"
     "        tip: {at: [0, 2, 0], mass: 1, inertia: [1, 1, 1, 0, 0, 0], modes: [[0.5, 0, 0, 0, 0, 1]]}\n";
-enum { SHIP_LINES = 14, TEXT = 8192 };
+enum { SHIP_LINES = 15, TEXT = 8192 };
 
 /* The first error of the ship with these lines behind it must hold `says` and stand in line `line` of them (0: wherever). */
 static void expect(const char *lines, const char *says, size_t line) {
@@ -171,6 +173,8 @@ static void mistakes_of_runs_are_reported_at_their_place(void **state) {
       {"simulation: {step: 1 ms}\nactuators:\n  w: {kind: reaction_wheel, node: bus.origin, axis: [1, 0, 0], inertia: "
        "1, max_speed: 1, initial_speed: 2}\n",
        "beyond 'max_speed'", 3},
+      {"simulation: {step: 1 ms}\nactuators:\n  a: {kind: hinge_motor, hinge: given, mode: torque}\n",
+       "would not feel it", 3},
       {"simulation: {step: 1 ms}\npointing: {bus: {node: panel.tip, target: [0, 0, 0, 1]}}\n", "must be one of 'bus'",
        2},
       {"simulation: {step: 1 ms}\npointing: {bus: {node: bus.origin, target: [0, 0, 0, 2]}}\n", "length", 2},
