@@ -4,7 +4,7 @@
  * period (over 1 ms when the period is whole milliseconds: kernel ticks are too) take turns, so that noise is shared; each is scored by
  * the 90th percentile of its start latency, and the score is smoothed around the circle, so that the middle of a quiet stretch wins.
  * Margin: from the tail of the wake-up latency at that phase; a margin beyond half the period means that sleep does not pay, and becomes
- * the full period.
+ * the full period (half of it where the kernel would throttle that: see rt/executive.c).
  * Order: phase, then margin, on the prepared rt thread.
  */
 #ifndef ORR_RT_CALIBRATE_H

@@ -21,6 +21,9 @@ static void calibrate(struct orr_executive *e, struct orr_rt_loop_options *loop)
   e->calibration.phase_ns = loop->phase_ns;
   if (find_margin) {
     orr_calibrate_margin(&e->calibration, loop->period_ns, budget_ns);
+    /* a spin that is throttled away costs more than the late wake-ups it hides */
+    if (orr_setup_throttles(loop->period_ns, e->calibration.margin_ns, e->options.priority))
+      e->calibration.margin_ns = loop->period_ns / 2;
     loop->margin_ns = e->calibration.margin_ns;
   }
   e->calibration.margin_ns = loop->margin_ns;
@@ -38,7 +41,8 @@ static const char *prepare(struct orr_executive *e, const struct orr_work *work,
   if (e->options.strict && e->lacks.count > 0)
     return strict_message; /* before half a second of calibration that would tell nothing */
   calibrate(e, &loop);
-  orr_setup_check_throttling(loop.period_ns, loop.margin_ns, e->options.priority, &e->lacks);
+  if (orr_setup_throttles(loop.period_ns, loop.margin_ns, e->options.priority))
+    orr_lacks_add(&e->lacks, ORR_LACK_THROTTLING, 0);
   if (e->options.strict && e->lacks.count > 0)
     return strict_message;
   stats->core = e->core;

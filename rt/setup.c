@@ -186,14 +186,13 @@ static bool read_long(const char *path, long *value) {
   return ok;
 }
 
-void orr_setup_check_throttling(int64_t period_ns, int64_t margin_ns, int priority, struct orr_lacks *lacks) {
+bool orr_setup_throttles(int64_t period_ns, int64_t margin_ns, int priority) {
   long runtime_us, throttle_period_us;
   if (priority <= 0 || !read_long("/proc/sys/kernel/sched_rt_runtime_us", &runtime_us) || runtime_us < 0 ||
       !read_long("/proc/sys/kernel/sched_rt_period_us", &throttle_period_us) || throttle_period_us <= 0)
-    return;
+    return false;
   /* what the loop computes comes on top of the spin: leave it a tenth */
-  if ((double)margin_ns * 1.1 > (double)period_ns * (double)runtime_us / (double)throttle_period_us)
-    orr_lacks_add(lacks, ORR_LACK_THROTTLING, 0);
+  return (double)margin_ns * 1.1 > (double)period_ns * (double)runtime_us / (double)throttle_period_us;
 }
 
 /* The last number of a list like "1-3,7"; −1 when it is empty. */

@@ -70,8 +70,8 @@ enum { ORR_STACK_TOUCHED = 512 * 1024 };
 /* [init] Touches ORR_STACK_TOUCHED bytes of the calling thread's stack. */
 void orr_setup_touch_stack(void);
 
-/* [init] A spin margin that leaves less of the core than the kernel's real-time throttling wants is a lack. */
-void orr_setup_check_throttling(int64_t period_ns, int64_t margin_ns, int priority, struct orr_lacks *lacks);
+/* [init] Whether a spin margin leaves less of the core than the kernel's real-time throttling wants. */
+bool orr_setup_throttles(int64_t period_ns, int64_t margin_ns, int priority);
 
 /* [init] The core to use when none was named: the last one isolated at boot, else the last one this process may use. −1 when it may use
  * only one, and so none can be set apart. */

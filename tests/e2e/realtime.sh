@@ -184,6 +184,27 @@ if [ "$root" = yes ] && command -v setpriv >/dev/null; then
   grep -q 'error: something the run needs cannot be had' "$dir/err" || fail "strict says: $(cat "$dir/err")"
 fi
 
+# in a container: root without rights, no shared memory to write to
+if [ "$root" = yes ] && unshare --mount true 2>/dev/null; then
+  (
+    ulimit -l 64
+    unshare --mount sh -c 'mount -t tmpfs -o ro none /dev/shm && exec setpriv --bounding-set=-all --inh-caps=-all "$0" "$@"' \
+      "$ORRERY" run "$cubesat" --mode realtime --duration 1s --set realtime.phase=0s --set realtime.spin=0s
+  ) >"$dir/out" 2>"$dir/err" || fail "it does not run in a container: $(cat "$dir/err")"
+  [ "$(hash_of <"$dir/out")" = "$plain" ] || fail "in a container it has other bits"
+  for lack in 'memory is not locked' 'no SCHED_FIFO priority' 'the statistics are not in shared memory'; do
+    grep -q "^warning: $lack" "$dir/err" || fail "'$lack' is not said in a container: $(cat "$dir/err")"
+  done
+fi
+
+# a link that ends the run does so with the summary
+sed "s/name: .orrery.fsw/name: \/orrery.test.$$/; s/wait: 10 s/wait: 0.1 s/; s/frames: 50, policy: hold/frames: 5, policy: stop/" \
+  configs/cubesat.yaml >"$dir/alone.yaml"
+"$ORRERY" run "$dir/alone.yaml" --mode realtime --set realtime.phase=0s --set realtime.spin=0s >"$dir/out" 2>"$dir/err"
+[ $? -eq 1 ] || fail "a run without flight software is to stop: $(cat "$dir/out" "$dir/err")"
+grep -q '^end         ended by a stage' "$dir/out" && grep -q '^state_hash' "$dir/out" || fail "no summary: $(cat "$dir/out")"
+[ -e "/dev/shm/orrery.test.$$" ] && fail "the link's memory stays"
+
 # --fix, moving nothing but a task of our own, is taken back; also after SIGTERM
 if [ "$root" = yes ] && [ "$(nproc)" -ge 2 ]; then
   sleep 60 &

@@ -1,7 +1,7 @@
 #!/bin/sh
 # A minute in real time at 1 kHz and at 5 kHz with configs/reference.yaml: no page fault, no voluntary switch beyond the sleep of each
-# frame, no frame late by its own doing, by the kernel's counters; prints the frame split by stage, the table of rt/README.md.
-# With SECONDS_EACH=N another length. Allocations and system calls are proved in tests/timing/proofs.c.
+# frame, no frame late by its own doing, by the kernel's counters; prints the frame split by stage, the table of rt/README.md. Then
+# the same in tests/timing/proofs.c, which counts allocations too. With SECONDS_EACH=N another length.
 set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -45,4 +45,9 @@ if wrong:
 sys.exit(1 if wrong else 0)
 P
 done
+PROOF_SECONDS=${SECONDS_EACH:-60} "$(dirname "$ORRERY")/tests/timing/proofs" >"$dir/out" 2>&1 || {
+  cat "$dir/out"
+  status=1
+}
+grep -c '^\[       OK \] seconds_of' "$dir/out" | sed 's/$/ of 2 runs without an allocation/'
 exit $status

@@ -216,6 +216,7 @@ static void calibration_is_bounded_and_within_its_ranges(void **state) {
     assert_true(c->phase_ns >= 0 && c->phase_ns < periods_ns[i]);
     assert_true(c->margin_ns > 0 && c->margin_ns <= periods_ns[i]);
     assert_int_equal(executive.segment.stats->margin_ns, c->margin_ns);
+    assert_false(orr_setup_throttles(periods_ns[i], c->margin_ns, o.priority));
     assert_int_equal((rig.tick_ns[0] - c->phase_ns) % periods_ns[i], 0);
     orr_executive_close(&executive);
   }
