@@ -6,9 +6,9 @@
 
 #include "rt/clock.h"
 
-/* Our own computing between two marks is a fixed amount of work: beyond four times its longest undisturbed stretch, and what a cold cache
- * may cost, time was not ours. */
-enum { GAP_FACTOR = 4, GAP_ROOM_NS = 10000 };
+/* Our own computing between two marks is a fixed amount of work: beyond twice its longest undisturbed stretch, and what a cold cache may
+ * cost, time was not ours. */
+enum { GAP_FACTOR = 2, GAP_ROOM_NS = 10000 };
 
 enum { ROUNDS = 3, ROUND_NS = 33 * 1000 * 1000, FEWEST_FRAMES = 2 };
 
