@@ -135,8 +135,20 @@ bool orr_session_open_links(struct orr_session *s, bool lockstep, bool (*interru
     if (!orr_port_open(outside, s->plant->step_ns, lockstep, message, size))
       return false;
     s->links[i].outside = outside;
+    if (outside->desc->transport == ORR_TRANSPORT_UDP && s->relay.count < ORR_RELAY_LINKS_MAX)
+      s->relay.links[s->relay.count++] = &outside->udp;
+    else if (outside->desc->transport == ORR_TRANSPORT_UDP)
+      return snprintf(message, size, "more than %d links over UDP", ORR_RELAY_LINKS_MAX) < 0;
   }
-  return true;
+  int core = s->run->realtime.core; /* its thread stays off that of the loop */
+  if (lockstep || core == ORR_CORE_ANY)
+    core = -1;
+  else if (core == ORR_CORE_AUTO)
+    core = orr_setup_choose_core();
+  int error = s->relay.count ? orr_relay_start(&s->relay, core) : 0;
+  if (error)
+    snprintf(message, size, "no thread for the links over UDP: %s", strerror(error));
+  return error == 0;
 }
 
 int orr_session_wait_for_peers(struct orr_session *s) {
@@ -149,6 +161,7 @@ int orr_session_wait_for_peers(struct orr_session *s) {
 void orr_session_destroy(struct orr_session *s) {
   if (!s)
     return;
+  orr_relay_stop(&s->relay);
   for (size_t i = 0; i < s->run->link_count; i++)
     if (s->links[i].outside)
       orr_port_close(s->links[i].outside);

@@ -13,6 +13,7 @@
 #include "io/config/run.h"
 #include "io/expect.h"
 #include "io/links/port.h"
+#include "io/links/relay.h"
 #include "io/samples.h"
 #include "io/session_loops.h"
 
@@ -48,6 +49,7 @@ struct orr_session {
   struct orr_arena arenas[ORR_SESSION_ARENAS]; /* the same blocks, and this struct: all that a frame touches */
   size_t arena_count;
   enum orr_status status; /* of the first failure */
+  struct orr_relay relay; /* of the links over UDP */
   enum orr_port_end end;  /* a link says that the run is over: set by latch; the frame is still computed */
   int end_link;           /* which */
 };

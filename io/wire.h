@@ -104,7 +104,7 @@ enum { ORR_WIRE_IN_ANSWERS, ORR_WIRE_IN_LAYOUT, ORR_WIRE_IN_GENERATION, ORR_WIRE
 #define ORR_WIRE_NONE UINT64_MAX
 
 /* Flags of a frame out: no command came for so many frames that the link's policy rules; the last one applied came late. */
-enum { ORR_WIRE_OUT_TIMED_OUT = 1, ORR_WIRE_OUT_LATE = 2 };
+enum { ORR_WIRE_OUT_TIMED_OUT = 1, ORR_WIRE_OUT_LATE = 2, ORR_WIRE_OUT_ENDED = 4 /* UDP, with the description's id: the run is over */ };
 /* Flags of a command: the run shall end. */
 enum { ORR_WIRE_IN_END = 1 };
 

@@ -32,6 +32,8 @@ bool orr_links_start(struct orr_session *s, bool lockstep) {
     fprintf(stderr, "orrery run: %s\n", message);
     return false;
   }
+  if (s->relay.note[0])
+    fprintf(stderr, "orrery run: warning: links over UDP use %s\n", s->relay.note);
   for (size_t i = 0; i < s->run->link_count; i++) {
     if (!s->links[i].outside)
       continue;
@@ -66,7 +68,7 @@ void orr_links_print(const struct orr_session *s) {
     if (!s->links[i].outside)
       continue;
     const struct orr_port *p = s->links[i].outside;
-    const struct orr_link_counts *c = &p->rules.counts;
+    const struct orr_link_counts counts = orr_port_counts(p), *c = &counts;
     orr_port_describe(p, where, sizeof where);
     printf("link %-6s %s: %llu frames out, %llu commands applied, %llu of them late, %llu missed; %llu peers\n",
            s->run->links[i].name, where, (unsigned long long)c->published, (unsigned long long)c->applied,
@@ -78,7 +80,10 @@ void orr_links_print(const struct orr_session *s) {
     if (c->missed)
       printf("            no command from frame %lld to %lld%s\n", (long long)p->first_silent,
              (long long)p->last_silent, c->timeouts ? ": timed out" : "");
-    if (atomic_load(&p->shm.dead))
+    if (p->desc->transport == ORR_TRANSPORT_UDP && (p->udp.unsent || orr_ring_refused(&p->udp.out)))
+      printf("            %llu packets that the kernel did not take, %llu frames that did not reach the relay\n",
+             (unsigned long long)p->udp.unsent, (unsigned long long)orr_ring_refused(&p->udp.out));
+    if (orr_port_dead(p))
       printf("            the shared memory was shrunk under us: the link is dead\n");
   }
   if (s->end != ORR_PORT_GOES_ON)
@@ -91,7 +96,7 @@ void orr_links_json(const struct orr_session *s, json_t *root) {
     if (!s->links[i].outside)
       continue;
     const struct orr_port *p = s->links[i].outside;
-    const struct orr_link_counts *c = &p->rules.counts;
+    const struct orr_link_counts counts = orr_port_counts(p), *c = &counts;
     json_t *one = json_object(), *refused = json_object();
     json_object_set_new(one, "published", json_integer((json_int_t)c->published));
     json_object_set_new(one, "applied", json_integer((json_int_t)c->applied));
@@ -99,7 +104,7 @@ void orr_links_json(const struct orr_session *s, json_t *root) {
     json_object_set_new(one, "missed", json_integer((json_int_t)c->missed));
     json_object_set_new(one, "timeouts", json_integer((json_int_t)c->timeouts));
     json_object_set_new(one, "peers", json_integer((json_int_t)c->peers));
-    json_object_set_new(one, "dead", json_boolean(atomic_load(&p->shm.dead)));
+    json_object_set_new(one, "dead", json_boolean(orr_port_dead(p)));
     for (int k = ORR_REFUSAL_NONE + 1; k < ORR_REFUSALS; k++)
       json_object_set_new(refused, orr_refusal_name((enum orr_refusal)k), json_integer((json_int_t)c->refused[k]));
     json_object_set_new(one, "refused", refused);

@@ -10,7 +10,7 @@
  *   orr_client_close(&c);
  *
  * One thread per client. open, find and close are [init]: they allocate and enter the kernel. get, set and send do neither but to wake an
- * executive that sleeps (lockstep), and take time in proportion to the payload at most. Failures are negative errno values, with
+ * executive that sleeps (lockstep) or, over UDP, to send, and take time in proportion to the payload at most. Failures are negative errno values, with
  * words in client.error. Nothing that the other side writes can make a read or write go outside the segment.
  */
 #ifndef ORR_IO_CLIENT_CLIENT_H
@@ -20,7 +20,7 @@
 
 enum orr_client_how {
   ORR_CLIENT_SPIN,  /* never enters the kernel but to look at the clock: a core of its own */
-  ORR_CLIENT_FUTEX, /* sleeps in the kernel */
+  ORR_CLIENT_FUTEX, /* sleeps in the kernel (UDP: on the socket) */
   ORR_CLIENT_POLL,  /* looks, sleeps 50 µs, looks again: where nothing may wake us */
 };
 
@@ -38,6 +38,14 @@ struct orr_client_frame {
   uint64_t flags;    /* ORR_WIRE_OUT_… */
 };
 
+/* A command over UDP, kept until the next but one, in case it is lost. */
+struct orr_client_kept {
+  uint64_t answers;
+  int64_t time_ns;
+  uint32_t number;
+  uint64_t *payload;
+};
+
 struct orr_client {
   struct orr_client_frame frame;
   int64_t step_ns;
@@ -45,7 +53,8 @@ struct orr_client {
   uint64_t missed; /* frames that went by unseen */
   char error[128];
   /* -- the library's own -- */
-  char *memory;
+  char *memory; /* shared memory */
+  size_t memory_bytes;
   struct orr_wire_header header; /* a copy, checked */
   const struct orr_wire_channel *directory;
   const char *names;
@@ -54,9 +63,17 @@ struct orr_client {
   uint64_t *telemetry, *command; /* payloads, whole words */
   uint32_t seen, sent, generation;
   bool any; /* a frame was seen */
+  int fd;   /* UDP; −1: shared memory */
+  size_t out_piece, in_piece;
+  uint32_t out_pieces, in_pieces;
+  uint16_t counts[ORR_WIRE_PIECES_MAX];
+  struct orr_wire_gather gather;
+  uint64_t *gathered;
+  struct orr_client_kept kept[2];
+  uint64_t unsent; /* packets that the kernel did not take */
 };
 
-/* [init] Opens `shm:/name`; tries again for `wait_ms` when nobody is there yet. A peer that was there before is replaced. 0; -EINVAL for a
+/* [init] Opens `shm:/name` or `udp:host:port`; tries again for `wait_ms` when nobody is there yet. A peer that was there before is replaced. 0; -EINVAL for a
  * URL that is none; -ENOENT; -EACCES; -EPROTO when what is there is not a link of this version. */
 int orr_client_open(struct orr_client *client, const char *url, int wait_ms);
 /* [init] Any time, also after a failed open. The run goes on without us by its policy. */

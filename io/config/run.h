@@ -28,7 +28,13 @@ struct orr_script_entry {
   const double *row_values; /* linear between rows, the last one stands */
 };
 
-enum orr_transport { ORR_TRANSPORT_LINKED, ORR_TRANSPORT_SHM };
+enum orr_transport { ORR_TRANSPORT_LINKED, ORR_TRANSPORT_SHM, ORR_TRANSPORT_UDP };
+
+/* IPv4. port 0: any. */
+struct orr_run_address {
+  uint32_t ip; /* host order */
+  uint16_t port;
+};
 
 /* A link: what goes out to flight software at frames kd, and what it commands for frame (k+1)d (both
  * later by its phase).
@@ -49,7 +55,13 @@ struct orr_run_link {
   int silence_frames;              /* of the link, without a command, until the policy rules; 0: never */
   int silence_policy;              /* hold, zero, stop */
   int64_t answer_ns;               /* lockstep: how long an answer is waited for */
-  bool answer_stop;                /* lockstep: without one the run stops, else it goes on with what is held */
+  struct orr_run_address listen;   /* udp: where commands are expected */
+  struct orr_run_address peer;     /* udp: where telemetry goes; port 0: to whoever sent the last good packet */
+  const uint32_t *allow;           /* udp: [allow_count] addresses that may send */
+  int allow_count;
+  uint16_t telemetry_id, command_id; /* udp: message ids of the first packet of a frame, of a command */
+  uint32_t packet_max;               /* udp: bytes of the longest packet */
+  bool answer_stop;                  /* lockstep: without one the run stops, else it goes on with what is held */
 };
 
 /* `realtime`: how the loop keeps time. */

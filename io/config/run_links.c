@@ -1,17 +1,23 @@
 /* The section `links` of a run file. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/config/run_draft.h"
+#include "io/wire.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-static const char *const transports[] = {[ORR_TRANSPORT_LINKED] = "linked", [ORR_TRANSPORT_SHM] = "shm", NULL};
+static const char *const transports[] = {
+    [ORR_TRANSPORT_LINKED] = "linked", [ORR_TRANSPORT_SHM] = "shm", [ORR_TRANSPORT_UDP] = "udp", NULL};
 
 struct link_keys {
   double stiffness[3], damping[3];
   int64_t wait, phase;
   int latch;
-  const char *name;
+  const char *name, *listen, *peer;
+  int64_t mtu;
+  struct orr_place allow, message_ids;
   struct orr_place transport, rate, telemetry, commands, timeout, lockstep;
 };
 
@@ -28,12 +34,18 @@ enum {
   LATCH,
   TIMEOUT,
   LOCKSTEP,
+  LISTEN,
+  PEER,
+  ALLOW,
+  IDS,
+  MTU,
   LINK_KEYS
 };
 
 #define PLACE(key, field)                                                                                              \
   { .name = (key), .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct link_keys, field) }
 
+static const struct orr_range mtu_range = {128, 8192, false};
 static const char *const latches[] = {"boundary", "asap", NULL};
 
 static const struct orr_key link_table[LINK_KEYS] = {
@@ -70,6 +82,11 @@ static const struct orr_key link_table[LINK_KEYS] = {
                .offset = offsetof(struct link_keys, latch)},
     [TIMEOUT] = {.name = "timeout", .type = ORR_KEY_PLACE, .offset = offsetof(struct link_keys, timeout)},
     [LOCKSTEP] = {.name = "lockstep", .type = ORR_KEY_PLACE, .offset = offsetof(struct link_keys, lockstep)},
+    [LISTEN] = {.name = "listen", .type = ORR_KEY_TEXT, .offset = offsetof(struct link_keys, listen)},
+    [PEER] = {.name = "peer", .type = ORR_KEY_TEXT, .offset = offsetof(struct link_keys, peer)},
+    [ALLOW] = {.name = "allow", .type = ORR_KEY_PLACE, .offset = offsetof(struct link_keys, allow)},
+    [IDS] = {.name = "message_ids", .type = ORR_KEY_PLACE, .offset = offsetof(struct link_keys, message_ids)},
+    [MTU] = {.name = "mtu", .type = ORR_KEY_WHOLE, .range = &mtu_range, .offset = offsetof(struct link_keys, mtu)},
 };
 
 /* Channels of one direction that the patterns of a list name, in the order of the list. -1 after reporting. */
@@ -165,7 +182,7 @@ static int read_transport(struct orr_run_draft *d, struct orr_place link) {
     if (strcmp(text, transports[i]) == 0)
       return i;
   orr_read_error(d->reader, place, "not-built",
-                 "the transport '%.40s' is not built yet; this version has 'linked' and 'shm'", text);
+                 "the transport '%.40s' is not built yet; this version has 'linked', 'shm' and 'udp'", text);
   return -1;
 }
 
@@ -177,6 +194,111 @@ static bool judge_name(struct orr_run_draft *d, struct orr_place link, const cha
       d->reader, link, "link-name",
       "a link over shared memory has a name such as '/orrery.fsw': a slash, then at most 46 letters without one");
   return false;
+}
+
+/* `127.0.0.1:5010`, or without a port where none is wanted. */
+static bool parse_address(const char *text, bool port, struct orr_run_address *out) {
+  unsigned part[4], number = 0;
+  int used = 0;
+  if (sscanf(text, "%3u.%3u.%3u.%3u%n", &part[0], &part[1], &part[2], &part[3], &used) != 4)
+    return false;
+  text += used;
+  used = 0;
+  if (port && (sscanf(text, ":%5u%n", &number, &used) != 1 || number == 0 || number > 65535))
+    return false;
+  if (text[used])
+    return false;
+  *out = (struct orr_run_address){.port = (uint16_t)number};
+  for (int i = 0; i < 4; i++) {
+    if (part[i] > 255)
+      return false;
+    out->ip = out->ip << 8 | part[i];
+  }
+  return true;
+}
+
+static bool read_address(struct orr_run_draft *d, struct orr_place place, const char *key, const char *text, bool port,
+                         struct orr_run_address *out) {
+  if (parse_address(text, port, out))
+    return true;
+  orr_read_error(d->reader, place, "address", "'%s' is an IPv4 address%s, not '%.60s'", key,
+                 port ? " and a port, such as 127.0.0.1:5010" : " such as 127.0.0.1", text);
+  return false;
+}
+
+/* Who may send: the list, or else the peer. */
+static bool read_allowed(struct orr_run_draft *d, struct orr_place link, struct orr_place list,
+                         struct orr_run_link *out) {
+  if (!list.node) {
+    uint32_t *only = orr_arena_alloc(d->reader->arena, 1, sizeof *only);
+    *only = out->peer.ip;
+    out->allow = only;
+    out->allow_count = 1;
+    if (out->peer.port)
+      return true;
+    orr_read_error(d->reader, link, "missing-key",
+                   "a link over UDP says who may send: 'allow: [127.0.0.1]', or 'peer'");
+    return false;
+  }
+  if (!orr_expect_sequence(d->reader, list, "allow"))
+    return false;
+  size_t n = orr_place_count(list);
+  uint32_t *all = orr_arena_alloc(d->reader->arena, n + 1, sizeof *all);
+  for (size_t i = 0; i < n; i++) {
+    struct orr_place item = orr_place_item(d->reader->diagnostics, list, i);
+    struct orr_run_address address;
+    const char *text;
+    if (!orr_read_text(d->reader, item, "allow", &text) || !read_address(d, item, "allow", text, false, &address))
+      return false;
+    all[i] = address.ip;
+  }
+  out->allow = all;
+  out->allow_count = (int)n;
+  return true;
+}
+
+/* 0x0801 … : telemetry has type 0, commands type 1, both the flag of a secondary header; 64 ids on from it are ours too. */
+static bool read_id(struct orr_run_draft *d, struct orr_place place, const char *key, const char *text, unsigned type,
+                    uint16_t *out) {
+  char *end;
+  unsigned long id = strtoul(text, &end, 0);
+  if (end != text && !*end && (id & 0xf800) == (0x0800u | type) && id <= (0x0fc0u | type) - ORR_WIRE_PIECES_MAX) {
+    *out = (uint16_t)id;
+    return true;
+  }
+  orr_read_error(d->reader, place, "message-id", "the message id of %s is one of 0x%04x to 0x%04x, not '%.40s'", key,
+                 0x0800u | type, (0x0fc0u | type) - ORR_WIRE_PIECES_MAX, text);
+  return false;
+}
+
+/* `message_ids: {telemetry: 0x0880, commands: 0x1880}`, which is also what holds without it. */
+static bool read_ids(struct orr_run_draft *d, struct orr_place place, struct orr_run_link *out) {
+  struct {
+    const char *telemetry, *commands;
+  } keys = {"0x0880", "0x1880"};
+  const struct orr_key table[] = {
+      {.name = "telemetry", .type = ORR_KEY_TEXT, .offset = 0},
+      {.name = "commands", .type = ORR_KEY_TEXT, .offset = sizeof(const char *)},
+  };
+  const struct orr_thing thing = {.what = "message_ids", .place = place};
+  uint64_t present;
+  if (place.node && !orr_read_mapping(d->reader, &thing, table, COUNT(table), &keys, &present))
+    return false;
+  return read_id(d, place, "telemetry", keys.telemetry, 0, &out->telemetry_id) &&
+         read_id(d, place, "commands", keys.commands, ORR_WIRE_ID_COMMAND, &out->command_id);
+}
+
+static bool read_udp(struct orr_run_draft *d, struct orr_place link, const struct link_keys *keys,
+                     struct orr_run_link *out) {
+  enum { IP_AND_UDP_BYTES = 28 };
+  out->packet_max = (uint32_t)keys->mtu - IP_AND_UDP_BYTES;
+  if (!keys->listen) {
+    orr_read_error(d->reader, link, "missing-key", "a link over UDP needs 'listen', such as 127.0.0.1:5010");
+    return false;
+  }
+  return read_address(d, link, "listen", keys->listen, true, &out->listen) &&
+         (!keys->peer || read_address(d, link, "peer", keys->peer, true, &out->peer)) &&
+         read_allowed(d, link, keys->allow, out) && read_ids(d, keys->message_ids, out);
 }
 
 static bool judge_stand_in(struct orr_run_draft *d, struct orr_place key, const struct orr_run_link *link) {
@@ -200,8 +322,24 @@ static bool judge_phase(struct orr_run_draft *d, struct orr_place key, const str
   return false;
 }
 
+/* A key that means nothing for the transport is a mistake, not an ornament. */
+static bool judge_keys(struct orr_run_draft *d, struct orr_place link, uint64_t present, int transport) {
+  const uint64_t of_udp =
+      UINT64_C(1) << LISTEN | UINT64_C(1) << PEER | UINT64_C(1) << ALLOW | UINT64_C(1) << IDS | UINT64_C(1) << MTU;
+  const uint64_t foreign = present & (transport == ORR_TRANSPORT_UDP   ? UINT64_C(1) << NAME
+                                      : transport == ORR_TRANSPORT_SHM ? of_udp
+                                                                       : of_udp | UINT64_C(1) << NAME);
+  for (int i = 0; i < LINK_KEYS; i++)
+    if (foreign >> i & 1) {
+      orr_read_error(d->reader, link, "link-key", "'%s' means nothing for the transport '%s'", link_table[i].name,
+                     transports[transport]);
+      return false;
+    }
+  return true;
+}
+
 static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_place value, struct orr_run_link *out) {
-  struct link_keys keys = {.wait = INT64_C(10000000000)};
+  struct link_keys keys = {.wait = INT64_C(10000000000), .mtu = 1500};
   uint64_t present;
   double rate;
   const struct orr_thing thing = {.what = "link", .name = key.node->text, .place = value, .key = key};
@@ -225,8 +363,9 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
   if (!out->divisor || out->telemetry_count < 0 || out->command_count < 0)
     return false;
   return judge_phase(d, key, out, keys.phase) && read_timeout(d, keys.timeout, out) &&
-         read_lockstep(d, keys.lockstep, out) && (transport != ORR_TRANSPORT_SHM || judge_name(d, value, keys.name)) &&
-         judge_stand_in(d, key, out);
+         read_lockstep(d, keys.lockstep, out) && judge_keys(d, value, present, transport) &&
+         (transport != ORR_TRANSPORT_SHM || judge_name(d, value, keys.name)) &&
+         (transport != ORR_TRANSPORT_UDP || read_udp(d, value, &keys, out)) && judge_stand_in(d, key, out);
 }
 
 void orr_run_read_links(struct orr_run_draft *d) {

@@ -27,6 +27,16 @@ void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const
   orr_rules_init(&link->rules, &link->layout, desc->divisor, numbers);
 }
 
+static bool over_udp(const struct orr_port *link) { return link->desc->transport == ORR_TRANSPORT_UDP; }
+
+static bool take(struct orr_port *link) {
+  return over_udp(link) ? orr_udp_take(&link->udp, &link->rules) : orr_shm_take(&link->shm, &link->rules);
+}
+
+static bool peer_lives(struct orr_port *link) {
+  return over_udp(link) ? atomic_load(&link->udp.peers) > 0 : orr_shm_peer_lives(&link->shm);
+}
+
 bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *message, size_t size) {
   link->lockstep = lockstep;
   if (!lockstep) { /* there the answer is waited for, and what then is said apart */
@@ -34,23 +44,30 @@ bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *
     link->rules.policy = (enum orr_silence_policy)link->desc->silence_policy;
     link->rules.asap = link->desc->asap;
   }
-  int error = orr_shm_open(&link->shm, link->desc->name_shm, &link->layout, step_ns, link->desc->divisor, link->taken);
+  char where[80];
+  orr_port_describe(link, where, sizeof where);
+  int error = over_udp(link) ? orr_udp_open(&link->udp, link->desc, &link->layout, step_ns)
+                             : orr_shm_open(&link->shm, link->desc->name_shm, &link->layout, step_ns,
+                                            link->desc->divisor, link->taken);
   link->open = error == 0;
-  if (error)
-    snprintf(message, size, "link '%s': shared memory %s: %s", link->desc->name, link->desc->name_shm,
-             error == EEXIST ? "another run has it open" : strerror(error));
+  if (error == EEXIST || error == EADDRINUSE)
+    snprintf(message, size, "link '%s': %s: another run has it open", link->desc->name, where);
+  else if (error)
+    snprintf(message, size, "link '%s': %s: %s", link->desc->name, where, strerror(error));
   return link->open;
 }
 
 void orr_port_close(struct orr_port *link) {
-  if (link->open)
+  if (link->open && over_udp(link))
+    orr_udp_close(&link->udp);
+  else if (link->open)
     orr_shm_close(&link->shm);
   link->open = false;
 }
 
 bool orr_port_wait_for_peer(struct orr_port *link) {
   int64_t until_ns = orr_clock_now_ns() + link->desc->wait_ns;
-  while (!orr_shm_peer_lives(&link->shm)) {
+  while (!peer_lives(link)) {
     int64_t left_ns = until_ns - orr_clock_now_ns();
     if (left_ns <= 0 || (link->interrupted && link->interrupted()))
       return false;
@@ -67,13 +84,28 @@ void orr_port_publish(struct orr_port *link, int64_t frame, int64_t time_ns, con
   /* what came before this frame may not pass for an answer to it */
   orr_rules_publish(&link->rules, frame);
   orr_layout_pack(&link->layout.telemetry, values, link->payload);
-  orr_shm_publish(&link->shm, head, link->payload);
+  if (over_udp(link))
+    orr_udp_publish(&link->udp, head, link->payload);
+  else
+    orr_shm_publish(&link->shm, head, link->payload);
+}
+
+/* Over UDP a frame or its answer may be lost: what is not answered in a slice is said again. */
+static void wait_a_slice(struct orr_port *link, int64_t most_ns) {
+  if (!over_udp(link)) {
+    orr_shm_wait(&link->shm, most_ns);
+    return;
+  }
+  int64_t begin_ns = orr_clock_now_ns();
+  orr_udp_wait(&link->udp, most_ns);
+  if (orr_clock_now_ns() - begin_ns >= most_ns)
+    orr_udp_repeat(&link->udp);
 }
 
 /* Until the answer to the frame before is there, or the peer says that it is over, or it has lasted too long. */
 static enum orr_port_end wait_for_answer(struct orr_port *link) {
   int64_t until_ns = orr_clock_now_ns() + link->desc->answer_ns;
-  if (!orr_rules_ready(&link->rules))
+  if (!orr_rules_ready(&link->rules) && !over_udp(link))
     orr_shm_await(&link->shm, 1);
   while (!orr_rules_ready(&link->rules)) {
     int64_t left_ns = until_ns - orr_clock_now_ns();
@@ -83,8 +115,8 @@ static enum orr_port_end wait_for_answer(struct orr_port *link) {
     }
     if (link->interrupted && link->interrupted())
       return ORR_PORT_INTERRUPTED;
-    orr_shm_wait(&link->shm, left_ns < SLICE_NS ? left_ns : SLICE_NS);
-    if (orr_shm_take(&link->shm, &link->rules))
+    wait_a_slice(link, left_ns < SLICE_NS ? left_ns : SLICE_NS);
+    if (take(link))
       return ORR_PORT_PEER_ENDED;
   }
   return ORR_PORT_GOES_ON;
@@ -94,7 +126,7 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
   bool boundary = frame >= link->desc->phase && (frame - link->desc->phase) % link->desc->divisor == 0;
   if (!boundary && !link->rules.asap)
     return ORR_PORT_GOES_ON;
-  if (orr_shm_take(&link->shm, &link->rules))
+  if (take(link))
     return ORR_PORT_PEER_ENDED;
   if (frame <= link->desc->phase || (!boundary && link->rules.due.answers < 0))
     return ORR_PORT_GOES_ON;
@@ -110,6 +142,21 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
   return latch == ORR_LATCH_STOP ? ORR_PORT_SILENT : ORR_PORT_GOES_ON;
 }
 
+struct orr_link_counts orr_port_counts(const struct orr_port *link) {
+  struct orr_link_counts counts = link->rules.counts;
+  if (over_udp(link))
+    for (int i = 0; i < ORR_REFUSALS; i++)
+      counts.refused[i] += atomic_load(&link->udp.refused[i]);
+  return counts;
+}
+
+bool orr_port_dead(const struct orr_port *link) { return !over_udp(link) && atomic_load(&link->shm.dead); }
+
 void orr_port_describe(const struct orr_port *link, char *text, size_t size) {
-  snprintf(text, size, "shm:%s", link->desc->name_shm);
+  uint32_t ip = link->desc->listen.ip;
+  if (over_udp(link))
+    snprintf(text, size, "udp:%u.%u.%u.%u:%u", ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255,
+             (unsigned)link->desc->listen.port);
+  else
+    snprintf(text, size, "shm:%s", link->desc->name_shm);
 }

@@ -10,6 +10,7 @@
 #include "io/config/run.h"
 #include "io/links/rules.h"
 #include "io/links/shm.h"
+#include "io/links/udp.h"
 
 /* How a run ends by a link. */
 enum orr_port_end {
@@ -24,6 +25,7 @@ struct orr_port {
   struct orr_layout layout;
   struct orr_rules rules;
   struct orr_shm shm;
+  struct orr_udp udp;        /* one of the two, by desc->transport */
   uint64_t *payload;         /* going out */
   uint64_t *taken;           /* coming in */
   bool (*interrupted)(void); /* asked while waiting; NULL: never */
@@ -47,6 +49,10 @@ void orr_port_publish(struct orr_port *link, int64_t frame, int64_t time_ns, con
 
 /* [rt] Commands for a frame (of the link, or any) into the block. In lockstep it waits for the answer, and is not [rt]. */
 enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *values);
+
+/* [any] What came of it so far, the transport's own refusals included; and whether the transport is dead. */
+struct orr_link_counts orr_port_counts(const struct orr_port *link);
+bool orr_port_dead(const struct orr_port *link);
 
 /* [any] What carries it and to whom, in words: "shm:/orrery.fsw". */
 void orr_port_describe(const struct orr_port *link, char *text, size_t size);

@@ -14,68 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/links/description.h"
 #include "io/links/guard.h"
 
 /* ---- making the segment ------------------------------------------------------------------------------------------- */
 
-static size_t names_of(const struct orr_layout_side *side) {
-  size_t bytes = 0;
-  for (int i = 0; i < side->count; i++)
-    bytes += strlen(side->entries[i].channel->name) + strlen(side->entries[i].channel->unit) + 2;
-  return bytes;
-}
-
-static size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-static struct orr_wire_header head_of(const struct orr_layout *l, int64_t step_ns, int divisor) {
-  struct orr_wire_header h = {.byte_order = ORR_WIRE_BYTE_ORDER, .version = ORR_WIRE_VERSION, .layout_hash = l->hash};
-  h.step_ns = step_ns;
-  h.divisor = (uint32_t)divisor;
-  h.channel_count = (uint32_t)(l->telemetry.count + l->commands.count);
-  h.directory_at = ORR_WIRE_DIRECTORY_AT;
-  h.names_at = h.directory_at + h.channel_count * (uint32_t)sizeof(struct orr_wire_channel);
-  h.names_bytes = (uint32_t)(names_of(&l->telemetry) + names_of(&l->commands));
-  h.telemetry_bytes = l->telemetry.bytes;
-  h.command_bytes = l->commands.bytes;
-  h.out_slot_bytes = (uint32_t)orr_wire_slot_bytes(ORR_WIRE_OUT_WORDS, h.telemetry_bytes);
-  h.in_slot_bytes = (uint32_t)orr_wire_slot_bytes(ORR_WIRE_IN_WORDS, h.command_bytes);
-  h.out_at = (uint32_t)rounded(h.names_at + h.names_bytes);
-  h.in_at = h.out_at + ORR_WIRE_SLOTS * h.out_slot_bytes;
-  h.segment_bytes = h.in_at + (uint64_t)ORR_WIRE_SLOTS * h.in_slot_bytes;
-  h.run_pid = (uint32_t)getpid();
-  return h;
-}
-
-static char *write_side(const struct orr_layout_side *side, struct orr_wire_channel *to, const char *names,
-                        char *text) {
-  for (int i = 0; i < side->count; i++) {
-    const struct orr_channel *c = side->entries[i].channel;
-    to[i] = (struct orr_wire_channel){.count = (uint32_t)c->count,
-                                      .offset = side->entries[i].at,
-                                      .type = (uint8_t)c->type,
-                                      .direction = (uint8_t)c->direction,
-                                      .hold = (uint8_t)c->hold,
-                                      .low = c->low,
-                                      .high = c->high};
-    to[i].name_at = (uint32_t)(text - names);
-    text = stpcpy(text, c->name) + 1;
-    to[i].unit_at = (uint32_t)(text - names);
-    text = stpcpy(text, c->unit) + 1;
-  }
-  return text;
-}
-
-_Static_assert((int)ORR_CHANNEL_REAL == ORR_WIRE_REAL && (int)ORR_CHANNEL_WHOLE == ORR_WIRE_WHOLE &&
-                   (int)ORR_CHANNEL_FLAG == ORR_WIRE_FLAG && (int)ORR_CHANNEL_OUTPUT == ORR_WIRE_TELEMETRY &&
-                   (int)ORR_CHANNEL_COMMAND == ORR_WIRE_COMMAND && (int)ORR_CHANNEL_PULSE == ORR_WIRE_PULSE,
-               "one numbering");
-
 static void fill(struct orr_shm *shm, const struct orr_wire_header *h) {
-  struct orr_wire_channel *directory = (struct orr_wire_channel *)(void *)(shm->memory + h->directory_at);
-  char *names = shm->memory + h->names_at;
   memset(shm->memory, 0, shm->bytes); /* touches every page */
-  char *text = write_side(&shm->layout->telemetry, directory, names, names);
-  write_side(&shm->layout->commands, directory + shm->layout->telemetry.count, names, text);
+  orr_description_write(shm->layout, h, shm->memory);
   memcpy(shm->memory, h, sizeof *h);
   shm->run = (struct orr_wire_run *)(void *)(shm->memory + ORR_WIRE_RUN_AT);
   shm->peer = (struct orr_wire_peer *)(void *)(shm->memory + ORR_WIRE_PEER_AT);
@@ -110,7 +56,7 @@ static int create(const char *name) {
 
 int orr_shm_open(struct orr_shm *shm, const char *name, const struct orr_layout *layout, int64_t step_ns, int divisor,
                  uint64_t *payload) {
-  struct orr_wire_header head = head_of(layout, step_ns, divisor);
+  struct orr_wire_header head = orr_description_header(layout, step_ns, divisor);
   *shm = (struct orr_shm){.layout = layout, .payload = payload, .bytes = head.segment_bytes};
   shm->fd = create(name);
   if (shm->fd < 0)

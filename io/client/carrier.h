@@ -1,0 +1,32 @@
+/* What the two carriers of a client share; for io/client only. */
+#ifndef ORR_IO_CLIENT_CARRIER_H
+#define ORR_IO_CLIENT_CARRIER_H
+
+#include "io/client/client.h"
+
+/* Writes `what: the error's text` and returns −error. */
+int orr_client_fail(struct orr_client *client, int error, const char *what);
+int64_t orr_client_now_ms(void);
+void orr_client_pause_us(long us);
+
+/* Whether what the header speaks of lies within `bytes`; with slots when it is that of a segment. */
+bool orr_client_sound(const struct orr_wire_header *header, uint64_t bytes, bool segment);
+/* Copies directory and names, judges them, and makes room for payloads; client.header is sound. 0 or an errno. */
+int orr_client_copy(struct orr_client *client, const char *memory);
+
+/* The carriers: open tries once; look returns 1 for a new frame, 0 for none, or the reason to end; sleep waits for one. */
+int orr_client_shm_open(struct orr_client *client, const char *name);
+int orr_client_shm_look(struct orr_client *client);
+void orr_client_shm_sleep(struct orr_client *client, int64_t most_ms);
+int orr_client_shm_send(struct orr_client *client, uint64_t flags);
+void orr_client_shm_beat(struct orr_client *client);
+void orr_client_shm_close(struct orr_client *client);
+
+int orr_client_udp_open(struct orr_client *client, const char *address);
+int orr_client_udp_look(struct orr_client *client);
+void orr_client_udp_sleep(struct orr_client *client, int64_t most_ms);
+int orr_client_udp_send(struct orr_client *client, uint64_t flags);
+void orr_client_udp_beat(struct orr_client *client);
+void orr_client_udp_close(struct orr_client *client);
+
+#endif

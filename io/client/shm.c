@@ -1,0 +1,126 @@
+/* The client over shared memory. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/client/carrier.h"
+
+/* Takes the place of whoever was there: the next generation. */
+static void enter(struct orr_client *c) {
+  c->peer = (struct orr_wire_peer *)(void *)(c->memory + ORR_WIRE_PEER_AT);
+  atomic_store(&c->peer->pid, (uint32_t)getpid());
+  c->generation = atomic_fetch_add(&c->peer->generation, 1) + 1;
+  c->sent = atomic_load(&c->peer->commanded);
+}
+
+/* -EAGAIN while the segment is still being made, -ENOENT also when its run is over. */
+int orr_client_shm_open(struct orr_client *c, const char *name) {
+  struct stat status;
+  int fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);
+  if (fd < 0)
+    return orr_client_fail(c, errno, name);
+  bool good = fstat(fd, &status) == 0 && status.st_size >= (off_t)ORR_WIRE_DIRECTORY_AT;
+  size_t bytes = good ? (size_t)status.st_size : 0;
+  void *memory = good ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+  int error = good ? errno : EAGAIN;
+  close(fd);
+  if (memory == MAP_FAILED)
+    return orr_client_fail(c, error, name);
+  c->memory = memory;
+  c->memory_bytes = bytes;
+  c->run = (struct orr_wire_run *)(void *)(c->memory + ORR_WIRE_RUN_AT);
+  memcpy(&c->header, memory, sizeof c->header);
+  atomic_thread_fence(memory_order_acquire);
+  if (c->header.magic == 0)
+    return orr_client_fail(c, EAGAIN, name);
+  if (!orr_client_sound(&c->header, bytes, true))
+    return orr_client_fail(c, EPROTO, name);
+  if (atomic_load(&c->run->ended))
+    return orr_client_fail(c, ENOENT, name);
+  error = orr_client_copy(c, memory);
+  if (error)
+    return orr_client_fail(c, error, name);
+  enter(c);
+  return 0;
+}
+
+void orr_client_shm_close(struct orr_client *c) {
+  if (c->peer && atomic_load(&c->peer->generation) == c->generation)
+    atomic_store(&c->peer->pid, 0);
+  if (c->memory)
+    munmap(c->memory, c->memory_bytes);
+  c->memory = NULL;
+  c->peer = NULL;
+}
+
+static _Atomic uint64_t *slot(const struct orr_client *c, uint32_t at, uint32_t bytes, uint32_t number) {
+  return (_Atomic uint64_t *)(void *)(c->memory + at + bytes * (number % ORR_WIRE_SLOTS));
+}
+
+/* The next frame in turn that is still whole: of ORR_WIRE_SLOTS, one may just be being written over. */
+static uint32_t next_of(const struct orr_client *c, uint32_t newest) {
+  uint32_t from = c->any ? c->seen + 1 : atomic_load_explicit(&c->run->awaited, memory_order_acquire);
+  return newest - from <= ORR_WIRE_SLOTS - 2 ? from : newest - (ORR_WIRE_SLOTS - 2);
+}
+
+static int state(const struct orr_client *c) {
+  if (atomic_load_explicit(&c->run->ended, memory_order_acquire))
+    return -EPIPE;
+  return atomic_load_explicit(&c->peer->generation, memory_order_relaxed) != c->generation ? -EOWNERDEAD : 0;
+}
+
+static bool take_next(struct orr_client *c) {
+  uint64_t head[ORR_WIRE_OUT_WORDS];
+  uint32_t newest = atomic_load_explicit(&c->run->published, memory_order_acquire);
+  if (newest == c->seen)
+    return false;
+  uint32_t next = next_of(c, newest);
+  if (!orr_wire_slot_read(slot(c, c->header.out_at, c->header.out_slot_bytes, next), head, ORR_WIRE_OUT_WORDS,
+                          c->telemetry, orr_wire_words(c->header.telemetry_bytes)))
+    return false;
+  c->missed += c->any ? next - c->seen - 1 : 0;
+  c->any = true;
+  c->seen = next;
+  c->frame = (struct orr_client_frame){head[ORR_WIRE_OUT_FRAME], (int64_t)head[ORR_WIRE_OUT_TIME_NS],
+                                       head[ORR_WIRE_OUT_ANSWERED], head[ORR_WIRE_OUT_FLAGS]};
+  return true;
+}
+
+int orr_client_shm_look(struct orr_client *c) {
+  int status = state(c);
+  return status ? status : take_next(c);
+}
+
+void orr_client_shm_sleep(struct orr_client *c, int64_t most_ms) {
+  const struct timespec most = {most_ms / 1000, most_ms % 1000 * 1000000};
+  atomic_store(&c->peer->waits, 1);
+  if (atomic_load(&c->run->published) == c->seen && !atomic_load(&c->run->ended))
+    syscall(SYS_futex, &c->run->published, FUTEX_WAIT, c->seen, &most, NULL, 0);
+  atomic_store(&c->peer->waits, 0);
+}
+
+int orr_client_shm_send(struct orr_client *c, uint64_t flags) {
+  int status = state(c);
+  if (status)
+    return status;
+  uint32_t number = ++c->sent;
+  const uint64_t head[ORR_WIRE_IN_WORDS] = {c->frame.number, c->header.layout_hash, c->generation, flags};
+  orr_wire_slot_write(slot(c, c->header.in_at, c->header.in_slot_bytes, number), head, ORR_WIRE_IN_WORDS, c->command,
+                      orr_wire_words(c->header.command_bytes));
+  orr_client_shm_beat(c);
+  atomic_store(&c->peer->commanded, number);
+  if (atomic_load(&c->run->waits))
+    syscall(SYS_futex, &c->peer->commanded, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+  return 0;
+}
+
+void orr_client_shm_beat(struct orr_client *c) {
+  atomic_fetch_add_explicit(&c->peer->heartbeat, 1, memory_order_relaxed);
+}

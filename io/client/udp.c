@@ -1,0 +1,215 @@
+/* The client over UDP: asks for the description first, then is as the one over shared memory. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/client/carrier.h"
+
+enum { DESCRIPTION_MAX = 1 << 22, ANSWER_MS = 100 };
+
+/* ---- opening ------------------------------------------------------------------------------------------------------ */
+
+static int connect_to(struct orr_client *c, const char *address) {
+  char host[64];
+  const char *colon = strrchr(address, ':');
+  if (!colon || (size_t)(colon - address) >= sizeof host)
+    return orr_client_fail(c, EINVAL, address);
+  memcpy(host, address, (size_t)(colon - address));
+  host[colon - address] = 0;
+  const struct addrinfo wanted = {.ai_family = AF_INET, .ai_socktype = SOCK_DGRAM};
+  struct addrinfo *found = NULL;
+  if (getaddrinfo(host, colon + 1, &wanted, &found) != 0)
+    return orr_client_fail(c, EINVAL, address);
+  c->fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  int error = c->fd < 0 || connect(c->fd, found->ai_addr, found->ai_addrlen) != 0 ? errno : 0;
+  freeaddrinfo(found);
+  return error ? orr_client_fail(c, error, address) : 0;
+}
+
+static void write_packet(struct orr_client *c, const struct orr_wire_packet *p, const void *piece, size_t bytes) {
+  uint8_t packet[ORR_WIRE_PACKET_MAX];
+  size_t all = orr_wire_packet_write(packet, p, piece, bytes);
+  if (send(c->fd, packet, all, MSG_NOSIGNAL) < 0)
+    c->unsent++;
+}
+
+/* A datagram that is a packet: 1; none: 0; or -ECONNREFUSED when nobody is there. */
+static int read_packet(struct orr_client *c, uint8_t *packet, struct orr_wire_packet *p, const uint8_t **piece,
+                       size_t *bytes) {
+  ssize_t got = recv(c->fd, packet, ORR_WIRE_PACKET_MAX, MSG_TRUNC);
+  if (got < 0)
+    return errno == ECONNREFUSED ? -ECONNREFUSED : 0;
+  return got <= ORR_WIRE_PACKET_MAX && orr_wire_packet_read(packet, (size_t)got, p, piece, bytes);
+}
+
+/* One piece of the description: its bytes into `to`, all bytes of it into *all. */
+static int ask(struct orr_client *c, uint64_t number, uint8_t *to, size_t room, uint64_t *all) {
+  const struct orr_wire_packet question = {.id = ORR_WIRE_DESCRIPTION_ID | ORR_WIRE_ID_COMMAND,
+                                           .count = (uint16_t)number,
+                                           .function = ORR_WIRE_DESCRIBE,
+                                           .frame = number};
+  uint8_t packet[ORR_WIRE_PACKET_MAX];
+  struct orr_wire_packet p;
+  const uint8_t *piece;
+  size_t bytes;
+  int64_t until_ms = orr_client_now_ms() + ANSWER_MS;
+  write_packet(c, &question, NULL, 0);
+  while (orr_client_now_ms() < until_ms) {
+    int status = read_packet(c, packet, &p, &piece, &bytes);
+    if (status < 0)
+      return -ENOENT;
+    if (status == 0)
+      orr_client_udp_sleep(c, 10);
+    else if (p.id == ORR_WIRE_DESCRIPTION_ID && !p.flags && p.frame == number && bytes > 0 && bytes <= room) {
+      memcpy(to, piece, bytes);
+      *all = p.answered;
+      return (int)bytes;
+    }
+  }
+  return -ENOENT;
+}
+
+/* The whole description, to be freed; NULL after a failure in *status. */
+static uint8_t *fetch(struct orr_client *c, uint64_t *all, int *status) {
+  uint8_t *description = malloc(DESCRIPTION_MAX);
+  uint64_t got = 0, number = 0;
+  *all = 1;
+  *status = description ? 0 : -ENOMEM;
+  while (*status >= 0 && got < *all) {
+    *status = ask(c, number++, description + got, DESCRIPTION_MAX - got, all);
+    got += *status > 0 ? (uint64_t)*status : 0;
+  }
+  if (*status >= 0 && got == *all && got >= sizeof c->header)
+    return description;
+  *status = *status >= 0 ? -EPROTO : *status;
+  free(description);
+  return NULL;
+}
+
+static uint32_t generation_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  return (uint32_t)((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000);
+}
+
+static int prepare(struct orr_client *c) {
+  size_t in = orr_wire_words(c->header.command_bytes), out = orr_wire_words(c->header.telemetry_bytes);
+  if (c->header.packet_max > ORR_WIRE_PACKET_MAX || c->header.packet_max < 100)
+    return EPROTO;
+  c->out_piece = orr_wire_piece_bytes(c->header.telemetry_id, c->header.telemetry_bytes, c->header.packet_max);
+  c->in_piece = orr_wire_piece_bytes(c->header.command_id, c->header.command_bytes, c->header.packet_max);
+  c->out_pieces = orr_wire_pieces(c->header.telemetry_bytes, c->out_piece);
+  c->in_pieces = orr_wire_pieces(c->header.command_bytes, c->in_piece);
+  if (c->out_pieces > ORR_WIRE_PIECES_MAX || c->in_pieces > ORR_WIRE_PIECES_MAX)
+    return EPROTO;
+  c->gathered = calloc(out + 2 * in + 3, 8);
+  if (!c->gathered)
+    return ENOMEM;
+  c->kept[0].payload = c->gathered + out + 1;
+  c->kept[1].payload = c->kept[0].payload + in + 1;
+  c->kept[0].answers = c->kept[1].answers = ORR_WIRE_NONE;
+  c->gather.key = UINT64_MAX;
+  c->generation = generation_now();
+  return 0;
+}
+
+int orr_client_udp_open(struct orr_client *c, const char *address) {
+  uint64_t bytes;
+  int status = connect_to(c, address);
+  if (status != 0)
+    return status;
+  uint8_t *description = fetch(c, &bytes, &status);
+  if (!description)
+    return orr_client_fail(c, -status, address);
+  memcpy(&c->header, description, sizeof c->header);
+  int error = orr_client_sound(&c->header, bytes, false) ? orr_client_copy(c, (const char *)description) : EPROTO;
+  free(description);
+  if (!error)
+    error = prepare(c);
+  return error ? orr_client_fail(c, error, address) : 0;
+}
+
+void orr_client_udp_close(struct orr_client *c) {
+  if (c->fd >= 0)
+    close(c->fd);
+  free(c->gathered);
+  c->gathered = NULL;
+  c->fd = -1;
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------------------- */
+
+static void write_command(struct orr_client *c, const struct orr_client_kept *k, enum orr_wire_function function) {
+  struct orr_wire_packet p = {.function = (uint8_t)function,
+                              .frame = (uint64_t)c->generation << 32 | k->number,
+                              .answered = k->answers,
+                              .time_ns = k->time_ns};
+  for (uint32_t i = 0; i < (function == ORR_WIRE_COMMANDS ? c->in_pieces : 1); i++) {
+    size_t at = i * c->in_piece, left = c->header.command_bytes - at;
+    p.id = (uint16_t)(c->header.command_id + i);
+    p.count = c->counts[i]++;
+    write_packet(c, &p, (const uint8_t *)k->payload + at,
+                 function != ORR_WIRE_COMMANDS ? 0
+                 : left < c->in_piece          ? left
+                                               : c->in_piece);
+  }
+}
+
+/* A frame that we have seen is sent again when its answer did not arrive. */
+static void answer_again(struct orr_client *c, uint64_t frame) {
+  for (int i = 0; i < 2; i++)
+    if (c->kept[i].answers == frame)
+      write_command(c, &c->kept[i], ORR_WIRE_COMMANDS);
+}
+
+int orr_client_udp_look(struct orr_client *c) {
+  uint8_t packet[ORR_WIRE_PACKET_MAX];
+  struct orr_wire_packet p;
+  const uint8_t *piece;
+  size_t bytes;
+  int status = read_packet(c, packet, &p, &piece, &bytes);
+  if (status <= 0)
+    return status < 0 ? -EPIPE : 0;
+  if (p.id == ORR_WIRE_DESCRIPTION_ID)
+    return p.flags & ORR_WIRE_OUT_ENDED ? -EPIPE : 0;
+  if (p.id < c->header.telemetry_id || p.id >= c->header.telemetry_id + c->out_pieces ||
+      orr_wire_gather_add(&c->gather, p.frame, (uint32_t)(p.id - c->header.telemetry_id), piece, bytes,
+                          (uint8_t *)c->gathered, c->header.telemetry_bytes, c->out_piece) != 1)
+    return 0;
+  if (c->any && p.frame <= c->frame.number) {
+    answer_again(c, p.frame);
+    return 0;
+  }
+  c->missed += c->any ? (p.frame - c->frame.number) / c->divisor - 1 : 0;
+  c->any = true;
+  c->frame = (struct orr_client_frame){p.frame, p.time_ns, p.answered, p.flags};
+  memcpy(c->telemetry, c->gathered, 8 * orr_wire_words(c->header.telemetry_bytes));
+  return 1;
+}
+
+void orr_client_udp_sleep(struct orr_client *c, int64_t most_ms) {
+  struct pollfd one = {.fd = c->fd, .events = POLLIN};
+  poll(&one, 1, (int)most_ms);
+}
+
+int orr_client_udp_send(struct orr_client *c, uint64_t flags) {
+  struct orr_client_kept *k = &c->kept[++c->sent & 1];
+  k->number = c->sent;
+  k->answers = c->frame.number;
+  k->time_ns = c->frame.time_ns;
+  memcpy(k->payload, c->command, 8 * orr_wire_words(c->header.command_bytes));
+  write_command(c, k, flags & ORR_WIRE_IN_END ? ORR_WIRE_END : ORR_WIRE_COMMANDS);
+  return 0;
+}
+
+void orr_client_udp_beat(struct orr_client *c) {
+  const struct orr_client_kept nothing = {.number = c->sent, .answers = ORR_WIRE_NONE, .payload = c->gathered};
+  write_command(c, &nothing, ORR_WIRE_BEAT);
+}

@@ -1,0 +1,34 @@
+/* The io thread of a run's links over UDP: between their rings and their sockets, so that the rt thread never enters the kernel for them.
+ *
+ * orr_relay_start over opened links → orr_relay_stop, which sends what is left and says good-bye. [init], main thread.
+ *
+ * One io_uring for all sockets: registered, each with one multishot receive into a ring of buffers; what a round of the loop has to send
+ * goes in with one call. With nothing to do the thread looks for a bounded while, then sleeps until a packet or a timer wakes it. Where the
+ * kernel lacks a feature plain calls do the same, and `note` says why.
+ */
+#ifndef ORR_IO_LINKS_RELAY_H
+#define ORR_IO_LINKS_RELAY_H
+
+#include <pthread.h>
+
+#include "io/links/udp.h"
+
+enum { ORR_RELAY_LINKS_MAX = 16 };
+
+struct orr_relay {
+  struct orr_udp *links[ORR_RELAY_LINKS_MAX];
+  int count;
+  pthread_t thread;
+  bool running;
+  bool plain;     /* without io_uring: asked for, or what is left */
+  char note[120]; /* why; set before start returns; empty: io_uring with all that was asked of it */
+  pthread_barrier_t ready;
+  _Atomic int stop;
+};
+
+/* [init] Starts the thread, kept off `avoid_core` (−1: anywhere). 0 or an errno. */
+int orr_relay_start(struct orr_relay *relay, int avoid_core);
+/* [init] */
+void orr_relay_stop(struct orr_relay *relay);
+
+#endif

@@ -1,0 +1,264 @@
+#include "io/links/udp.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "io/links/description.h"
+#include "rt/clock.h"
+
+/* Frames that wait for the relay, commands that wait for the rt thread: powers of two. */
+enum { OUT_SLOTS = 16, IN_SLOTS = 16 };
+
+static size_t out_words(const struct orr_udp *u) {
+  return ORR_WIRE_OUT_WORDS + orr_wire_words(u->layout->telemetry.bytes);
+}
+static size_t in_words(const struct orr_udp *u) { return 1 + orr_wire_words(u->layout->commands.bytes); }
+
+/* ---- opening ------------------------------------------------------------------------------------------------------ */
+
+static bool describe(struct orr_udp *u, int64_t step_ns) {
+  struct orr_wire_header h = orr_description_header(u->layout, step_ns, u->desc->divisor);
+  h.magic = ORR_WIRE_MAGIC;
+  h.telemetry_id = u->desc->telemetry_id;
+  h.command_id = u->desc->command_id;
+  h.packet_max = u->desc->packet_max;
+  size_t skipped = h.directory_at - sizeof h; /* the words of run and peer */
+  u->description_bytes = h.names_at + h.names_bytes;
+  u->description = calloc(1, u->description_bytes + 8);
+  if (!u->description)
+    return false;
+  orr_description_write(u->layout, &h, (char *)u->description);
+  memmove(u->description + sizeof h, u->description + h.directory_at, u->description_bytes - h.directory_at);
+  u->description_bytes -= skipped;
+  h.segment_bytes = u->description_bytes;
+  h.directory_at -= (uint32_t)skipped;
+  h.names_at -= (uint32_t)skipped;
+  memcpy(u->description, &h, sizeof h);
+  u->description_piece = orr_wire_piece_bytes(ORR_WIRE_DESCRIPTION_ID, u->description_bytes, h.packet_max);
+  return true;
+}
+
+static bool make_rings(struct orr_udp *u) {
+  size_t out = 8 * out_words(u), in = 8 * in_words(u);
+  u->out_memory = aligned_alloc(64, (orr_ring_size(OUT_SLOTS, out) + 63) / 64 * 64);
+  u->in_memory = aligned_alloc(64, (orr_ring_size(IN_SLOTS, in) + 63) / 64 * 64);
+  u->last[0] = calloc(2 * out_words(u), 8);
+  u->gathered = calloc(in_words(u) + 1, 8);
+  if (!u->out_memory || !u->in_memory || !u->last[0] || !u->gathered)
+    return false;
+  u->last[1] = u->last[0] + out_words(u);
+  return orr_ring_init(&u->out, u->out_memory, OUT_SLOTS, out) && orr_ring_init(&u->in, u->in_memory, IN_SLOTS, in);
+}
+
+static int bound(const struct sockaddr_in *address) {
+  enum { ROOM = 1 << 20 };
+  int room = ROOM, fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0)
+    return -errno;
+  setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+  if (bind(fd, (const struct sockaddr *)address, sizeof *address) == 0)
+    return fd;
+  int error = errno;
+  close(fd);
+  return -error;
+}
+
+static struct sockaddr_in address_of(const struct orr_run_address *a) {
+  struct sockaddr_in out = {.sin_family = AF_INET, .sin_port = htons(a->port)};
+  out.sin_addr.s_addr = htonl(a->ip);
+  return out;
+}
+
+int orr_udp_open(struct orr_udp *u, const struct orr_run_link *desc, const struct orr_layout *layout, int64_t step_ns) {
+  *u = (struct orr_udp){.desc = desc, .layout = layout, .fd = -1, .gather.key = UINT64_MAX};
+  u->out_piece = orr_wire_piece_bytes(desc->telemetry_id, layout->telemetry.bytes, desc->packet_max);
+  u->in_piece = orr_wire_piece_bytes(desc->command_id, layout->commands.bytes, desc->packet_max);
+  u->out_pieces = orr_wire_pieces(layout->telemetry.bytes, u->out_piece);
+  u->in_pieces = orr_wire_pieces(layout->commands.bytes, u->in_piece);
+  if (u->out_pieces > ORR_WIRE_PIECES_MAX || u->in_pieces > ORR_WIRE_PIECES_MAX)
+    return EMSGSIZE;
+  if (!describe(u, step_ns) || !make_rings(u)) {
+    orr_udp_close(u);
+    return ENOMEM;
+  }
+  struct sockaddr_in here = address_of(&desc->listen);
+  if (desc->peer.port)
+    u->peer = address_of(&desc->peer);
+  u->fd = bound(&here);
+  int error = u->fd < 0 ? -u->fd : 0;
+  if (error)
+    orr_udp_close(u);
+  return error;
+}
+
+void orr_udp_close(struct orr_udp *u) {
+  if (u->fd >= 0)
+    close(u->fd);
+  free(u->description);
+  free(u->out_memory);
+  free(u->in_memory);
+  free(u->last[0]);
+  free(u->gathered);
+  u->fd = -1;
+  u->description = NULL;
+  u->out_memory = u->in_memory = NULL;
+  u->last[0] = u->last[1] = u->gathered = NULL;
+}
+
+/* ---- the rt thread ------------------------------------------------------------------------------------------------- */
+
+static void hand_over(struct orr_udp *u, const uint64_t *words) {
+  uint64_t *slot = orr_ring_claim(&u->out);
+  if (!slot)
+    return;
+  memcpy(slot, words, 8 * out_words(u));
+  orr_ring_commit(&u->out);
+}
+
+void orr_udp_publish(struct orr_udp *u, const uint64_t head[ORR_WIRE_OUT_WORDS], const uint64_t *payload) {
+  uint64_t *to = u->last[u->frames++ & 1];
+  memcpy(to, head, 8 * ORR_WIRE_OUT_WORDS);
+  memcpy(to + ORR_WIRE_OUT_WORDS, payload, 8 * orr_wire_words(u->layout->telemetry.bytes));
+  hand_over(u, to);
+}
+
+void orr_udp_repeat(struct orr_udp *u) {
+  if (u->frames > 1)
+    hand_over(u, u->last[u->frames & 1]);
+  hand_over(u, u->last[(u->frames - 1) & 1]);
+}
+
+bool orr_udp_take(struct orr_udp *u, struct orr_rules *rules) {
+  rules->counts.peers = atomic_load_explicit(&u->peers, memory_order_relaxed);
+  for (int i = 0; i < IN_SLOTS; i++) {
+    const uint64_t *slot = orr_ring_peek(&u->in);
+    if (!slot)
+      break;
+    orr_rules_offer(rules, slot[0], slot + 1);
+    orr_ring_release(&u->in);
+  }
+  return atomic_load_explicit(&u->ended, memory_order_relaxed) != 0;
+}
+
+void orr_udp_wait(struct orr_udp *u, int64_t most_ns) {
+  enum { SPIN_NS = 50000, NAP_NS = 20000 };
+  int64_t begin_ns = orr_clock_now_ns(), now_ns = begin_ns;
+  while (orr_ring_used(&u->in) == 0 && !atomic_load(&u->ended) && now_ns - begin_ns < most_ns) {
+    if (now_ns - begin_ns > SPIN_NS)
+      orr_clock_sleep_until(now_ns + NAP_NS);
+    else
+      __builtin_ia32_pause();
+    now_ns = orr_clock_now_ns();
+  }
+}
+
+/* ---- the relay ------------------------------------------------------------------------------------------------------ */
+
+static size_t refuse(struct orr_udp *u, enum orr_refusal why) {
+  atomic_fetch_add_explicit(&u->refused[why], 1, memory_order_relaxed);
+  return 0;
+}
+
+static bool allowed(const struct orr_udp *u, const struct sockaddr_in *from) {
+  uint32_t ip = ntohl(from->sin_addr.s_addr);
+  for (int i = 0; i < u->desc->allow_count; i++)
+    if (u->desc->allow[i] == ip)
+      return true;
+  return false;
+}
+
+/* Later in the sense of numbers that wrap. */
+static bool enter_peer(struct orr_udp *u, uint32_t generation, const struct sockaddr_in *from) {
+  uint32_t peers = atomic_load_explicit(&u->peers, memory_order_relaxed);
+  if (peers && generation != u->generation && (int32_t)(generation - u->generation) < 0)
+    return false;
+  if (!peers || generation != u->generation)
+    atomic_store(&u->peers, peers + 1);
+  u->generation = generation;
+  if (!u->desc->peer.port)
+    u->peer = *from;
+  return true;
+}
+
+static size_t describe_piece(struct orr_udp *u, uint64_t piece, uint8_t *reply) {
+  uint64_t at = piece * u->description_piece;
+  if (piece > UINT32_MAX || at >= u->description_bytes)
+    return refuse(u, ORR_REFUSAL_MALFORMED);
+  size_t left = u->description_bytes - at, bytes = left < u->description_piece ? left : u->description_piece;
+  const struct orr_wire_packet p = {
+      .id = ORR_WIRE_DESCRIPTION_ID, .count = u->description_count++, .frame = piece, .answered = u->description_bytes};
+  return orr_wire_packet_write(reply, &p, u->description + at, bytes);
+}
+
+static size_t take_command(struct orr_udp *u, const struct orr_wire_packet *p, const uint8_t *piece, size_t bytes) {
+  int whole = orr_wire_gather_add(&u->gather, p->frame, (uint32_t)(p->id - u->desc->command_id), piece, bytes,
+                                  (uint8_t *)u->gathered, u->layout->commands.bytes, u->in_piece);
+  if (whole < 0)
+    return refuse(u, ORR_REFUSAL_MALFORMED);
+  if (whole == 0)
+    return 0;
+  uint64_t *slot = orr_ring_claim(&u->in);
+  if (!slot)
+    return refuse(u, ORR_REFUSAL_DROPPED);
+  slot[0] = p->answered;
+  memcpy(slot + 1, u->gathered, 8 * orr_wire_words(u->layout->commands.bytes));
+  orr_ring_commit(&u->in);
+  return 0;
+}
+
+size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const uint8_t *bytes, size_t count,
+                       uint8_t *reply) {
+  struct orr_wire_packet p;
+  const uint8_t *piece;
+  size_t piece_bytes;
+  if (!allowed(u, from))
+    return refuse(u, ORR_REFUSAL_FOREIGN);
+  if (!orr_wire_packet_read(bytes, count, &p, &piece, &piece_bytes))
+    return refuse(u, ORR_REFUSAL_MALFORMED);
+  if (p.id == (ORR_WIRE_DESCRIPTION_ID | ORR_WIRE_ID_COMMAND) && p.function == ORR_WIRE_DESCRIBE)
+    return describe_piece(u, p.frame, reply);
+  if (p.id < u->desc->command_id || p.id >= u->desc->command_id + u->in_pieces || p.function >= ORR_WIRE_FUNCTIONS)
+    return refuse(u, ORR_REFUSAL_VERSION);
+  if (!enter_peer(u, (uint32_t)(p.frame >> 32), from))
+    return refuse(u, ORR_REFUSAL_FOREIGN);
+  if (p.function == ORR_WIRE_END)
+    atomic_store(&u->ended, 1);
+  else if (p.function == ORR_WIRE_COMMANDS)
+    return take_command(u, &p, piece, piece_bytes);
+  return 0;
+}
+
+size_t orr_udp_send(struct orr_udp *u, uint32_t *piece, uint8_t *packet) {
+  const uint64_t *slot = orr_ring_peek(&u->out);
+  if (!slot)
+    return 0;
+  if (!u->peer.sin_port) { /* nobody to tell */
+    orr_ring_release(&u->out);
+    return 0;
+  }
+  size_t at = *piece * u->out_piece, left = u->layout->telemetry.bytes - at;
+  const struct orr_wire_packet p = {.id = (uint16_t)(u->desc->telemetry_id + *piece),
+                                    .count = u->counts[*piece]++,
+                                    .flags = (uint32_t)slot[ORR_WIRE_OUT_FLAGS],
+                                    .frame = slot[ORR_WIRE_OUT_FRAME],
+                                    .answered = slot[ORR_WIRE_OUT_ANSWERED],
+                                    .time_ns = (int64_t)slot[ORR_WIRE_OUT_TIME_NS]};
+  size_t bytes = orr_wire_packet_write(packet, &p, (const uint8_t *)(slot + ORR_WIRE_OUT_WORDS) + at,
+                                       left < u->out_piece ? left : u->out_piece);
+  if (++*piece < u->out_pieces)
+    return bytes;
+  *piece = 0;
+  orr_ring_release(&u->out);
+  return bytes;
+}
+
+size_t orr_udp_farewell(struct orr_udp *u, uint8_t *packet) {
+  const struct orr_wire_packet p = {
+      .id = ORR_WIRE_DESCRIPTION_ID, .count = u->description_count++, .flags = ORR_WIRE_OUT_ENDED};
+  return u->peer.sin_port ? orr_wire_packet_write(packet, &p, NULL, 0) : 0;
+}

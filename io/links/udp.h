@@ -1,0 +1,68 @@
+/* The executive's end of a link over UDP (packets as in io/wire.h): what the rt thread hands over and takes, and how packets are judged. The
+ * socket itself is moved by io/links/relay.
+ *
+ * orr_udp_open [init] → a relay is started over it → per frame, on the rt thread: orr_udp_publish, orr_udp_take → the relay is stopped →
+ * orr_udp_close [init]. orr_udp_receive and orr_udp_send are the relay's, on its thread. The two threads meet in two rings and some counts.
+ */
+#ifndef ORR_IO_LINKS_UDP_H
+#define ORR_IO_LINKS_UDP_H
+
+#include <netinet/in.h>
+
+#include "io/config/run.h"
+#include "io/links/rules.h"
+#include "rt/ring.h"
+
+struct orr_udp {
+  const struct orr_layout *layout;
+  const struct orr_run_link *desc;
+  int fd; /* bound, not blocking; −1: closed */
+  /* fixed */
+  size_t out_piece, in_piece;
+  uint32_t out_pieces, in_pieces;
+  uint8_t *description; /* header, directory, names: what a peer may ask for */
+  size_t description_bytes, description_piece;
+  /* between the threads */
+  struct orr_ring out, in;
+  void *out_memory, *in_memory;
+  _Atomic uint32_t peers, ended;
+  _Atomic uint64_t refused[ORR_REFUSALS];
+  _Atomic uint64_t unsent; /* packets that the kernel did not take */
+  /* the rt thread's */
+  uint64_t *last[2]; /* [ORR_WIRE_OUT_WORDS + words] the newest frame and the one before, for lockstep */
+  uint64_t frames;
+  /* the relay's */
+  struct sockaddr_in peer; /* port 0: not known yet */
+  uint32_t generation;
+  uint16_t counts[ORR_WIRE_PIECES_MAX]; /* sequence counts of telemetry, by piece */
+  uint16_t description_count;
+  struct orr_wire_gather gather;
+  uint64_t *gathered; /* a command's payload, whole words */
+};
+
+/* [init] Binds the socket and makes the rings. Returns 0 or an errno; EMSGSIZE when a payload takes more than ORR_WIRE_PIECES_MAX packets. */
+int orr_udp_open(struct orr_udp *udp, const struct orr_run_link *desc, const struct orr_layout *layout,
+                 int64_t step_ns);
+void orr_udp_close(struct orr_udp *udp);
+
+/* [rt] A frame out. Never enters the kernel. A full ring is counted (orr_ring_refused). O(bytes). */
+void orr_udp_publish(struct orr_udp *udp, const uint64_t head[ORR_WIRE_OUT_WORDS], const uint64_t *payload);
+/* [rt] What has come, to the rules: at most as many commands as the ring holds. Returns whether a peer said that the run shall end. */
+bool orr_udp_take(struct orr_udp *udp, struct orr_rules *rules);
+
+/* [any] For lockstep, on the session's thread: waits until something has come, at most `most_ns`; and hands over once more what is not
+ * answered yet, in case a packet was lost. */
+void orr_udp_wait(struct orr_udp *udp, int64_t most_ns);
+void orr_udp_repeat(struct orr_udp *udp);
+
+/* [any] The relay's: a datagram of any bytes from anywhere. Returns the bytes of a reply to the same address in `reply`
+ * [ORR_WIRE_PACKET_MAX], 0 for none. O(bytes). */
+size_t orr_udp_receive(struct orr_udp *udp, const struct sockaddr_in *from, const uint8_t *bytes, size_t count,
+                       uint8_t *reply);
+/* [any] The relay's: piece `piece` of the oldest frame handed over, as a packet of the returned length in `packet`
+ * [ORR_WIRE_PACKET_MAX]. 0 when there is none to send, or nobody to send it to. The frame is given back with its last piece. */
+size_t orr_udp_send(struct orr_udp *udp, uint32_t *piece, uint8_t *packet);
+/* [any] The relay's: the packet that says that the run is over. */
+size_t orr_udp_farewell(struct orr_udp *udp, uint8_t *packet);
+
+#endif
