@@ -8,6 +8,7 @@
 #include "io/config/unit.h"
 #include "tools/commands.h"
 #include "tools/evaluation.h"
+#include "tools/json_numbers.h"
 #include "tools/trajectory.h"
 
 struct arguments {
@@ -124,13 +125,14 @@ static bool find_node(const struct orr_config *config, const struct orr_model *m
 }
 
 static int print(const struct arguments *a, json_t *result) {
-  int exit_status = ORR_EXIT_BAD;
-  if (json_dumpf(result, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) == 0) {
+  char place[200];
+  int exit_status = orr_json_is_finite(result, place, sizeof place) ? ORR_EXIT_OK : ORR_EXIT_BAD;
+  if (exit_status == ORR_EXIT_OK) {
+    json_dumpf(result, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     putchar('\n');
-    exit_status = ORR_EXIT_OK;
   } else {
-    fprintf(stderr, "%s: error: some number of the result is not finite; are masses or speeds of the case absurd?\n",
-            a->given);
+    fprintf(stderr, "%s: error: %s of the result is not a finite number; are masses or speeds of the case absurd?\n",
+            a->given, place);
   }
   json_decref(result);
   return exit_status;

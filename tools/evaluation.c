@@ -12,6 +12,7 @@
 #include "core/kinematics.h"
 #include "core/loop_motion.h"
 #include "core/operators.h"
+#include "tools/json_numbers.h"
 
 static double *numbers(int count) { return orr_aligned_block(sizeof(double) * (size_t)count); }
 
@@ -122,6 +123,19 @@ static enum orr_status run_closed(struct orr_evaluation *e) {
   return orr_closed_forward(c, ws, e->force, e->prescribed, e->accel);
 }
 
+static enum orr_status solve(struct orr_evaluation *e) {
+  const struct orr_model *m = e->compiled.model;
+  struct orr_workspace *ws = e->compiled.ws;
+  if (e->mechanism.closed && !e->inverse)
+    return run_closed(e);
+  if (e->composite)
+    return run_composite(e);
+  if (!e->inverse)
+    return orr_forward(m, ws, e->force, e->prescribed, e->accel);
+  orr_inverse(m, ws, e->accel, e->force);
+  return ORR_OK;
+}
+
 enum orr_status orr_evaluation_run(struct orr_evaluation *e, int *body) {
   const struct orr_model *m = e->compiled.model;
   struct orr_workspace *ws = e->compiled.ws;
@@ -129,26 +143,17 @@ enum orr_status orr_evaluation_run(struct orr_evaluation *e, int *body) {
   orr_state_set(m, ws, e->q, e->u);
   orr_poses_update(m, ws);
   orr_evaluation_externals(e);
-  if (e->inverse)
-    orr_inverse(m, ws, e->accel, e->force);
-  else if (e->mechanism.closed)
-    status = run_closed(e);
-  else if (e->composite)
-    status = run_composite(e);
-  else
-    status = orr_forward(m, ws, e->force, e->prescribed, e->accel);
+  if (e->operational_count) /* a compliance that is infinite; inverse dynamics would not notice */
+    status = orr_articulated_factor(m, ws);
+  if (status == ORR_OK)
+    status = solve(e);
   *body = ws->failed_body;
   return status;
 }
 
 /* ---- the result -------------------------------------------------------------------------------------------- */
 
-static json_t *array(const double *x, int count) {
-  json_t *list = json_array();
-  for (int i = 0; i < count; i++)
-    json_array_append_new(list, json_real(x[i]));
-  return list;
-}
+static json_t *array(const double *x, int count) { return orr_json_numbers(x, (size_t)count); }
 
 static json_t *array_vec3(orr_vec3 x) { return array((const double[]){x.x, x.y, x.z}, 3); }
 
@@ -264,7 +269,7 @@ static void set_mass_matrix(struct orr_evaluation *e, json_t *root) {
   orr_composite_dense(composite, dense);
   json_object_set_new(root, "mass_matrix", matrix(dense, m->u_count));
   if (orr_log_det_mass(m, e->compiled.ws, &log_det) == ORR_OK)
-    json_object_set_new(root, "log_det_mass_matrix", json_real(log_det));
+    json_object_set_new(root, "log_det_mass_matrix", orr_json_number(log_det));
   free(dense);
   free(block);
 }
@@ -293,8 +298,8 @@ json_t *orr_evaluation_json(struct orr_evaluation *e) {
   if (is_closed(e))
     json_object_set_new(root, "multipliers", multipliers_json(e, &open));
   free(open.multipliers);
-  json_object_set_new(root, "kinetic_energy", json_real(orr_kinetic_energy(m, ws)));
-  json_object_set_new(root, "potential_energy", json_real(orr_potential_energy(m, ws)));
+  json_object_set_new(root, "kinetic_energy", orr_json_number(orr_kinetic_energy(m, ws)));
+  json_object_set_new(root, "potential_energy", orr_json_number(orr_potential_energy(m, ws)));
   json_object_set_new(root, "momentum", array_spatial(orr_momentum(m, ws)));
   set_mass_matrix(e, root);
   if (e->operational_count)

@@ -39,7 +39,7 @@ int orr_evaluation_open_loop(struct orr_evaluation *e, char *text, size_t size);
 /* Solves. On failure *body is the body (file order); of a loop, mechanism.closed->failed_loop tells. */
 enum orr_status orr_evaluation_run(struct orr_evaluation *e, int *body);
 
-/* After a run that went well. A number that is not finite makes it unprintable. */
+/* After a run that went well. Numbers that are not finite: json_numbers.h. */
 json_t *orr_evaluation_json(struct orr_evaluation *e);
 
 #endif

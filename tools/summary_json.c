@@ -1,13 +1,7 @@
 /* The summary of a spacecraft as data. */
 #include "core/hinge_kinds.h"
+#include "tools/json_numbers.h"
 #include "tools/summary.h"
-
-static json_t *numbers(size_t n, const double *values) {
-  json_t *list = json_array();
-  for (size_t i = 0; i < n; i++)
-    json_array_append_new(list, json_real(values[i]));
-  return list;
-}
 
 static json_t *count(size_t n) { return json_integer((json_int_t)n); }
 
@@ -24,11 +18,11 @@ static json_t *hinge_json(const struct orr_description *d, const struct orr_hing
         o, "to", json_sprintf("%s.%s", d->bodies[h->parent].name, d->bodies[h->parent].nodes[h->parent_node].name));
   json_t *axes = json_array();
   for (size_t i = 0; i < kind->axis_count; i++)
-    json_array_append_new(axes, numbers(3, h->axes[i]));
+    json_array_append_new(axes, orr_json_numbers(h->axes[i], 3));
   json_object_set_new(o, "axes", axes);
   if (kind->scalar && kind->speed_count) {
-    json_object_set_new(o, "stiffness", numbers(kind->speed_count, h->stiffness));
-    json_object_set_new(o, "damping", numbers(kind->speed_count, h->damping));
+    json_object_set_new(o, "stiffness", orr_json_numbers(h->stiffness, kind->speed_count));
+    json_object_set_new(o, "damping", orr_json_numbers(h->damping, kind->speed_count));
   }
   return o;
 }
@@ -46,9 +40,9 @@ static json_t *body_json(const struct orr_summary *s, size_t i) {
   json_object_set_new(o, "nodes", nodes);
   json_object_set_new(o, "modes", count(b->mode_count));
   if (m->given_hz)
-    json_object_set_new(o, "frequencies", numbers(m->count, m->given_hz));
+    json_object_set_new(o, "frequencies", orr_json_numbers(m->given_hz, m->count));
   if (m->coupled_hz)
-    json_object_set_new(o, "coupled_frequencies", numbers(m->count, m->coupled_hz));
+    json_object_set_new(o, "coupled_frequencies", orr_json_numbers(m->coupled_hz, m->count));
   if (b->flexible)
     json_object_set_new(o, "deformation", json_string(b->deformation == ORR_DEFORMATION_FULL ? "full" : "linearized"));
   return o;
@@ -98,9 +92,9 @@ json_t *orr_summary_json(const struct orr_summary *s) {
   json_object_set_new(o, "modes", count(s->modes));
   json_object_set_new(o, "trees", count(s->trees));
   json_object_set_new(o, "mass", json_real(s->rest.mass));
-  json_object_set_new(o, "com", numbers(3, s->rest.com));
-  json_object_set_new(o, "inertia", numbers(6, s->rest.inertia));
-  json_object_set_new(o, "gravity", numbers(3, d->gravity));
+  json_object_set_new(o, "com", orr_json_numbers(s->rest.com, 3));
+  json_object_set_new(o, "inertia", orr_json_numbers(s->rest.inertia, 6));
+  json_object_set_new(o, "gravity", orr_json_numbers(d->gravity, 3));
   json_object_set_new(o, "bodies", bodies);
   json_object_set_new(o, "loops", loops);
   if (d->loop_count)

@@ -7,6 +7,7 @@
 #include "core/hinge.h"
 #include "core/kinematics.h"
 #include "io/config/unit.h"
+#include "tools/json_numbers.h"
 
 const char *orr_trajectory_parse(struct orr_trajectory *t, const char *times) {
   char word[64];
@@ -52,10 +53,7 @@ static void apply(struct orr_drive *drive, struct orr_workspace *ws, const struc
 /* ---- JSON --------------------------------------------------------------------------------------------------------- */
 
 static void set_numbers(json_t *object, const char *name, const double *x, int count) {
-  json_t *list = json_array();
-  for (int i = 0; i < count; i++)
-    json_array_append_new(list, json_real(x[i]));
-  json_object_set_new(object, name, list);
+  json_object_set_new(object, name, orr_json_numbers(x, (size_t)count));
 }
 
 static void set_attitude(json_t *object, const double *q) {
@@ -97,8 +95,8 @@ static json_t *sample(const struct orr_evaluation *e, const struct orr_integrati
   for (int b = 0; b < m->body_count; b++)
     json_object_set_new(bodies, e->description->bodies[b].name, body_state(&m->links[m->link_of_body[b]], i->q, i->u));
   json_object_set_new(object, "state", bodies);
-  json_object_set_new(object, "kinetic_energy", json_real(orr_kinetic_energy(m, ws)));
-  json_object_set_new(object, "potential_energy", json_real(orr_potential_energy(m, ws)));
+  json_object_set_new(object, "kinetic_energy", orr_json_number(orr_kinetic_energy(m, ws)));
+  json_object_set_new(object, "potential_energy", orr_json_number(orr_potential_energy(m, ws)));
   sp_to(six, orr_momentum(m, ws));
   set_numbers(object, "momentum", six, 6);
   return object;
