@@ -124,8 +124,7 @@ static int run(int argc, char **argv, json_t *json) {
       path = argv[i];
   }
   struct orr_diagnostics *d = orr_diagnostics_create();
-  struct orr_config *config = orr_config_load(path, NULL, d);
-  const struct orr_run *file = config ? orr_run_read(config) : NULL;
+  const struct orr_run *file = orr_run_load(path, NULL, d);
   orr_diagnostics_print(d, 0, stderr, false);
   int status = file ? measure(file, path, frames, json) : ORR_EXIT_BAD;
   orr_diagnostics_destroy(d);

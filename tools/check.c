@@ -43,10 +43,8 @@ static json_t *messages_json(struct orr_diagnostics *d) {
 /* Describes a file, as text or into the list. False when it is wrong. */
 static bool check_file(const char *path, json_t *list, bool colour) {
   struct orr_diagnostics *d = orr_diagnostics_create();
-  struct orr_config *config = orr_config_load(path, NULL, d);
-  const struct orr_run *run = config && orr_config_is_run(config) ? orr_run_read(config) : NULL;
-  if (config && orr_config_is_run(config) && !run)
-    config = NULL;
+  const struct orr_run *run;
+  struct orr_config *config = orr_run_check(path, NULL, d, &run);
   json_t *o = json_object();
   fflush(stdout); /* so that the errors of this file do not overtake what was said of the last */
   orr_diagnostics_print(d, 0, stderr, colourful(STDERR_FILENO));

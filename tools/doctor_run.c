@@ -10,8 +10,7 @@
 bool orr_doctor_run_open(struct orr_doctor_run *run, const char *path) {
   memset(run, 0, sizeof *run);
   run->diagnostics = orr_diagnostics_create();
-  struct orr_config *config = orr_config_load(path, NULL, run->diagnostics);
-  const struct orr_run *file = config ? orr_run_read(config) : NULL;
+  const struct orr_run *file = orr_run_load(path, NULL, run->diagnostics);
   orr_diagnostics_print(run->diagnostics, 0, stderr, false);
   if (!file)
     return false;

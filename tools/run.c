@@ -291,8 +291,7 @@ static int run(int argc, char **argv) {
   if (status == ORR_EXIT_OK) {
     const struct orr_config_options options = {.settings = a.settings, .setting_count = a.setting_count};
     struct orr_diagnostics *d = orr_diagnostics_create();
-    struct orr_config *config = orr_config_load(a.path, &options, d);
-    const struct orr_run *file = config ? orr_run_read(config) : NULL;
+    const struct orr_run *file = orr_run_load(a.path, &options, d);
     orr_diagnostics_print(d, 0, stderr, false);
     if (file && a.plot && !file->duration_ns)
       status = usage("a picture needs a run with a duration: in the file, or by", "--duration 10s");

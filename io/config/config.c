@@ -11,6 +11,7 @@ struct orr_config {
   struct orr_draft draft;
   struct orr_description description;
   struct orr_place sections[ORR_SECTION_COUNT], section_keys[ORR_SECTION_COUNT];
+  bool spacecraft_good;
 };
 
 struct top_keys {
@@ -47,6 +48,8 @@ static void keep_sections(struct orr_config *c, const struct top_keys *keys, str
     if (named)
       orr_read_error(&c->reader, key, "section-in-spacecraft",
                      "'%s' belongs in the run file, not in the file of its spacecraft", top_table[k].name);
+    if (c->sections[section].node)
+      continue;
     c->sections[section] = keys->sections[section];
     c->section_keys[section] = key;
   }
@@ -69,7 +72,9 @@ static void read_top(struct orr_config *c, const struct orr_file *file, orr_sour
     return;
   struct orr_place key = orr_place_key(c->reader.diagnostics, root, orr_yaml_find(root.node, "spacecraft"));
   if (keys.spacecraft.node->kind != ORR_YAML_SCALAR) {
+    size_t errors = orr_diagnostics_errors(c->reader.diagnostics);
     orr_spacecraft_read(&c->draft, &c->files, file, keys.spacecraft, key, &c->description);
+    c->spacecraft_good = orr_diagnostics_errors(c->reader.diagnostics) == errors;
     return;
   }
   orr_source at = orr_place_source(c->reader.diagnostics, keys.spacecraft);
@@ -85,10 +90,9 @@ static void read_top(struct orr_config *c, const struct orr_file *file, orr_sour
     read_top(c, other, orr_sources_add(orr_diagnostics_sources(c->reader.diagnostics), l), true);
 }
 
-struct orr_config *orr_config_load(const char *path, const struct orr_config_options *options,
+struct orr_config *orr_config_read(const char *path, const struct orr_config_options *options,
                                    struct orr_diagnostics *diagnostics) {
   struct orr_arena *arena = orr_diagnostics_arena(diagnostics);
-  size_t errors = orr_diagnostics_errors(diagnostics), first = orr_diagnostics_count(diagnostics);
   struct orr_config *c = orr_arena_alloc(arena, 1, sizeof *c);
   c->reader = (struct orr_reader){diagnostics, arena};
   c->files.reader = c->draft.reader = &c->reader;
@@ -103,9 +107,18 @@ struct orr_config *orr_config_load(const char *path, const struct orr_config_opt
     overlaid.root = orr_setting_apply(&c->reader, overlaid.root, options->settings[i]);
   if (overlaid.root)
     read_top(c, &overlaid, 0, false);
+  return c;
+}
+
+struct orr_config *orr_config_load(const char *path, const struct orr_config_options *options,
+                                   struct orr_diagnostics *diagnostics) {
+  size_t errors = orr_diagnostics_errors(diagnostics), first = orr_diagnostics_count(diagnostics);
+  struct orr_config *c = orr_config_read(path, options, diagnostics);
   orr_diagnostics_sort(diagnostics, first);
   return orr_diagnostics_errors(diagnostics) > errors ? NULL : c;
 }
+
+bool orr_config_spacecraft_is_good(const struct orr_config *c) { return c->spacecraft_good; }
 
 const struct orr_description *orr_config_description(const struct orr_config *c) { return &c->description; }
 

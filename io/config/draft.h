@@ -31,6 +31,7 @@ struct orr_draft_body {
 
 struct orr_draft {
   struct orr_reader *reader;
+  size_t errors_before;          /* what had been reported when its reading began: not of the spacecraft */
   struct orr_names names;        /* bodies → index */
   struct orr_body_desc *bodies;  /* [body_count] */
   struct orr_draft_body *drafts; /* [body_count] */
@@ -70,6 +71,15 @@ void orr_draft_judge(struct orr_draft *draft, const struct orr_description *desc
 void orr_draft_judge_loops(struct orr_draft *draft, const struct orr_description *description);
 
 struct orr_config;
+struct orr_config_options;
+
+/* [init] As orr_config_load, but never NULL, so that the sections of a run can be judged beside a spacecraft that is wrong; the
+ * messages are not sorted. */
+struct orr_config *orr_config_read(const char *path, const struct orr_config_options *options,
+                                   struct orr_diagnostics *diagnostics);
+
+/* [any] Whether the spacecraft is there and right, so that what refers to it can be judged. */
+bool orr_config_spacecraft_is_good(const struct orr_config *config);
 
 /* [any] What a model was read into, for reading what refers to it: cases, and the devices of a run. */
 struct orr_draft *orr_config_draft(struct orr_config *config);

@@ -194,7 +194,7 @@ static void read_one(struct orr_draft *draft, const struct orr_scope *scope, str
   const struct orr_thing thing = {.what = "a loop", .place = place};
   orr_read_mapping(draft->reader, &thing, loop_table, LOOP_KEYS, &r.keys, &r.present);
   r.loop->method = (enum orr_loop_method)r.keys.method;
-  if (place.node->kind == ORR_YAML_MAPPING)
+  if (place.node->kind == ORR_YAML_MAPPING || place.node->kind == ORR_YAML_NULL)
     read_kind(&r);
   if (orr_diagnostics_errors(draft->reader->diagnostics) == errors && !r.doubtful)
     draft->loop_count++; /* a wrong one is not judged any further */

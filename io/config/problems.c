@@ -219,7 +219,7 @@ static void tell_problem(struct orr_draft *draft, const struct orr_description *
 void orr_draft_judge(struct orr_draft *draft, const struct orr_description *d) {
   struct orr_reader *r = draft->reader;
   /* With nothing readable under `bodies` there is no saying that there are none. */
-  if (d->body_count == 0 && orr_diagnostics_errors(r->diagnostics) > 0)
+  if (d->body_count == 0 && orr_diagnostics_errors(r->diagnostics) > draft->errors_before)
     return;
   struct orr_problem *problems = orr_arena_alloc(r->arena, ORR_MESSAGES_KEPT, sizeof *problems);
   void *scratch = orr_arena_alloc(r->arena, orr_validate_scratch_size(d), 1);

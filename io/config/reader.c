@@ -276,8 +276,8 @@ static bool read_choice(struct orr_reader *r, struct orr_place place, const stru
     orr_read_error(r, place, "unknown-choice", "unknown %s '%.60s', did you mean '%s'?", key->name, place.node->text,
                    nearest.best);
   else
-    orr_read_error(r, place, "unknown-choice", "unknown %s '%.60s'; it is one of %s", key->name, place.node->text,
-                   list);
+    orr_read_error(r, place, "unknown-choice", "unknown %s '%.60s'; it %s %s", key->name, place.node->text,
+                   key->choices[1] ? "is one of" : "can only be", list);
   return false;
 }
 
@@ -376,6 +376,14 @@ static void report_unknown_key(struct orr_reader *r, const struct orr_thing *thi
   list_names(list, sizeof list, names, " and ");
   orr_read_error(r, key, "unknown-key", "unknown key '%.60s' in %s; it takes %s", key.node->text, name_of(r, thing),
                  list);
+}
+
+struct orr_place orr_read_member(struct orr_reader *r, const struct orr_thing *thing, const char *key) {
+  struct orr_place whole = thing->key.node ? thing->key : thing->place;
+  if (thing->place.node->kind != ORR_YAML_MAPPING)
+    return whole;
+  size_t at = orr_yaml_find(thing->place.node, key);
+  return at < orr_place_count(thing->place) ? orr_place_value(r->diagnostics, thing->place, at) : whole;
 }
 
 static bool report_missing(struct orr_reader *r, const struct orr_thing *thing, const struct orr_key *keys,

@@ -62,6 +62,9 @@ struct orr_thing {
 bool orr_read_mapping(struct orr_reader *reader, const struct orr_thing *thing, const struct orr_key *keys,
                       size_t key_count, void *target, uint64_t *present);
 
+/* [init] The place of a value of a thing by its key, or of the thing where it has none; O(keys). */
+struct orr_place orr_read_member(struct orr_reader *reader, const struct orr_thing *thing, const char *key);
+
 /* [init] One value; `name` is the key's, for messages. */
 bool orr_read_number(struct orr_reader *reader, struct orr_place place, const char *name, const char *unit,
                      const struct orr_range *range, double *out);

@@ -41,6 +41,20 @@ static const struct orr_key simulation_table[] = {
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
+/* The first section of the run, else its spacecraft. */
+static orr_source anywhere(const struct orr_run_draft *d) {
+  orr_source first = orr_config_description(d->config)->source;
+  uint32_t offset = UINT32_MAX;
+  for (size_t i = 0; i < ORR_SECTION_COUNT; i++) {
+    struct orr_place key = orr_config_section_key(d->config, (enum orr_section)i);
+    if (key.node && key.node->offset < offset) {
+      offset = key.node->offset;
+      first = orr_place_source(d->reader->diagnostics, key);
+    }
+  }
+  return first;
+}
+
 static void read_simulation(struct orr_run_draft *d) {
   struct simulation_keys keys = {.substeps = 1, .seed = 1};
   const struct orr_thing thing = {.what = "simulation",
@@ -48,18 +62,19 @@ static void read_simulation(struct orr_run_draft *d) {
                                   .key = orr_config_section_key(d->config, ORR_SECTION_SIMULATION)};
   uint64_t present;
   if (!thing.place.node) {
-    orr_report(d->reader->diagnostics, ORR_ERROR, 0, "missing-key",
+    orr_report(d->reader->diagnostics, ORR_ERROR, anywhere(d), "missing-key",
                "a run needs a section 'simulation' with a 'step', and this file has none");
     return;
   }
   orr_read_mapping(d->reader, &thing, simulation_table, COUNT(simulation_table), &keys, &present);
   if (keys.step % keys.substeps)
-    orr_read_error(d->reader, thing.key, "substeps",
+    orr_read_error(d->reader, orr_read_member(d->reader, &thing, "substeps"), "substeps",
                    "a step of %lld ns cannot be divided into %lld sub-steps of whole nanoseconds", (long long)keys.step,
                    (long long)keys.substeps);
   if (keys.step && keys.duration % keys.step)
-    orr_read_error(d->reader, thing.key, "duration", "the duration is no whole number of steps: %.9g s of %.9g s",
-                   1e-9 * (double)keys.duration, 1e-9 * (double)keys.step);
+    orr_read_error(d->reader, orr_read_member(d->reader, &thing, "duration"), "duration",
+                   "the duration is no whole number of steps: %.9g s of %.9g s", 1e-9 * (double)keys.duration,
+                   1e-9 * (double)keys.step);
   d->run->plant.step_ns = keys.step;
   d->run->plant.substeps = (int)keys.substeps;
   d->run->plant.integrator = (enum orr_integrator)keys.integrator;
@@ -67,7 +82,8 @@ static void read_simulation(struct orr_run_draft *d) {
   d->run->duration_ns = keys.duration;
   if (keys.initial.node && !orr_expect_mapping(d->reader, keys.initial, "initial"))
     keys.initial.node = NULL;
-  d->run->initial = orr_case_read_state(d->config, keys.initial);
+  if (!d->blind)
+    d->run->initial = orr_case_read_state(d->config, keys.initial);
 }
 
 /* ---- environment -------------------------------------------------------------------------------------------------- */
@@ -85,7 +101,7 @@ static void read_environment(struct orr_run_draft *d) {
     return;
   orr_read_mapping(d->reader, &thing, table, 1, &gravity, &present);
   if (present && (g[0] != 0 || g[1] != 0 || g[2] != 0))
-    orr_read_error(d->reader, thing.key, "gravity-twice",
+    orr_read_error(d->reader, orr_read_member(d->reader, &thing, "gravity"), "gravity-twice",
                    "gravity is given by the spacecraft and by the environment; it is given once");
 }
 
@@ -144,22 +160,29 @@ static bool read_targets(struct orr_run_draft *d, struct orr_place place, struct
   return good;
 }
 
+static bool find_pointed(struct orr_run_draft *d, struct orr_place key, struct orr_place node,
+                         struct orr_pointing_desc *out) {
+  if (d->blind)
+    return false;
+  int body = orr_draft_find_body(d->draft, &d->draft->own, key, key.node->text);
+  if (!node.node || !orr_draft_read_reference(d->draft, &d->draft->own, node, "node", &out->body, &out->node) ||
+      body < 0)
+    return false;
+  if (out->body == body)
+    return true;
+  orr_read_error(d->reader, node, "pointing", "the node must be one of '%.60s', whose pointing this is",
+                 key.node->text);
+  return false;
+}
+
 static bool read_pointing(struct orr_run_draft *d, struct orr_place key, struct orr_place value,
                           struct orr_pointing_desc *out) {
   struct pointing_keys keys = {0};
   uint64_t present;
   const struct orr_thing thing = {.what = "pointing of", .name = key.node->text, .place = value, .key = key};
-  int body = orr_draft_find_body(d->draft, &d->draft->own, key, key.node->text);
-  if (body < 0 || !orr_read_mapping(d->reader, &thing, pointing_table, COUNT(pointing_table), &keys, &present))
-    return false;
-  if (!orr_draft_read_reference(d->draft, &d->draft->own, keys.node, "node", &out->body, &out->node))
-    return false;
-  if (out->body != body) {
-    orr_read_error(d->reader, keys.node, "pointing", "the node must be one of '%.60s', whose pointing this is",
-                   key.node->text);
-    return false;
-  }
-  return read_targets(d, keys.target, out);
+  bool good = orr_read_mapping(d->reader, &thing, pointing_table, COUNT(pointing_table), &keys, &present);
+  good = find_pointed(d, key, keys.node, out) && good;
+  return (!keys.target.node || read_targets(d, keys.target, out)) && good;
 }
 
 static void read_pointings(struct orr_run_draft *d) {
@@ -200,26 +223,58 @@ static void finish_plant(struct orr_run_draft *d) {
   run->plant.device_count = d->device_count;
 }
 
-const struct orr_run *orr_run_read(struct orr_config *config) {
+static const struct orr_run *read_sections(struct orr_config *config) {
   struct orr_draft *draft = orr_config_draft(config);
   struct orr_run_draft d = {.config = config, .draft = draft, .reader = draft->reader};
-  size_t errors = orr_diagnostics_errors(d.reader->diagnostics), first = orr_diagnostics_count(d.reader->diagnostics);
+  size_t errors = orr_diagnostics_errors(d.reader->diagnostics);
   d.run = orr_arena_alloc(d.reader->arena, 1, sizeof *d.run);
   d.run->config = config;
+  d.blind = !orr_config_spacecraft_is_good(config);
   read_simulation(&d);
   read_environment(&d);
   orr_run_read_realtime(&d);
+  size_t before = orr_diagnostics_errors(d.reader->diagnostics);
   orr_run_read_devices(&d, ORR_SECTION_ACTUATORS, ORR_ACTUATOR);
   orr_run_read_devices(&d, ORR_SECTION_SENSORS, ORR_SENSOR);
   orr_run_check_devices(&d);
   read_pointings(&d);
+  d.partial = d.blind || orr_diagnostics_errors(d.reader->diagnostics) > before;
   finish_plant(&d);
-  if (orr_diagnostics_errors(d.reader->diagnostics) == errors) {
+  if (!d.blind)
     build_table(&d);
-    orr_run_read_script(&d);
-    orr_run_read_links(&d);
-    orr_run_read_expect(&d);
-  }
-  orr_diagnostics_sort(d.reader->diagnostics, first);
-  return orr_diagnostics_errors(d.reader->diagnostics) > errors ? NULL : d.run;
+  orr_run_read_script(&d);
+  orr_run_read_links(&d);
+  orr_run_read_expect(&d);
+  return d.blind || orr_diagnostics_errors(d.reader->diagnostics) > errors ? NULL : d.run;
+}
+
+const struct orr_run *orr_run_read(struct orr_config *config) {
+  struct orr_diagnostics *d = orr_config_draft(config)->reader->diagnostics;
+  size_t first = orr_diagnostics_count(d);
+  const struct orr_run *run = read_sections(config);
+  orr_diagnostics_sort(d, first);
+  return run;
+}
+
+/* Both at once, so that the messages of both stand in one order. */
+static struct orr_config *load(const char *path, const struct orr_config_options *options, struct orr_diagnostics *d,
+                               bool always, const struct orr_run **run) {
+  size_t errors = orr_diagnostics_errors(d), first = orr_diagnostics_count(d);
+  struct orr_config *config = orr_config_read(path, options, d);
+  *run = NULL;
+  if (orr_config_is_run(config) || (always && orr_diagnostics_errors(d) == errors))
+    *run = read_sections(config);
+  orr_diagnostics_sort(d, first);
+  return orr_diagnostics_errors(d) > errors ? NULL : config;
+}
+
+const struct orr_run *orr_run_load(const char *path, const struct orr_config_options *options,
+                                   struct orr_diagnostics *diagnostics) {
+  const struct orr_run *run;
+  return load(path, options, diagnostics, true, &run) ? run : NULL;
+}
+
+struct orr_config *orr_run_check(const char *path, const struct orr_config_options *options,
+                                 struct orr_diagnostics *diagnostics, const struct orr_run **run) {
+  return load(path, options, diagnostics, false, run);
 }

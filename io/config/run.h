@@ -1,7 +1,7 @@
 /* Reads the sections of a run file (conventions, "The run file") beside its spacecraft: devices, pointing, simulation, scripted commands,
  * links to flight software, what a run in real time asks of the machine, and what is expected of the run.
  *
- * orr_config_load → orr_run_read → use it while the diagnostics live. [init]; one thread at a time.
+ * orr_run_load → use it while the diagnostics live. [init]; one thread at a time.
  * A section, kind or transport that is not built yet is an error that says so.
  */
 #ifndef ORR_IO_CONFIG_RUN_H
@@ -116,7 +116,16 @@ struct orr_run {
   const struct orr_run_expect *expects;
 };
 
-/* [init] NULL when anything is wrong: every mistake is then among the diagnostics that the config was loaded with. O(text). */
+/* [init] Reads a run file with its spacecraft. NULL when anything is wrong: every mistake is then among the diagnostics; one in the
+ * spacecraft hides only what refers to it. Options may be NULL. Cost as orr_config_load. */
+const struct orr_run *orr_run_load(const char *path, const struct orr_config_options *options,
+                                   struct orr_diagnostics *diagnostics);
+
+/* [init] The same for a file that may be a model alone: *run is then NULL. */
+struct orr_config *orr_run_check(const char *path, const struct orr_config_options *options,
+                                 struct orr_diagnostics *diagnostics, const struct orr_run **run);
+
+/* [init] The sections of a file that orr_config_load found right; as orr_run_load. O(text). */
 const struct orr_run *orr_run_read(struct orr_config *config);
 
 #endif

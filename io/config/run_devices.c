@@ -44,8 +44,8 @@ static const struct orr_range *range_of(struct reading *r, const struct orr_para
 /* "N m|N" is the unit of a torque on an angle and of a force on a distance. */
 static const char *unit_of(struct reading *r, const struct orr_param *p) {
   const char *bar = p->unit ? strchr(p->unit, '|') : NULL;
-  if (!bar || r->kind->host != ORR_ON_COORDINATE)
-    return p->unit;
+  if (!bar || r->kind->host != ORR_ON_COORDINATE || r->d->blind)
+    return p->unit; /* either will do where the hinge is not known */
   return r->linear ? bar + 1 : orr_arena_copy(r->d->reader->arena, p->unit, (size_t)(bar - p->unit));
 }
 
@@ -217,6 +217,8 @@ static bool find_coordinate(struct reading *r, struct orr_device_desc *out) {
 static bool find_host(struct reading *r, struct orr_device_desc *out) {
   struct orr_draft *draft = r->d->draft;
   const struct common *c = &r->target->common;
+  if (r->d->blind)
+    return true;
   if (r->kind->host == ORR_ON_NODE) {
     if (!c->node.node || !orr_draft_read_reference(draft, &draft->own, c->node, "node", &out->body, &out->node))
       return false;
@@ -251,14 +253,14 @@ static bool read_timing(struct reading *r, struct orr_device_desc *out) {
   struct orr_place mapping = r->thing.place;
   size_t rate = orr_yaml_find(mapping.node, "rate"), phase = orr_yaml_find(mapping.node, "phase");
   out->divisor = 1;
-  if (rate < orr_place_count(mapping))
+  if (rate < orr_place_count(mapping) && r->target->common.rate > 0)
     out->divisor =
         orr_run_divisor(r->d, orr_place_value(r->d->reader->diagnostics, mapping, rate), r->target->common.rate);
   if (!out->divisor)
     return false;
   out->phase = (int)r->target->common.phase;
   out->delay = (int)r->target->common.delay;
-  if (out->phase < out->divisor)
+  if (out->phase < out->divisor || r->d->run->plant.step_ns <= 0)
     return true;
   orr_read_error(r->d->reader, orr_place_value(r->d->reader->diagnostics, mapping, phase), "out-of-range",
                  "'phase' counts frames within the %d between two samples, so it is at most %d", out->divisor,
@@ -320,17 +322,18 @@ static bool take_name(struct orr_run_draft *d, struct orr_thing thing) {
   if (!orr_read_name(d->reader, thing.key, thing.what))
     return false;
   int body = orr_config_find_body(d->config, thing.name), device = orr_names_find(&d->names, thing.name);
-  if (body < 0 && device < 0)
+  if (body < 0 && device < 0) {
+    orr_names_add(&d->names, d->reader->arena, thing.name, 0);
     return true;
+  }
   orr_read_error(d->reader, thing.key, "duplicate-name", "'%.60s' is the name of %s already", thing.name,
                  body >= 0 ? "a body" : "another device");
   return false;
 }
 
-static struct orr_device_desc *new_device(struct orr_run_draft *d, const char *name) {
+static struct orr_device_desc *new_device(struct orr_run_draft *d) {
   if (d->device_count == d->device_room)
     d->devices = orr_arena_grow(d->reader->arena, d->devices, d->device_count, sizeof *d->devices, &d->device_room);
-  orr_names_add(&d->names, d->reader->arena, name, (int32_t)d->device_count);
   return &d->devices[d->device_count++];
 }
 
@@ -361,8 +364,8 @@ static void read_device(struct orr_run_draft *d, struct orr_thing thing, enum or
   if (wrong)
     orr_read_error(d->reader, thing.key, "device", "%s '%.60s': %s", r.kind->name, thing.name, wrong);
   device.source = orr_place_entity(d->reader->diagnostics, thing.key, thing.place);
-  if (named && good && !wrong)
-    *new_device(d, thing.name) = device;
+  if (named && good && !wrong && !d->blind)
+    *new_device(d) = device;
 }
 
 void orr_run_read_devices(struct orr_run_draft *d, enum orr_section section, enum orr_device_role role) {

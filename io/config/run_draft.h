@@ -10,9 +10,11 @@ struct orr_run_draft {
   struct orr_draft *draft;
   struct orr_reader *reader;
   struct orr_run *run;
-  struct orr_names names; /* devices → index */
+  struct orr_names names; /* of devices, also of wrong ones */
   struct orr_device_desc *devices;
   size_t device_count, device_room;
+  bool blind;   /* the spacecraft is wrong: what refers to it is not judged, and no device is kept */
+  bool partial; /* devices were wrong: channels that are not in the table are not reported */
 };
 
 /* [init] Reads one of the sections of devices, after the simulation (rates are judged against its step). */

@@ -100,17 +100,20 @@ static int read_channels(struct orr_run_draft *d, struct orr_place list, const c
   for (size_t i = 0; i < orr_place_count(list); i++) {
     struct orr_place item = orr_place_item(d->reader->diagnostics, list, i);
     const char *pattern;
-    int before = count;
+    bool fits = false;
     if (!orr_read_text(d->reader, item, name, &pattern))
       return -1;
-    for (int k = 0; k < table->count && count <= table->count; k++) {
+    for (int k = 0; k < table->count; k++) {
       bool known = false;
+      if (table->channels[k].direction != direction || !orr_channel_matches(pattern, table->channels[k].name))
+        continue;
+      fits = true;
       for (int j = 0; j < count; j++)
         known |= found[j] == k;
-      if (!known && table->channels[k].direction == direction && orr_channel_matches(pattern, table->channels[k].name))
+      if (!known)
         found[count++] = k;
     }
-    if (count == before) {
+    if (!fits && !d->partial) {
       orr_read_error(d->reader, item, "unknown-channel", "no %s fits '%.80s'",
                      direction == ORR_CHANNEL_COMMAND ? "command" : "output", pattern);
       return -1;
@@ -187,11 +190,11 @@ static int read_transport(struct orr_run_draft *d, struct orr_place link) {
 }
 
 /* A name of shared memory: one slash, in front, and no more than the system takes. */
-static bool judge_name(struct orr_run_draft *d, struct orr_place link, const char *name) {
+static bool judge_name(struct orr_run_draft *d, const struct orr_thing *link, const char *name) {
   if (name && name[0] == '/' && name[1] && !strchr(name + 1, '/') && strlen(name) < 48)
     return true;
   orr_read_error(
-      d->reader, link, "link-name",
+      d->reader, orr_read_member(d->reader, link, "name"), "link-name",
       "a link over shared memory has a name such as '/orrery.fsw': a slash, then at most 46 letters without one");
   return false;
 }
@@ -258,16 +261,17 @@ static bool read_allowed(struct orr_run_draft *d, struct orr_place link, struct 
 }
 
 /* 0x0801 … : telemetry has type 0, commands type 1, both the flag of a secondary header; 64 ids on from it are ours too. */
-static bool read_id(struct orr_run_draft *d, struct orr_place place, const char *key, const char *text, unsigned type,
-                    uint16_t *out) {
+static bool read_id(struct orr_run_draft *d, const struct orr_thing *ids, const char *key, const char *text,
+                    unsigned type, uint16_t *out) {
   char *end;
   unsigned long id = strtoul(text, &end, 0);
   if (end != text && !*end && (id & 0xf800) == (0x0800u | type) && id <= (0x0fc0u | type) - ORR_WIRE_PIECES_MAX) {
     *out = (uint16_t)id;
     return true;
   }
-  orr_read_error(d->reader, place, "message-id", "the message id of %s is one of 0x%04x to 0x%04x, not '%.40s'", key,
-                 0x0800u | type, (0x0fc0u | type) - ORR_WIRE_PIECES_MAX, text);
+  orr_read_error(d->reader, orr_read_member(d->reader, ids, key), "message-id",
+                 "the message id of %s is one of 0x%04x to 0x%04x, not '%.40s'", key, 0x0800u | type,
+                 (0x0fc0u | type) - ORR_WIRE_PIECES_MAX, text);
   return false;
 }
 
@@ -284,21 +288,24 @@ static bool read_ids(struct orr_run_draft *d, struct orr_place place, struct orr
   uint64_t present;
   if (place.node && !orr_read_mapping(d->reader, &thing, table, COUNT(table), &keys, &present))
     return false;
-  return read_id(d, place, "telemetry", keys.telemetry, 0, &out->telemetry_id) &&
-         read_id(d, place, "commands", keys.commands, ORR_WIRE_ID_COMMAND, &out->command_id);
+  bool good = read_id(d, &thing, "telemetry", keys.telemetry, 0, &out->telemetry_id);
+  return read_id(d, &thing, "commands", keys.commands, ORR_WIRE_ID_COMMAND, &out->command_id) && good;
 }
 
-static bool read_udp(struct orr_run_draft *d, struct orr_place link, const struct link_keys *keys,
+static bool read_udp(struct orr_run_draft *d, const struct orr_thing *link, const struct link_keys *keys,
                      struct orr_run_link *out) {
   enum { IP_AND_UDP_BYTES = 28 };
   out->packet_max = (uint32_t)keys->mtu - IP_AND_UDP_BYTES;
-  if (!keys->listen) {
-    orr_read_error(d->reader, link, "missing-key", "a link over UDP needs 'listen', such as 127.0.0.1:5010");
-    return false;
-  }
-  return read_address(d, link, "listen", keys->listen, true, &out->listen) &&
-         (!keys->peer || read_address(d, link, "peer", keys->peer, true, &out->peer)) &&
-         read_allowed(d, link, keys->allow, out) && read_ids(d, keys->message_ids, out);
+  bool good = true;
+  if (keys->listen)
+    good = read_address(d, orr_read_member(d->reader, link, "listen"), "listen", keys->listen, true, &out->listen);
+  else if (orr_yaml_find(link->place.node, "listen") >= orr_place_count(link->place))
+    orr_read_error(d->reader, link->key, "missing-key", "a link over UDP needs 'listen', such as 127.0.0.1:5010");
+  if (keys->peer)
+    good &= read_address(d, orr_read_member(d->reader, link, "peer"), "peer", keys->peer, true, &out->peer);
+  if (keys->allow.node || !keys->peer || out->peer.port)
+    good &= read_allowed(d, link->key, keys->allow, out);
+  return read_ids(d, keys->message_ids, out) && good && keys->listen;
 }
 
 static bool judge_stand_in(struct orr_run_draft *d, struct orr_place key, const struct orr_run_link *link) {
@@ -313,17 +320,19 @@ static bool judge_stand_in(struct orr_run_draft *d, struct orr_place key, const 
   return false;
 }
 
-static bool judge_phase(struct orr_run_draft *d, struct orr_place key, const struct orr_run_link *link, int64_t phase) {
+static bool judge_phase(struct orr_run_draft *d, const struct orr_thing *thing, const struct orr_run_link *link,
+                        int64_t phase) {
   if (phase < link->divisor)
     return true;
-  orr_read_error(d->reader, key, "out-of-range",
+  orr_read_error(d->reader, orr_read_member(d->reader, thing, "phase"), "out-of-range",
                  "'phase' counts frames within the %d between two of the link, so it is at most %d", link->divisor,
                  link->divisor - 1);
   return false;
 }
 
 /* A key that means nothing for the transport is a mistake, not an ornament. */
-static bool judge_keys(struct orr_run_draft *d, struct orr_place link, uint64_t present, int transport) {
+static bool judge_keys(struct orr_run_draft *d, const struct orr_thing *link, uint64_t present, int transport) {
+  bool good = true;
   const uint64_t of_udp =
       UINT64_C(1) << LISTEN | UINT64_C(1) << PEER | UINT64_C(1) << ALLOW | UINT64_C(1) << IDS | UINT64_C(1) << MTU;
   const uint64_t foreign = present & (transport == ORR_TRANSPORT_UDP   ? UINT64_C(1) << NAME
@@ -331,41 +340,61 @@ static bool judge_keys(struct orr_run_draft *d, struct orr_place link, uint64_t 
                                                                        : of_udp | UINT64_C(1) << NAME);
   for (int i = 0; i < LINK_KEYS; i++)
     if (foreign >> i & 1) {
-      orr_read_error(d->reader, link, "link-key", "'%s' means nothing for the transport '%s'", link_table[i].name,
-                     transports[transport]);
-      return false;
+      size_t at = orr_yaml_find(link->place.node, link_table[i].name);
+      orr_read_error(d->reader, orr_place_key(d->reader->diagnostics, link->place, at), "link-key",
+                     "'%s' means nothing for the transport '%s'", link_table[i].name, transports[transport]);
+      good = false;
     }
-  return true;
+  return good;
+}
+
+static bool read_rate(struct orr_run_draft *d, const struct link_keys *keys, const struct orr_thing *thing,
+                      struct orr_run_link *out) {
+  double rate;
+  if (!keys->rate.node || !orr_read_number(d->reader, keys->rate, "rate", "Hz", &orr_range_positive, &rate))
+    return false;
+  out->divisor = orr_run_divisor(d, keys->rate, rate);
+  return out->divisor && (d->run->plant.step_ns <= 0 || judge_phase(d, thing, out, keys->phase));
+}
+
+static bool read_lists(struct orr_run_draft *d, const struct link_keys *keys, struct orr_run_link *out) {
+  out->telemetry_count = out->command_count = -1;
+  if (keys->telemetry.node)
+    out->telemetry_count = read_channels(d, keys->telemetry, "telemetry", ORR_CHANNEL_OUTPUT, &out->telemetry);
+  if (keys->commands.node)
+    out->command_count = read_channels(d, keys->commands, "commands", ORR_CHANNEL_COMMAND, &out->commands);
+  return out->telemetry_count >= 0 && out->command_count >= 0;
 }
 
 static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_place value, struct orr_run_link *out) {
   struct link_keys keys = {.wait = INT64_C(10000000000), .mtu = 1500};
   uint64_t present;
-  double rate;
   const struct orr_thing thing = {.what = "link", .name = key.node->text, .place = value, .key = key};
   if (!orr_expect_mapping(d->reader, value, key.node->text))
     return false;
   int transport = read_transport(d, value);
-  if (transport < 0 || !orr_read_mapping(d->reader, &thing, link_table, LINK_KEYS, &keys, &present) ||
-      !orr_read_number(d->reader, keys.rate, "rate", "Hz", &orr_range_positive, &rate))
+  if (transport < 0)
     return false;
+  bool good = orr_read_mapping(d->reader, &thing, link_table, LINK_KEYS, &keys, &present);
   *out = (struct orr_run_link){.name = key.node->text, .transport = (enum orr_transport)transport};
   out->name_shm = keys.name;
   out->wait_ns = keys.wait;
   out->asap = keys.latch == 1;
-  out->divisor = orr_run_divisor(d, keys.rate, rate);
   out->phase = (int)keys.phase;
-  out->telemetry_count = read_channels(d, keys.telemetry, "telemetry", ORR_CHANNEL_OUTPUT, &out->telemetry);
-  out->command_count = read_channels(d, keys.commands, "commands", ORR_CHANNEL_COMMAND, &out->commands);
   out->stand_in = present >> STIFFNESS & 1 && present >> DAMPING & 1;
   memcpy(out->stiffness, keys.stiffness, sizeof out->stiffness);
   memcpy(out->damping, keys.damping, sizeof out->damping);
-  if (!out->divisor || out->telemetry_count < 0 || out->command_count < 0)
-    return false;
-  return judge_phase(d, key, out, keys.phase) && read_timeout(d, keys.timeout, out) &&
-         read_lockstep(d, keys.lockstep, out) && judge_keys(d, value, present, transport) &&
-         (transport != ORR_TRANSPORT_SHM || judge_name(d, value, keys.name)) &&
-         (transport != ORR_TRANSPORT_UDP || read_udp(d, value, &keys, out)) && judge_stand_in(d, key, out);
+  good = read_rate(d, &keys, &thing, out) && good;
+  good = read_lists(d, &keys, out) && good;
+  good = read_timeout(d, keys.timeout, out) && good;
+  good = read_lockstep(d, keys.lockstep, out) && good;
+  good = judge_keys(d, &thing, present, transport) && good;
+  bool named = present >> NAME & 1 || orr_yaml_find(value.node, "name") >= orr_place_count(value);
+  if (transport == ORR_TRANSPORT_SHM && named)
+    good = judge_name(d, &thing, keys.name) && good;
+  if (transport == ORR_TRANSPORT_UDP)
+    good = read_udp(d, &thing, &keys, out) && good;
+  return good && !d->partial && judge_stand_in(d, key, out);
 }
 
 void orr_run_read_links(struct orr_run_draft *d) {

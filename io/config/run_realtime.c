@@ -101,8 +101,9 @@ static int64_t within_period(struct orr_run_draft *d, const struct orr_thing *th
   if (key->type == ORR_KEY_CHOICE || most_ns <= 0)
     return ORR_AUTO_NS;
   if (value_ns > most_ns)
-    orr_read_error(d->reader, thing->key, "out-of-range", "'%s' must be at most %lld ns, with a step of %lld ns",
-                   key->name, (long long)most_ns, (long long)d->run->plant.step_ns);
+    orr_read_error(d->reader, orr_read_member(d->reader, thing, key->name), "out-of-range",
+                   "'%s' must be at most %lld ns, with a step of %lld ns", key->name, (long long)most_ns,
+                   (long long)d->run->plant.step_ns);
   return value_ns;
 }
 

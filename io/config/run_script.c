@@ -43,8 +43,8 @@ static struct orr_range channel_range(const struct reading *r) {
 
 int orr_run_find_channel(struct orr_run_draft *d, struct orr_place place, const char *name, int *element) {
   const struct orr_channel_table *table = &d->run->table;
-  int index = orr_channel_find_element(table, name, element);
-  if (index >= 0)
+  int index = d->blind ? -1 : orr_channel_find_element(table, name, element);
+  if (index >= 0 || d->partial)
     return index;
   struct orr_nearest nearest = {.wanted = name};
   for (int i = 0; i < table->count && orr_read_may_suggest(d->reader); i++)
@@ -57,18 +57,18 @@ int orr_run_find_channel(struct orr_run_draft *d, struct orr_place place, const 
   return -1;
 }
 
-static bool find_channel(struct reading *r, struct orr_place place) {
+static void find_channel(struct reading *r, struct orr_place place) {
   const char *name;
   if (!place.node || !orr_read_text(r->d->reader, place, "channel", &name))
-    return false;
+    return;
   r->out->channel = orr_run_find_channel(r->d, place, name, &r->out->element);
   if (r->out->channel < 0)
-    return false;
+    return;
   r->channel = &r->d->run->table.channels[r->out->channel];
   if (r->channel->direction == ORR_CHANNEL_COMMAND)
-    return true;
+    return;
+  r->channel = NULL;
   orr_read_error(r->d->reader, place, "not-a-command", "'%.80s' is an output; only commands can be scripted", name);
-  return false;
 }
 
 /* ---- forms --------------------------------------------------------------------------------------------------------- */
@@ -202,6 +202,8 @@ static bool read_form(struct reading *r, const struct entry_keys *keys, struct o
     orr_read_error(r->d->reader, place, "script", "a command takes one of 'value', 'ramp', 'sine' and 'table'");
     return false;
   }
+  if (!r->channel)
+    return false;
   bool one = r->out->element >= 0 || r->channel->count == 1;
   if (found > 0 && (!one || r->channel->hold == ORR_CHANNEL_PULSE || r->channel->type != ORR_CHANNEL_REAL)) {
     orr_read_error(r->d->reader, place, "script", "'%.80s' %s, so it takes only 'value'", r->channel->name,
@@ -239,11 +241,13 @@ void orr_run_read_script(struct orr_run_draft *d) {
     uint64_t present;
     const struct orr_thing thing = {.what = "a command", .place = place};
     *r.out = (struct orr_script_entry){0};
-    if (!orr_read_mapping(d->reader, &thing, entry_table, ENTRY_KEYS, &keys, &present))
-      continue;
+    bool right = orr_read_mapping(d->reader, &thing, entry_table, ENTRY_KEYS, &keys, &present);
+    bool formed = keys.value.node || keys.ramp.node || keys.sine.node || keys.table.node;
     r.out->at_ns = keys.at;
-    if (find_channel(&r, keys.channel_place) && read_form(&r, &keys, place))
-      good++;
+    find_channel(&r, keys.channel_place);
+    if (right || formed)
+      right = read_form(&r, &keys, place) && right;
+    good += right;
   }
   end_entries(entries, good);
   d->run->script = entries;

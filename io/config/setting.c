@@ -87,15 +87,18 @@ static const struct orr_yaml *lay(struct setting *s, const struct orr_yaml *old,
 const struct orr_yaml *orr_setting_apply(struct orr_reader *reader, const struct orr_yaml *root, const char *setting) {
   struct setting s = {.reader = reader, .text = setting};
   const char *equals = strchr(setting, '=');
-  if (!equals || equals == setting || !equals[1])
-    return fail(&s, "write it as PATH.TO.KEY=VALUE", "");
+  if (!equals || equals == setting || !equals[1]) {
+    fail(&s, "write it as PATH.TO.KEY=VALUE", "");
+    return root;
+  }
   struct orr_sources *sources = orr_diagnostics_sources(reader->diagnostics);
   const char *value = orr_arena_copy(reader->arena, equals + 1, strlen(equals + 1));
   const char *name = orr_arena_format(reader->arena, "--set %s", setting);
   uint32_t file = orr_sources_add_file(sources, name, value, strlen(value));
   s.value = orr_yaml_parse(reader->diagnostics, file, 0, value, strlen(value));
   if (!s.value)
-    return NULL;
+    return root;
   s.at = orr_sources_add(sources, (struct orr_location){.file = file});
-  return lay(&s, root, orr_arena_copy(reader->arena, setting, (size_t)(equals - setting)));
+  const struct orr_yaml *laid = lay(&s, root, orr_arena_copy(reader->arena, setting, (size_t)(equals - setting)));
+  return laid ? laid : root;
 }

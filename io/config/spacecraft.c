@@ -182,16 +182,16 @@ static void gather_part(struct gathering *g, const struct level *outer, struct o
   const struct orr_thing thing = {.what = "part", .name = key.node->text, .place = value, .key = key};
   orr_read_name(g->reader, key, "part");
   orr_read_mapping(g->reader, &thing, part_table, COUNT(part_table), &keys, &present);
-  if (!keys.include_place.node || !orr_read_text(g->reader, keys.include_place, "include", &keys.include) ||
-      !read_prefix(g, value, &keys.prefix))
+  const char *to;
+  if (keys.to.node && !orr_read_text(g->reader, keys.to, "to", &to))
+    keys.to.node = NULL;
+  bool prefixed = read_prefix(g, value, &keys.prefix);
+  if (!keys.include_place.node || !orr_read_text(g->reader, keys.include_place, "include", &keys.include) || !prefixed)
     return;
   const struct orr_file *file = orr_files_open(g->files, keys.include, outer->file->path,
                                                orr_place_source(g->reader->diagnostics, keys.include_place));
   if (!file->root || !may_include(g, outer, file, keys.include_place))
     return;
-  const char *to;
-  if (keys.to.node && !orr_read_text(g->reader, keys.to, "to", &to))
-    keys.to.node = NULL;
   struct orr_scope *scope = orr_arena_alloc(g->reader->arena, 1, sizeof *scope);
   *scope = (struct orr_scope){.outer = outer->scope, .part = key.node->text, .key = key, .mount = keys.to};
   scope->prefix = orr_arena_format(g->reader->arena, "%s%s", outer->scope->prefix, keys.prefix);
@@ -222,6 +222,7 @@ void orr_spacecraft_read(struct orr_draft *draft, struct orr_files *files, const
   struct gathering g = {.draft = draft, .reader = draft->reader, .files = files};
   struct section section = {0};
   uint64_t present;
+  draft->errors_before = orr_diagnostics_errors(draft->reader->diagnostics);
   const struct orr_thing thing = {.what = "spacecraft", .place = place, .key = key};
   orr_read_mapping(draft->reader, &thing, spacecraft_table, COUNT(spacecraft_table), &section, &present);
   const struct level level = {.file = file, .scope = &draft->own};
@@ -239,7 +240,7 @@ void orr_spacecraft_read(struct orr_draft *draft, struct orr_files *files, const
   memcpy(out->gravity, section.gravity, sizeof out->gravity);
   out->source = orr_place_entity(draft->reader->diagnostics, key, place);
   orr_draft_judge(draft, out);
-  if (out->loop_count && orr_diagnostics_errors(draft->reader->diagnostics) == 0)
+  if (out->loop_count && orr_diagnostics_errors(draft->reader->diagnostics) == draft->errors_before)
     orr_draft_judge_loops(draft, out);
 }
 

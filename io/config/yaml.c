@@ -15,6 +15,7 @@ struct open {
   struct orr_yaml *node;
   void *list; /* struct orr_yaml_item or struct orr_yaml_entry [room] */
   size_t count, room;
+  uint32_t last; /* where the last item of a list stands */
   uint64_t weight;
   const struct orr_yaml *key;
   struct orr_names keys; /* of a mapping with more than SMALL entries */
@@ -71,11 +72,28 @@ static void fail(struct builder *b, uint32_t offset, const char *code, const cha
 
 /* --- where an event stands ------------------------------------------------------------------------------------- */
 
-/* Empty values have no mark: they stand where the last key did. */
+/* The dash of an empty item: of the first where the list begins, of others the next one below it after the last item. */
+static uint32_t dash(const struct builder *b, const struct open *list) {
+  size_t first = list->node->offset, indent = 0;
+  if (list->count == 0)
+    return list->node->offset;
+  while (first > indent && b->text[first - indent - 1] != '\n')
+    indent++;
+  for (size_t i = list->last; i + indent + 1 < b->length; i++)
+    if (b->text[i] == '\n' && b->text[i + 1 + indent] == '-' && strspn(b->text + i + 1, " ") == indent)
+      return (uint32_t)(i + 1 + indent);
+  return list->last;
+}
+
+/* Empty values have no mark: they stand where their key or dash does. */
 static uint32_t offset_of(const struct builder *b, struct fy_event *event) {
   const struct fy_mark *mark = fy_event_start_mark(event);
-  if (!mark)
-    return b->depth > 0 && b->stack[b->depth - 1].key ? b->stack[b->depth - 1].key->offset : 0;
+  if (!mark) {
+    const struct open *o = b->depth > 0 ? &b->stack[b->depth - 1] : NULL;
+    if (o && o->node->kind == ORR_YAML_SEQUENCE)
+      return dash(b, o);
+    return o && o->key ? o->key->offset : 0;
+  }
   size_t offset = mark->input_pos < b->length ? mark->input_pos : b->length;
   char before = offset > 0 ? b->text[offset - 1] : '\0';
   if (event->type == FYET_ALIAS && before == '*')
@@ -245,6 +263,7 @@ static void place_node(struct builder *b, const struct orr_yaml *node, bool alia
     if (o->count == o->room)
       o->list = orr_arena_grow(b->arena, o->list, o->count, sizeof item, &o->room);
     ((struct orr_yaml_item *)o->list)[o->count++] = item;
+    o->last = offset;
     o->weight += node->weight;
   } else if (!o->key) {
     take_key(b, o, node, offset);
@@ -292,8 +311,10 @@ static void take_scalar(struct builder *b, struct fy_event *event, uint32_t offs
   node->text = "";
   if (event->scalar.value && !decode(b, event->scalar.value, node))
     return;
-  if (!node->quoted && is_null(node->text) && strlen(node->text) == node->count)
+  if (!node->quoted && is_null(node->text) && strlen(node->text) == node->count) {
     node->kind = ORR_YAML_NULL;
+    node->count = 0; /* so that it passes for an empty mapping or list */
+  }
   add_anchor(b, event->scalar.anchor, node);
   place_node(b, node, false, offset);
 }

@@ -38,7 +38,7 @@ struct orr_yaml {
   enum orr_yaml_kind kind;
   bool quoted;           /* a scalar in quotes: always a text */
   uint32_t file, offset; /* where it starts */
-  uint32_t count;        /* bytes of the text, or items, or entries */
+  uint32_t count;        /* bytes of the text, or items, or entries; 0 of an empty value */
   uint32_t weight;       /* nodes below and including this one, aliases expanded; saturates */
   union {
     const char *text; /* [count + 1], ended by a NUL */
@@ -63,7 +63,7 @@ struct orr_place orr_place_item(struct orr_diagnostics *diagnostics, struct orr_
 struct orr_place orr_place_key(struct orr_diagnostics *diagnostics, struct orr_place mapping, size_t index);
 struct orr_place orr_place_value(struct orr_diagnostics *diagnostics, struct orr_place mapping, size_t index);
 
-/* [init] The index of a key in a mapping, or its count; O(count). */
+/* [init] The index of a key in a mapping or an empty value, or its count; O(count). */
 size_t orr_yaml_find(const struct orr_yaml *mapping, const char *key);
 
 /* [init] The place as a source that a message can carry. */

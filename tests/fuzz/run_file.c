@@ -51,8 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const struct orr_text_file file = {"run.yaml", text, sizeof ship - 1 + size};
   const struct orr_config_options options = {.files = &file, .file_count = 1};
   struct orr_diagnostics *d = orr_diagnostics_create();
-  struct orr_config *config = orr_config_load("run.yaml", &options, d);
-  const struct orr_run *run = config ? orr_run_read(config) : NULL;
+  const struct orr_run *run = orr_run_load("run.yaml", &options, d);
   must((run != NULL) == (orr_diagnostics_errors(d) == 0));
   if (run && run->link_count == 0 && run->plant.substeps <= 10)
     fly(run);

@@ -9,8 +9,7 @@
 static const struct orr_run *read_text(const char *text, struct orr_diagnostics *d) {
   const struct orr_text_file file = {"run.yaml", text, strlen(text)};
   const struct orr_config_options options = {.files = &file, .file_count = 1};
-  struct orr_config *config = orr_config_load("run.yaml", &options, d);
-  return config ? orr_run_read(config) : NULL;
+  return orr_run_load("run.yaml", &options, d);
 }
 
 static void die(struct orr_diagnostics *d, const char *what) {

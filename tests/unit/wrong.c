@@ -1,9 +1,10 @@
 /* Every mistake has its message at its place: the files of tests/wrong, each with what is expected of it.
  *
  * A file ends with lines `# expect [FILE:]LINE:COLUMN: error: TEXT [CODE]`, one for each message in its order, notes among
- * them; nothing else may be reported. Files in wrong/ are models, in wrong/case/ cases of the model there, and those in
- * wrong/schema/ are read by the table of keys below, which has the types that model files do not use. The last test looks
- * for the message of each report in the sources that read models and cases, and asks that some file shows it. */
+ * them; nothing else may be reported. Files in wrong/ are models, in wrong/case/ cases of the model there, in wrong/run/
+ * run files (of the model there, where they name it; lines `# set PATH=VALUE` are the command line's), and those in
+ * wrong/schema/ are read by the table of keys below, which has the types that other files do not use. The last test looks
+ * for the message of each report in the sources, and asks that some file shows it. */
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
@@ -19,8 +20,9 @@
 #include "io/config/case.h"
 #include "io/config/files.h"
 #include "io/config/reader.h"
+#include "io/config/run.h"
 
-enum { MOST_FILES = 400, LONGEST = 1200 };
+enum { MOST_FILES = 400, MOST_SETTINGS = 20, LONGEST = 1200 };
 
 struct text {
   char *bytes;
@@ -71,7 +73,40 @@ static void say_all(struct orr_diagnostics *d, const char *path, struct text *ou
   }
 }
 
-/* --- the three kinds of file ------------------------------------------------------------------------------------- */
+/* --- what is expected -------------------------------------------------------------------------------------------- */
+
+static char *load(const char *path) {
+  FILE *in = fopen(path, "rb");
+  if (!in)
+    fail_msg("cannot read %s", path);
+  char *bytes = calloc(1, 1 << 20);
+  assert_non_null(bytes);
+  size_t length = fread(bytes, 1, (1 << 20) - 1, in);
+  for (size_t i = 0; i < length; i++)
+    if (bytes[i] == '\0')
+      bytes[i] = '?';
+  fclose(in);
+  return bytes;
+}
+
+/* What follows a mark at the beginning of lines, one line each. */
+static void lines_of(const char *path, const char *mark, struct text *out) {
+  char *bytes = load(path);
+  append(out, "");
+  out->length = 0;
+  out->bytes[0] = '\0';
+  for (char *line = bytes; line && *line;) {
+    char *end = strchr(line, '\n');
+    if (end)
+      *end = '\0';
+    if (strncmp(line, mark, strlen(mark)) == 0)
+      append(out, line + strlen(mark));
+    line = end ? end + 1 : NULL;
+  }
+  free(bytes);
+}
+
+/* --- the four kinds of file -------------------------------------------------------------------------------------- */
 
 struct sample {
   int64_t whole, time;
@@ -97,10 +132,26 @@ static void read_sample(const char *path, struct orr_diagnostics *d) {
   assert_false(orr_read_mapping(&reader, &thing, keys, sizeof keys / sizeof *keys, &sample, &present));
 }
 
+static void read_run(const char *path, struct orr_diagnostics *d) {
+  struct text settings = {0};
+  const char *list[MOST_SETTINGS];
+  struct orr_config_options options = {.settings = list};
+  lines_of(path, "# set ", &settings);
+  for (char *line = strtok(settings.bytes, "\n"); line; line = strtok(NULL, "\n")) {
+    assert_true(options.setting_count < MOST_SETTINGS);
+    list[options.setting_count++] = line;
+  }
+  const struct orr_run *run = orr_run_load(path, &options, d);
+  assert_true((run == NULL) == (orr_diagnostics_errors(d) > 0));
+  free(settings.bytes);
+}
+
 static void read_file(const char *path, struct orr_diagnostics *d) {
   static const char model[] = "tests/wrong/case/model.yaml";
   if (strstr(path, "/schema/")) {
     read_sample(path, d);
+  } else if (strstr(path, "/run/")) {
+    read_run(path, d);
   } else if (strstr(path, "/case/")) {
     struct orr_config *config = orr_config_load(model, NULL, d);
     assert_non_null(config);
@@ -113,47 +164,13 @@ static void read_file(const char *path, struct orr_diagnostics *d) {
   }
 }
 
-/* --- what is expected -------------------------------------------------------------------------------------------- */
-
-static char *load(const char *path) {
-  FILE *in = fopen(path, "rb");
-  if (!in)
-    fail_msg("cannot read %s", path);
-  char *bytes = calloc(1, 1 << 20);
-  assert_non_null(bytes);
-  size_t length = fread(bytes, 1, (1 << 20) - 1, in);
-  for (size_t i = 0; i < length; i++)
-    if (bytes[i] == '\0')
-      bytes[i] = '?';
-  fclose(in);
-  return bytes;
-}
-
-static void expected_of(const char *path, struct text *out) {
-  char *bytes = load(path);
-  append(out, "");
-  out->length = 0;
-  out->bytes[0] = '\0';
-  for (char *line = bytes; line && *line;) {
-    char *end = strchr(line, '\n');
-    if (end)
-      *end = '\0';
-    if (strncmp(line, "# expect ", 9) == 0)
-      append(out, line + 9);
-    line = end ? end + 1 : NULL;
-  }
-  free(bytes);
-}
-
 static int count_files;
 static char *paths[MOST_FILES];
 
 static int is_input(const struct dirent *e) { return strstr(e->d_name, ".yaml") || strstr(e->d_name, ".json"); }
-/* The readers of models and cases; those of run files and settings are not looked at here. */
 static int is_source(const struct dirent *e) {
   size_t n = strlen(e->d_name);
-  bool other = strncmp(e->d_name, "run", 3) == 0 || strcmp(e->d_name, "setting.c") == 0;
-  return n > 2 && strcmp(e->d_name + n - 2, ".c") == 0 && !other;
+  return n > 2 && strcmp(e->d_name + n - 2, ".c") == 0;
 }
 
 static void list_folder(const char *folder) {
@@ -165,7 +182,7 @@ static void list_folder(const char *folder) {
     char path[600];
     snprintf(path, sizeof path, "%s%s", folder, entries[i]->d_name);
     free(entries[i]);
-    if (strcmp(path, "tests/wrong/case/model.yaml") == 0)
+    if (strcmp(path, "tests/wrong/case/model.yaml") == 0 || strcmp(path, "tests/wrong/run/ship.yaml") == 0)
       continue;
     assert_true(count_files < MOST_FILES);
     paths[count_files++] = strdup(path);
@@ -178,6 +195,7 @@ static void list_files(void) {
     return;
   list_folder("tests/wrong/");
   list_folder("tests/wrong/case/");
+  list_folder("tests/wrong/run/");
   list_folder("tests/wrong/schema/");
 }
 
@@ -196,7 +214,7 @@ static void every_mistake_is_reported_at_its_place(void **state) {
     append(&actual, "");
     actual.length = 0;
     actual.bytes[0] = '\0';
-    expected_of(paths[i], &expected);
+    lines_of(paths[i], "# expect ", &expected);
     read_file(paths[i], d);
     say_all(d, paths[i], &actual);
     for (size_t k = 0; k < orr_diagnostics_count(d); k++)
