@@ -143,8 +143,7 @@ static enum orr_status prepare(struct orr_closed *c, struct orr_workspace *ws) {
   orr_links_complete(ws->model, ws);
   memset(ws->fast, 0, sizeof *ws->fast * (size_t)ws->model->body_count);
   ws->forces_known = false;
-  orr_loops_place(c->loops, ws, ws->q);
-  orr_loops_jacobian(c->loops);
+  orr_loops_update(c->loops, ws, ws->q);
   if (!orr_embed_prepare(&c->embed, ws, &loop))
     return fail(c, ORR_ERROR_LOOP_SINGULAR, loop);
   if (embedded_rank(&c->embed) <

@@ -47,6 +47,7 @@ struct orr_aggregate {
   bool *held;                       /* [count] driven, when the choice was made */
   /* The choice. */
   bool made;
+  unsigned prepared; /* orr_loops.placed of the posture that lu and x are of; 0: none */
   int rank, free_count;
   int *dependent;                      /* [rank] coordinates */
   int *independent;                    /* [free_count] */

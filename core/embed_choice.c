@@ -4,6 +4,8 @@
 /* Newton steps of one closure, and the last step's size that ends it: convergence is quadratic, so what is left is its square. */
 enum { MOST_STEPS = 12 };
 static const double LAST_STEP = 1e-9;
+/* What rows of a closed posture miss, over their gross size, is not more than this. */
+static const double ROUNDING = 2e-15;
 /* Another choice has to be so much better before the old one is given up. */
 static const double HYSTERESIS = 0.2;
 
@@ -62,6 +64,7 @@ static double eliminate(struct orr_aggregate *a, const struct orr_loops *l, int 
 
 static void list_independent(struct orr_aggregate *a) {
   a->free_count = 0;
+  a->prepared = 0;
   for (int c = 0; c < a->count; c++) {
     bool depends = a->held[c];
     for (int i = 0; i < a->rank && !depends; i++)
@@ -182,7 +185,10 @@ static int loop_of_row(const struct orr_aggregate *a, const struct orr_loops *l,
 bool orr_embed_prepare(struct orr_embed *e, const struct orr_workspace *ws, int *failed) {
   for (int i = 0; i < e->count; i++) {
     struct orr_aggregate *a = &e->aggregates[i];
-    bool fits = held_as_chosen(a, e->loops, ws) && factor_dependent(a, e->loops);
+    bool held = held_as_chosen(a, e->loops, ws);
+    if (held && a->prepared && a->prepared == e->loops->placed)
+      continue;
+    bool fits = held && factor_dependent(a, e->loops);
     if (!fits) {
       choose(a, e->loops, ws);
       fits = factor_dependent(a, e->loops);
@@ -192,6 +198,7 @@ bool orr_embed_prepare(struct orr_embed *e, const struct orr_workspace *ws, int 
       return false;
     }
     fill_x(a, e->loops);
+    a->prepared = e->loops->placed;
   }
   return true;
 }
@@ -203,7 +210,8 @@ bool orr_embed_choose(struct orr_embed *e, const struct orr_workspace *ws) {
     if (held_as_chosen(a, e->loops, ws)) {
       int rank;
       double best = eliminate(a, e->loops, a->other_dependent, a->other_chosen, &rank);
-      double now = factor_dependent(a, e->loops) ? a->quality : 0;
+      bool good = (a->prepared && a->prepared == e->loops->placed) || factor_dependent(a, e->loops);
+      double now = good ? a->quality : 0;
       if (rank < a->rank || (rank == a->rank && now >= HYSTERESIS * best))
         continue; /* at a posture that loses rank no choice is better */
     }
@@ -298,15 +306,29 @@ static int open_loop(const struct orr_embed *e) {
   return -1;
 }
 
+/* The most that a chosen row misses, over its gross size. */
+static double missing(const struct orr_embed *e) {
+  const struct orr_loops *l = e->loops;
+  double most = 0;
+  for (int i = 0; i < e->count; i++) {
+    const struct orr_aggregate *a = &e->aggregates[i];
+    for (int r = 0; r < a->rank; r++) {
+      int row = a->rows[a->chosen[r]];
+      double miss = fabs(l->residual[row]) / l->g.gross[row];
+      most = miss >= 0 ? fmax(most, miss) : HUGE_VAL;
+    }
+  }
+  return most;
+}
+
 enum orr_status orr_embed_close(struct orr_embed *e, struct orr_workspace *ws, double *q, double *u, int *failed) {
   struct orr_loops *l = e->loops;
   double last = HUGE_VAL;
   for (int i = 0; i <= MOST_STEPS; i++) {
-    orr_loops_place(l, ws, q);
-    orr_loops_jacobian(l);
+    orr_loops_update(l, ws, q);
     if (!orr_embed_prepare(e, ws, failed))
       return ORR_ERROR_LOOP_SINGULAR;
-    if (last <= LAST_STEP)
+    if (last <= LAST_STEP || missing(e) <= ROUNDING)
       break;
     memset(l->step, 0, sizeof *l->step * (size_t)l->g.width);
     last = 0;

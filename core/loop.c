@@ -108,6 +108,7 @@ static struct orr_loops layout(struct orr_block *block, const struct orr_model *
   l.aggregate_of = ORR_TAKE(block, int, m->body_count);
   l.marks = ORR_TAKE(block, bool, m->body_count);
   l.step = ORR_TAKE(block, double, n.columns + 3);
+  l.placed_q = ORR_TAKE(block, double, m->q_count);
   orr_pivot_layout(&l.g, n.rows, n.columns, block);
   orr_pivot_layout(&l.judge, n.rows, n.columns, block);
   return l;
@@ -335,6 +336,9 @@ static void place_loop(struct orr_loops *l, const struct orr_workspace *ws, stru
 }
 
 void orr_loops_place(struct orr_loops *l, struct orr_workspace *ws, const double *q) {
+  memcpy(l->placed_q, q, sizeof *q * (size_t)l->model->q_count);
+  l->placed += l->placed + 1 ? 1 : 2; /* never back to 0 */
+  l->filled = false;
   for (int i = 0; i < l->link_count; i++) {
     const struct orr_link *link = &l->model->links[l->links[i].link];
     for (int r = 0; r < link->mode_count; r++)
@@ -358,6 +362,7 @@ void orr_loops_keep_distances(struct orr_loops *l) {
     struct orr_loop *loop = &l->loops[i];
     if (loop->kind != ORR_LOOP_DISTANCE)
       continue;
+    l->placed = 0;
     loop->distance += l->residual[loop->row];
     l->residual[loop->row] = 0;
   }
@@ -444,6 +449,7 @@ static void even_out(struct orr_loops *l, const struct orr_loop *loop) {
 }
 
 void orr_loops_jacobian(struct orr_loops *l) {
+  l->filled = true;
   memset(l->g.a, 0, sizeof(double) * (size_t)l->row_count * (size_t)l->g.width);
   for (int row = 0; row < l->row_count; row++) {
     const struct orr_loop *loop = &l->loops[l->row_loop[row]];
@@ -459,6 +465,13 @@ void orr_loops_jacobian(struct orr_loops *l) {
   }
   for (int i = 0; i < l->count; i++)
     even_out(l, &l->loops[i]);
+}
+
+void orr_loops_update(struct orr_loops *l, struct orr_workspace *ws, const double *q) {
+  if (l->placed && l->filled && memcmp(l->placed_q, q, sizeof *q * (size_t)l->model->q_count) == 0)
+    return;
+  orr_loops_place(l, ws, q);
+  orr_loops_jacobian(l);
 }
 
 /* ---- gaps and moves ---------------------------------------------------------------------------------------- */

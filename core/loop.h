@@ -72,6 +72,9 @@ struct orr_loops {
   int aggregate_count;         /* of embedded loops: loop_group.h */
   int *aggregate_of;           /* [body_count] links, or −1 */
   bool *marks;                 /* [body_count] scratch */
+  double *placed_q;            /* [q_count] where the links were placed last */
+  unsigned placed;             /* counts placings; 0: never */
+  bool filled;                 /* G is that of the placed q */
   double *residual;            /* [row_count] φ: m, rad, or the unit of the gear's q_B */
   double *pi[2], *scratch;     /* [6][largest ld] of the two nodes at hand; [largest ld] */
   double *step;                /* [g.width] scratch for orr_loops_move */
@@ -90,6 +93,9 @@ struct orr_loops *orr_loops_init(void *block, size_t bytes, const struct orr_des
 
 /* Places of the links on the paths at q (user order), φ and the wrenches of every row. [rt] O(Σ path n). */
 void orr_loops_place(struct orr_loops *loops, struct orr_workspace *ws, const double *q);
+
+/* orr_loops_place and orr_loops_jacobian, unless that has been done for this very q. [rt] */
+void orr_loops_update(struct orr_loops *loops, struct orr_workspace *ws, const double *q);
 
 /* From now on every `distance` loop keeps the distance of the placed q. [any] */
 void orr_loops_keep_distances(struct orr_loops *loops);

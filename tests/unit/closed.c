@@ -204,6 +204,44 @@ static void linkages_and_gear_trains_agree_by_both_methods(void **state) {
     assert_in_range(compared[i], 36, 40);
 }
 
+/* The choice of independent coordinates is made at the first posture and kept while the crank goes round: pivots change places. */
+static void a_choice_serves_far_from_where_it_was_made(void **state) {
+  (void)state;
+  struct orr_sample *s = orr_six_bar(0.4, 1.1, 0.8, 1.2, (const double[]){0.9, 1.0});
+  struct orr_mechanism_trial t = orr_mechanism_trial_make(s), other = orr_mechanism_trial_make(s);
+  int exchanged = 0;
+  assert_true(load_mechanism(&t, 5));
+  orr_mechanism_trial_solver(&t, ORR_LOOP_EMBED);
+  memcpy(other.q, t.q, sizeof *t.q * (size_t)s->q_count);
+  orr_mechanism_trial_solver(&other, ORR_LOOP_AUGMENT);
+  assert_int_equal(orr_closed_close(t.closed, t.trial.ws, t.q, t.u), ORR_OK);
+  struct orr_aggregate *a = &t.closed->embed.aggregates[0];
+  for (int i = 0, n = 0; i < a->count; i++) /* the crank leads, whatever was chosen */
+    if (a->u[i] == 0)
+      a->independent[0] = i;
+    else
+      a->dependent[n++] = i;
+  for (int i = 0; i < 120; i++) {
+    t.q[0] += 0.05;
+    assert_int_equal(orr_closed_close(t.closed, t.trial.ws, t.q, t.u), ORR_OK);
+    memcpy(other.q, t.q, sizeof *t.q * (size_t)s->q_count);
+    memcpy(other.u, t.u, sizeof *t.u * (size_t)s->u_count);
+    assert_int_equal(orr_mechanism_trial_forward(&t), ORR_OK);
+    assert_int_equal(orr_mechanism_trial_forward(&other), ORR_OK);
+    orr_expect_below(method_gap(&t, &other), 1e-9, "posture", (uint64_t)i);
+    for (int r = 0; r < a->rank; r++) {
+      exchanged += a->swap[r] != r;
+      orr_expect_below(fabs(t.closed->lambda[a->rows[a->chosen[r]]] - other.closed->lambda[a->rows[a->chosen[r]]]),
+                       1e-8, "multiplier", (uint64_t)i);
+    }
+  }
+  assert_true(exchanged > 0);
+  assert_int_equal(a->u[a->independent[0]], 0);
+  orr_mechanism_trial_free(&other);
+  orr_mechanism_trial_free(&t);
+  orr_sample_free(s);
+}
+
 /* ---- textbooks --------------------------------------------------------------------------------------------- */
 
 /* A rotor of inertia J on a gear of ratio n: the driven side feels I + n² J. Two fixed axes, one torque. */
@@ -480,6 +518,7 @@ int main(void) {
       cmocka_unit_test(accelerations_and_multipliers_satisfy_the_equations),
       cmocka_unit_test(embedding_agrees_with_augmentation),
       cmocka_unit_test(linkages_and_gear_trains_agree_by_both_methods),
+      cmocka_unit_test(a_choice_serves_far_from_where_it_was_made),
       cmocka_unit_test(a_geared_pair_has_the_inertia_of_the_textbook),
       cmocka_unit_test(the_four_bar_has_the_velocity_ratio_of_the_textbook),
       cmocka_unit_test(a_singular_posture_is_a_status_that_names_the_loop),

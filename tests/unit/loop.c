@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "core/assemble.h"
+#include "core/loop_motion.h"
 #include "tests/support/loops.h"
 #include "tests/support/prng.h"
 #include "tests/support/trial.h"
@@ -155,6 +156,47 @@ static void rows_are_the_derivative_of_closed_loops(void **state) {
   assert_in_range(closed, 60, 120);
 }
 
+/* ---- φ̈ ----------------------------------------------------------------------------------------------------- */
+
+/* φ̈ of points and distances is exact wherever they are; against the rate of G u along the motion. */
+static void accelerations_of_open_loops_are_rates_of_g_u(void **state) {
+  (void)state;
+  const double h = 1e-5;
+  for (uint64_t seed = 0; seed < 40; seed++) {
+    struct orr_sample_options o = orr_sample_default(seed, 3 + (int)(seed % 6));
+    struct orr_sample *s = orr_sample_make(&o);
+    struct orr_loop_desc loops[2];
+    s->description.loops = loops;
+    s->description.loop_count = orr_random_loops(s, seed, 2, loops);
+    for (size_t i = 0; i < s->description.loop_count; i++)
+      if (loops[i].kind != ORR_LOOP_GEAR)
+        loops[i].kind = seed % 2 ? ORR_LOOP_POINT : ORR_LOOP_DISTANCE;
+    struct orr_mechanism_trial t = orr_mechanism_trial_make(s);
+    double *q = orr_vector_make(s->q_count), *u = orr_vector_make(s->u_count), *rate[2], phi[6];
+    assert_int_equal(orr_trial_forward(&t.trial), ORR_OK);
+    orr_links_complete(t.trial.model, t.trial.ws);
+    for (int i = 0; i < 2; i++) {
+      rate[i] = orr_vector_make(t.loops->row_count);
+      orr_sample_along(s, t.trial.accel, i ? -h : h, q, u);
+      orr_loops_place(t.loops, t.trial.ws, q);
+      orr_loops_jacobian(t.loops);
+      orr_loops_velocity(t.loops, u, rate[i]);
+    }
+    orr_loops_place(t.loops, t.trial.ws, s->q);
+    for (int i = 0; i < t.loops->count; i++) {
+      const struct orr_loop *loop = &t.loops->loops[i];
+      orr_loop_acceleration(t.loops, t.trial.ws, i, t.trial.accel, phi);
+      for (int r = 0; r < loop->rows; r++) {
+        double want = (rate[0][loop->row + r] - rate[1][loop->row + r]) / (2 * h);
+        orr_expect_below(fabs(phi[r] - want) / (1 + fabs(want)), 1e-6, "acceleration of an equation", seed);
+      }
+    }
+    free(q), free(u), free(rate[0]), free(rate[1]);
+    orr_mechanism_trial_free(&t);
+    orr_sample_free(s);
+  }
+}
+
 /* ---- assembly ---------------------------------------------------------------------------------------------- */
 
 static void four_bar_closes_and_has_two_independent_equations(void **state) {
@@ -215,6 +257,7 @@ int main(void) {
       cmocka_unit_test(pivot_finds_the_rank_and_what_vanishes),
       cmocka_unit_test(pivot_solves_the_normal_equations),
       cmocka_unit_test(rows_are_the_derivative_of_closed_loops),
+      cmocka_unit_test(accelerations_of_open_loops_are_rates_of_g_u),
       cmocka_unit_test(four_bar_closes_and_has_two_independent_equations),
       cmocka_unit_test(a_loop_that_cannot_reach_keeps_its_gap),
       cmocka_unit_test(held_hinges_count_in_the_rank),
