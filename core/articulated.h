@@ -17,17 +17,18 @@
  * [rt] O(N + Σn³/6): see core/README.md for why not the O(n²) variant. */
 enum orr_status orr_articulated_factor(const struct orr_model *model, struct orr_workspace *ws);
 
-/* Own inertia into every links[].p, with rotors' spin taken out, and the sites emptied. The first step of the factor and of
+/* Own inertia into every flows[].p, with rotors' spin taken out, and the sites emptied. The first step of the factor and of
  * composite inertias. [rt] O(N). */
 void orr_articulated_inertias(const struct orr_model *model, struct orr_workspace *ws);
 
 /* `plus`, an inertia of link k about its origin, added to the parent and the site where k hangs. [rt] O(1). */
 void orr_articulated_to_parent(const struct orr_model *model, struct orr_workspace *ws, int k, orr_inertia plus);
 
-/* x = D_R⁻¹ x of link k. [rt] */
+/* x = D_R⁻¹ x of link k, after its factor; not for a prescribed hinge. [rt] O(1). */
 void orr_hinge_solve(const struct orr_link *link, const struct orr_link_state *state, double *x);
 
-/* Starts every z at zero. Then callers add to links[].z, sites[].zeta. [rt] O(N). */
+/* Starts every z at zero. Then callers add to flows[].z, sites[].zeta and flexes[].force.
+ * [rt] O(N + Σn). */
 void orr_articulated_clear(const struct orr_model *model, struct orr_workspace *ws);
 
 /* α of the parent of link k and what its modes add at the node where k hangs, about the parent's origin; `base` under
@@ -35,7 +36,8 @@ void orr_articulated_clear(const struct orr_model *model, struct orr_workspace *
 orr_spatial orr_articulated_carried(const struct orr_model *model, const struct orr_workspace *ws, int k,
                                     orr_vec3 base);
 
-/* The steps of the three sweeps for one link; `tau` and `given` are of its own hinge, `accel` is the whole vector. [rt] */
+/* The steps of the three sweeps for one link; `tau` and `given` are of its own hinge, `accel` is the whole vector. On failure
+ * ws->failed_body tells. [rt] O(n² + n³/6) the factor, O(n²) the others. */
 enum orr_status orr_articulated_factor_link(const struct orr_model *model, struct orr_workspace *ws, int k);
 enum orr_status orr_articulated_forces_link(const struct orr_model *model, struct orr_workspace *ws, int k,
                                             const double *tau, const double *given, bool moving);
@@ -48,7 +50,7 @@ void orr_articulated_accelerate_link(const struct orr_model *model, struct orr_w
 enum orr_status orr_articulated_forces(const struct orr_model *model, struct orr_workspace *ws, const double *tau,
                                        const double *given, bool moving);
 
-/* Accelerations of every link from the inertial frame's `base` (inertial axes) outwards, into links[].nu's places:
+/* Accelerations of every link from the inertial frame's `base` (inertial axes) outwards: flows[].alpha, and u̇ into
  * accel [u_count]. [rt] O(N + Σn²). */
 void orr_articulated_accelerations(const struct orr_model *model, struct orr_workspace *ws, orr_vec3 base, bool moving,
                                    double *accel);

@@ -180,17 +180,6 @@ static struct square carry(const struct orr_model *m, const struct orr_workspace
   return c;
 }
 
-/* Nearest common ancestor of two links, or -1; parents have lower numbers. */
-static int common_ancestor(const struct orr_model *m, int a, int b) {
-  while (a != b) {
-    if (a > b)
-      a = m->links[a].parent;
-    else
-      b = m->links[b].parent;
-  }
-  return a;
-}
-
 /* The chosen node's own place: motion about the origin of S → at the node, inertial axes. */
 static struct square to_node(const struct orr_model *m, const struct orr_workspace *ws, int node) {
   struct orr_site_state place = {0};
@@ -216,7 +205,7 @@ void orr_compliance(const struct orr_model *model, struct orr_workspace *ws, con
     pick_node(model, ws, nodes[i], &r.of_node[i]);
   for (int i = 0; i < count; i++) {
     for (int j = 0; j <= i; j++) {
-      int a = model->nodes[nodes[i]].link, b = model->nodes[nodes[j]].link, meet = common_ancestor(model, a, b);
+      int a = model->nodes[nodes[i]].link, b = model->nodes[nodes[j]].link, meet = orr_common_ancestor(model, a, b);
       struct square block = {{{0}}};
       if (meet >= 0) {
         const struct pick *pa, *pb;

@@ -81,7 +81,7 @@ struct orr_composite *orr_composite_init(void *block, size_t bytes, const struct
 
 /* ---- the matrix -------------------------------------------------------------------------------------------- */
 
-/* R(k) of flexible-operators (47), tips to base: links[].p, and [D_f | μ] of the bodies with modes. */
+/* R(k) of flexible-operators (47), tips to base: flows[].p, and [D_f | μ] of the bodies with modes. */
 static void composite_inertias(const struct orr_model *m, struct orr_workspace *ws) {
   orr_links_complete(m, ws);
   orr_articulated_inertias(m, ws);

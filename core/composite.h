@@ -43,7 +43,8 @@ void orr_composite_dense(const struct orr_composite *composite, double *out);
  * *where. [rt] O(Σ depth²). */
 enum orr_status orr_composite_factor(struct orr_composite *composite, int *where);
 
-/* Accelerations as of orr_forward, by C from inverse dynamics and M from here. [rt] O(Σ depth²). */
+/* Accelerations as of orr_forward, by C from inverse dynamics and M from here; rotors geared to hinges (hinge_inertia) and
+ * implicit steps are not in it. Statuses as of orr_forward, and then nothing is written to `accel`. [rt] O(Σ depth²). */
 enum orr_status orr_composite_solve(const struct orr_model *model, struct orr_workspace *ws,
                                     struct orr_composite *composite, const double *force, const double *given,
                                     double *accel);

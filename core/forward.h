@@ -11,7 +11,7 @@
  * read) and, for prescribed hinges, their β̇ at their places in `given` [u_count] (NULL: zero). Springs, dampers, K, D, gravity,
  * external forces and rotors come on top. On failure nothing is written to `accel` and ws->failed_body tells the body.
  * Also leaves: accelerations of every link, ready for orr_hinge_force and orr_node_acceleration; ws->rotor_accel.
- * [rt] O(N + Σn²), see articulated.h. */
+ * [rt] O(N + Σ(n² + n³/6)): core/README.md tells why elimination and what n³/6 amounts to. */
 enum orr_status orr_forward(const struct orr_model *model, struct orr_workspace *ws, const double *force,
                             const double *given, double *accel);
 
@@ -26,11 +26,12 @@ struct orr_axis_force {
 struct orr_axis_force orr_hinge_force_along(const struct orr_model *model, const struct orr_workspace *ws, int body,
                                             orr_vec3 axis);
 
-/* What the actuator of a hinge supplies: H f less springs and dampers; out [dof]. For a prescribed hinge, the answer.
+/* What the actuator of a hinge supplies: H f less springs and dampers; out [dof]. For a prescribed hinge, the answer. What a
+ * rotor geared to the hinge (hinge_inertia) takes comes on top.
  * [rt] O(1), after orr_forward or orr_inverse. */
 void orr_hinge_effort(const struct orr_model *model, const struct orr_workspace *ws, int body, double *out);
 
-/* Adds springs and dampers of a hinge, −k (q − rest) − c β, to out [dof]. [rt] */
+/* Adds springs and dampers of a hinge, −k (q − rest) − c β, to out [dof]. [rt] O(1). */
 void orr_hinge_springs_add(const struct orr_link *link, const double *q, const double *u, double *out);
 
 /* Loads z, ζ and ε_f with what moves and pushes at the set state: gyroscopic and external forces, elastic forces, rotors with

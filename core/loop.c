@@ -9,17 +9,6 @@
 static const int rows_of_kind[] = {
     [ORR_LOOP_POINT] = 3, [ORR_LOOP_WELD] = 6, [ORR_LOOP_REVOLUTE] = 5, [ORR_LOOP_DISTANCE] = 1, [ORR_LOOP_GEAR] = 1};
 
-/* Parents have lower numbers. */
-int orr_common_ancestor(const struct orr_model *m, int a, int b) {
-  while (a != b) {
-    if (a > b)
-      a = m->links[a].parent;
-    else
-      b = m->links[b].parent;
-  }
-  return a;
-}
-
 /* What a loop needs, from the description alone. */
 static struct orr_loop compile(const struct orr_loop_desc *d, const struct orr_model *m) {
   struct orr_loop loop = {.kind = d->kind, .method = d->method, .ratio = d->ratio, .offset = d->offset, .meet = -1};

@@ -83,9 +83,6 @@ struct orr_loops {
   struct orr_pivot judge;      /* a copy of G over free columns, factored: orr_loops_rank */
 };
 
-/* The nearest common ancestor of two links, or −1. [any] O(depth). */
-int orr_common_ancestor(const struct orr_model *model, int a, int b);
-
 /* [init] O(loops · depth). */
 size_t orr_loops_size(const struct orr_description *description, const struct orr_model *model);
 struct orr_loops *orr_loops_init(void *block, size_t bytes, const struct orr_description *description,

@@ -396,3 +396,14 @@ const struct orr_model *orr_model_init(void *block, size_t bytes, const struct o
 }
 
 int orr_model_node(const struct orr_model *model, int body, int node) { return model->node_first[body] + node; }
+
+/* Parents have lower numbers. */
+int orr_common_ancestor(const struct orr_model *model, int a, int b) {
+  while (a != b) {
+    if (a > b)
+      a = model->links[a].parent;
+    else
+      b = model->links[b].parent;
+  }
+  return a;
+}

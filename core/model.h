@@ -138,4 +138,7 @@ const struct orr_model *orr_model_init(void *block, size_t bytes, const struct o
 /* Node `node` of body `body` (file order) as an index into model->nodes. [any] */
 int orr_model_node(const struct orr_model *model, int body, int node);
 
+/* The nearest common ancestor of two links, or −1. [any] O(depth). */
+int orr_common_ancestor(const struct orr_model *model, int a, int b);
+
 #endif

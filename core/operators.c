@@ -15,15 +15,20 @@ static void take_modal(const struct orr_model *m, struct orr_workspace *ws, cons
   }
 }
 
+/* z and ν for x; where x is not finite, false and all of out is NaN. */
+static bool take_forces(const struct orr_model *m, struct orr_workspace *ws, const double *x, double *out) {
+  orr_articulated_clear(m, ws);
+  take_modal(m, ws, x);
+  if (orr_articulated_forces(m, ws, x, NULL, false) == ORR_OK)
+    return true;
+  for (int i = 0; i < m->u_count; i++)
+    out[i] = (double)NAN;
+  return false;
+}
+
 void orr_inverse_mass_apply(const struct orr_model *model, struct orr_workspace *ws, const double *x, double *out) {
-  orr_articulated_clear(model, ws);
-  take_modal(model, ws, x);
-  if (orr_articulated_forces(model, ws, x, NULL, false) != ORR_OK) {
-    for (int i = 0; i < model->u_count; i++)
-      out[i] = (double)NAN;
-    return;
-  }
-  orr_articulated_accelerations(model, ws, v3_zero(), false, out);
+  if (take_forces(model, ws, x, out))
+    orr_articulated_accelerations(model, ws, v3_zero(), false, out);
 }
 
 void orr_mass_apply(const struct orr_model *model, struct orr_workspace *ws, const double *x, double *out) {
@@ -112,9 +117,8 @@ void orr_innovations_scale(const struct orr_model *model, struct orr_workspace *
 }
 
 void orr_innovate(const struct orr_model *model, struct orr_workspace *ws, const double *x, double *out) {
-  orr_articulated_clear(model, ws);
-  take_modal(model, ws, x);
-  (void)orr_articulated_forces(model, ws, x, NULL, false);
+  if (!take_forces(model, ws, x, out))
+    return;
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_link *link = &model->links[k];
     for (int i = 0; i < link->dof; i++)

@@ -68,6 +68,21 @@ static inline orr_inertia turn_inertia_zxy(orr_inertia p) {
   return o;
 }
 
+/* An inertia in the child's axes at q = 0 → in the parent's. */
+static inline orr_inertia turn_inertia_out(const struct orr_link *link, orr_inertia p) {
+  switch (link->turn) {
+  case ORR_TURN_NONE:
+    return p;
+  case ORR_TURN_XYZ_TO_YZX:
+    return turn_inertia_yzx(p);
+  case ORR_TURN_XYZ_TO_ZXY:
+    return turn_inertia_zxy(p);
+  case ORR_TURN_DENSE:
+    break;
+  }
+  return in_rotate(link->r0c, p);
+}
+
 /* Base to tips: ω = Rᵀ (ω_P + w) + z β;  a = [Rᵀ (Ė θ̇ + ω_P × w) + ω × z β; Rᵀ ω_P × (ω_P × l + 2 l̇)], with w and l̇ of
  * the parent's site, if there is one. sin_q and cos_q are there. */
 static inline void revolute_outward(const struct orr_link *link, struct orr_flow *flow, const struct orr_flow *parent,
@@ -128,7 +143,7 @@ static inline bool revolute_inward(const struct orr_link *link, struct orr_flow 
   double nu = (tau - flow->z.w.z) * inverse;
   flow->inverse = inverse;
   flow->nu = nu;
-  /* the floor is that of core/articulated.c; NaN and infinity fail both */
+  /* the floor of orr_pivot_status; NaN and infinity fail both */
   if (!(d > 1e-14 * (p->a.xx + p->a.yy)) || !(fabs(nu) <= 1.7976931348623157e308) || !(d <= 1.7976931348623157e308))
     return false;
   if (!parent)
@@ -149,19 +164,7 @@ static inline bool revolute_inward(const struct orr_link *link, struct orr_flow 
   z.v.y += q.b.m[0][1] * a.w.x + q.b.m[1][1] * a.w.y + q.c.xy * a.v.x + q.c.yy * a.v.y + q.c.yz * a.v.z;
   z.v.z += q.b.m[0][2] * a.w.x + q.b.m[1][2] * a.w.y + q.c.xz * a.v.x + q.c.yz * a.v.y + q.c.zz * a.v.z;
   z = (orr_spatial){turn_out(link, z.w), turn_out(link, z.v)};
-  switch (link->turn) {
-  case ORR_TURN_NONE:
-    break;
-  case ORR_TURN_XYZ_TO_YZX:
-    q = turn_inertia_yzx(q);
-    break;
-  case ORR_TURN_XYZ_TO_ZXY:
-    q = turn_inertia_zxy(q);
-    break;
-  case ORR_TURN_DENSE:
-    q = in_rotate(link->r0c, q);
-    break;
-  }
+  q = turn_inertia_out(link, q);
   orr_vec3 l = link->l0;
   if (site) {
     l = site->l;

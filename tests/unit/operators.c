@@ -147,6 +147,27 @@ static void the_inverse_factors_undo_the_factors(void **state) {
   }
 }
 
+/* Rather than what the call before left behind. */
+static void a_vector_that_is_not_finite_makes_all_of_the_answer_nan(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 8; seed++) {
+    struct operand p = operand_make(seed, 5);
+    const double bad[2] = {(double)NAN, (double)INFINITY};
+    for (int k = 0; k < p.s->u_count; k++) {
+      double kept = p.x[k];
+      if (kept == 0) /* a driven hinge's: not read */
+        continue;
+      p.x[k] = bad[k % 2];
+      orr_inverse_mass_apply(p.trial.model, p.trial.ws, p.x, p.a);
+      orr_innovate(p.trial.model, p.trial.ws, p.x, p.b);
+      for (int i = 0; i < p.s->u_count; i++)
+        assert_true(isnan(p.a[i]) && isnan(p.b[i]));
+      p.x[k] = kept;
+    }
+    operand_free(&p);
+  }
+}
+
 static void transposed_factors_are_transposes(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < 40; seed++) {
@@ -292,6 +313,7 @@ int main(void) {
       cmocka_unit_test(the_factored_inverse_times_m_is_the_identity),
       cmocka_unit_test(the_factors_multiply_to_m),
       cmocka_unit_test(the_inverse_factors_undo_the_factors),
+      cmocka_unit_test(a_vector_that_is_not_finite_makes_all_of_the_answer_nan),
       cmocka_unit_test(transposed_factors_are_transposes),
       cmocka_unit_test(a_colour_reaches_only_towards_the_base),
       cmocka_unit_test(the_determinant_equals_the_dense_one),
