@@ -43,7 +43,7 @@ RT := $(wildcard rt/*.c rt/*/*.c)
 CLIENT := $(wildcard io/client/*.c)
 IO := $(filter-out $(CLIENT),$(wildcard io/*.c io/*/*.c))
 # The control law of the sample flight software is linked in, too.
-TOOLS := $(filter-out tools/main.c,$(wildcard tools/*.c)) tools/fsw/attitude.c
+TOOLS := $(filter-out tools/main.c,$(wildcard tools/*.c)) $(filter-out tools/fsw/main.c,$(wildcard tools/fsw/*.c))
 FSW := $(wildcard tools/fsw/*.c)
 SUPPORT := $(wildcard tests/support/*.c)
 UNIT := $(wildcard tests/unit/*.c)

@@ -39,6 +39,7 @@ static void layout_links(struct orr_session *s, struct orr_block *block) {
     link.telemetry = ORR_TAKE(block, double, link.telemetry_numbers);
     link.answer = ORR_TAKE(block, double, link.command_numbers);
     link.pending = ORR_TAKE(block, double, link.command_numbers);
+    link.memory = ORR_TAKE(block, double, ORR_ANSWER_MEMORY);
     if (desc->transport != ORR_TRANSPORT_LINKED) {
       struct orr_port *outside = ORR_TAKE(block, struct orr_port, 1);
       orr_port_init(outside, desc, &s->plant->table, block);
@@ -204,7 +205,15 @@ void orr_session_publish(struct orr_session *s) {
       memcpy(link->telemetry + at, s->plant->values + c->offset, sizeof(double) * (size_t)c->count);
       at += c->count;
     }
-    s->answer(link->desc, link->telemetry, link->answer);
+    const struct orr_answer answer = {
+        .link = link->desc,
+        .table = &s->plant->table,
+        .time_ns = orr_plant_time_ns(s->plant),
+        .telemetry = link->telemetry,
+        .commands = link->answer,
+        .memory = link->memory,
+    };
+    s->answer(&answer);
     link->answers++;
   }
 }
@@ -329,7 +338,7 @@ uint64_t orr_session_hash(const struct orr_session *s) {
 size_t orr_session_state_words(const struct orr_session *s) {
   size_t words = orr_plant_state_words(s->plant);
   for (size_t i = 0; i < s->run->link_count; i++)
-    words += 2 * (size_t)s->links[i].command_numbers;
+    words += 2 * (size_t)s->links[i].command_numbers + ORR_ANSWER_MEMORY;
   return words + loop_words(s);
 }
 
@@ -340,7 +349,8 @@ void orr_session_state_get(const struct orr_session *s, uint64_t *words) {
     size_t n = (size_t)s->links[i].command_numbers;
     memcpy(words, s->links[i].answer, 8 * n);
     memcpy(words + n, s->links[i].pending, 8 * n);
-    words += 2 * n;
+    memcpy(words + 2 * n, s->links[i].memory, 8 * ORR_ANSWER_MEMORY);
+    words += 2 * n + ORR_ANSWER_MEMORY;
   }
   if (s->loops.closed)
     orr_embed_state_get(&s->loops.closed->embed, words);
@@ -352,7 +362,8 @@ enum orr_status orr_session_state_put(struct orr_session *s, const uint64_t *wor
     size_t n = (size_t)s->links[i].command_numbers;
     memcpy(s->links[i].answer, rest, 8 * n);
     memcpy(s->links[i].pending, rest + n, 8 * n);
-    rest += 2 * n;
+    memcpy(s->links[i].memory, rest + 2 * n, 8 * ORR_ANSWER_MEMORY);
+    rest += 2 * n + ORR_ANSWER_MEMORY;
   }
   if (s->loops.closed)
     orr_embed_state_put(&s->loops.closed->embed, s->ws, rest);

@@ -17,9 +17,20 @@
 #include "io/samples.h"
 #include "io/session_loops.h"
 
-/* A controller that is linked in: telemetry numbers in, command numbers out, in the order of the link's channels. It must be a function of
- * its arguments alone. */
-typedef void orr_answer_fn(const struct orr_run_link *link, const double *telemetry, double *commands);
+/* One frame for a controller that is linked in: telemetry numbers in, command numbers out, each in the order of the link's channels.
+ * What it remembers, zero before the first frame, is part of the run's state. It must be a function of these alone. */
+enum { ORR_ANSWER_MEMORY = 64 };
+
+struct orr_answer {
+  const struct orr_run_link *link;
+  const struct orr_channel_table *table;
+  int64_t time_ns; /* simulated, of the frame */
+  const double *telemetry;
+  double *commands; /* those of its last answer, to be overwritten */
+  double *memory;   /* [ORR_ANSWER_MEMORY] */
+};
+
+typedef void orr_answer_fn(const struct orr_answer *answer);
 
 struct orr_session_link {
   const struct orr_run_link *desc;
@@ -29,6 +40,7 @@ struct orr_session_link {
   double *telemetry;
   double *answer;   /* to the last frame published */
   double *pending;  /* to the one before: what the next latch applies */
+  double *memory;   /* [ORR_ANSWER_MEMORY] of the controller inside */
   uint64_t answers; /* so far */
 };
 

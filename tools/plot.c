@@ -139,7 +139,7 @@ static void draw_panel(const struct orr_plot *p, const struct orr_plot_panel *pa
   const struct orr_samples *s = &p->samples;
   struct span span = span_of(p, panel);
   if (panel->log)
-    span.low = fmax(span.low, 1e-6 * span.high);
+    span.low = fmax(span.low, 1e-5 * span.high);
   double from = s->rows ? t[0] : 0, to = s->rows > 1 ? t[s->rows - 1] : 1;
   struct orr_svg_axis time = {.label = "time, s", .low = from, .high = to > from ? to : from + 1};
   orr_svg_panel(svg, panel->title, time, orr_svg_axis_for(panel->unit, span.low, span.high, panel->log));

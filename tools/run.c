@@ -293,7 +293,9 @@ static int run(int argc, char **argv) {
     struct orr_diagnostics *d = orr_diagnostics_create();
     const struct orr_run *file = orr_run_load(a.path, &options, d);
     orr_diagnostics_print(d, 0, stderr, false);
-    if (file && a.plot && !file->duration_ns)
+    if (file && !orr_controller_fits(file, a.path))
+      status = ORR_EXIT_BAD;
+    else if (file && a.plot && !file->duration_ns)
       status = usage("a picture needs a run with a duration: in the file, or by", "--duration 10s");
     else if (file && a.realtime)
       status = fly_in_real_time(&a, file);

@@ -39,8 +39,8 @@ struct orr_run_address {
 /* A link: what goes out to flight software at frames kd, and what it commands for frame (k+1)d (both
  * later by its phase).
  *
- * Transport `linked`, and any other in a batch run, is answered by a controller inside the program, which has the gains for it (a stand-in);
- * one without gains cannot fly in batch. */
+ * Transport `linked`, and any other in a batch run, is answered by a controller inside the program, which the link names or has the gains for (a
+ * stand-in); a link without one cannot fly in batch. */
 struct orr_run_link {
   const char *name;
   enum orr_transport transport;
@@ -48,7 +48,8 @@ struct orr_run_link {
   int divisor, phase;   /* it is due in frames k·divisor + phase */
   int telemetry_count, command_count;
   const int *telemetry, *commands; /* channels, in the order of the file's patterns */
-  bool stand_in;                   /* the gains are there */
+  const char *stand_in_name;       /* of the controller inside; NULL: the plain law, with these gains */
+  bool stand_in;                   /* a name or gains are there */
   double stiffness[3], damping[3]; /* N m/rad, N m s/rad: about the axes of the sensors */
   int64_t wait_ns;                 /* for a peer, before frame 0 */
   bool asap;                       /* real time: a command is applied at the first frame after it came */

@@ -15,7 +15,7 @@ struct link_keys {
   double stiffness[3], damping[3];
   int64_t wait, phase;
   int latch;
-  const char *name, *listen, *peer;
+  const char *name, *listen, *peer, *stand_in;
   int64_t mtu;
   struct orr_place allow, message_ids;
   struct orr_place transport, rate, telemetry, commands, timeout, lockstep;
@@ -28,6 +28,7 @@ enum {
   PHASE,
   TELEMETRY,
   COMMANDS,
+  STAND_IN,
   STIFFNESS,
   DAMPING,
   WAIT,
@@ -58,6 +59,7 @@ static const struct orr_key link_table[LINK_KEYS] = {
                .offset = offsetof(struct link_keys, phase)},
     [TELEMETRY] = PLACE("telemetry", telemetry),
     [COMMANDS] = PLACE("commands", commands),
+    [STAND_IN] = {.name = "stand_in", .type = ORR_KEY_TEXT, .offset = offsetof(struct link_keys, stand_in)},
     [STIFFNESS] = {.name = "stiffness",
                    .type = ORR_KEY_NUMBERS,
                    .unit = "N m/rad",
@@ -309,7 +311,7 @@ static bool read_udp(struct orr_run_draft *d, const struct orr_thing *link, cons
 }
 
 static bool judge_stand_in(struct orr_run_draft *d, struct orr_place key, const struct orr_run_link *link) {
-  if (link->transport != ORR_TRANSPORT_LINKED && !link->stand_in)
+  if (link->stand_in_name || (link->transport != ORR_TRANSPORT_LINKED && !link->stand_in))
     return true;
   if (numbers_of(&d->run->table, link->telemetry, link->telemetry_count) == 11 &&
       numbers_of(&d->run->table, link->commands, link->command_count) == 3)
@@ -381,7 +383,8 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
   out->wait_ns = keys.wait;
   out->asap = keys.latch == 1;
   out->phase = (int)keys.phase;
-  out->stand_in = present >> STIFFNESS & 1 && present >> DAMPING & 1;
+  out->stand_in_name = keys.stand_in;
+  out->stand_in = keys.stand_in || (present >> STIFFNESS & 1 && present >> DAMPING & 1);
   memcpy(out->stiffness, keys.stiffness, sizeof out->stiffness);
   memcpy(out->damping, keys.damping, sizeof out->damping);
   good = read_rate(d, &keys, &thing, out) && good;

@@ -1,41 +1,110 @@
-/* Sample flight software: points the cubesat (configs/cubesat.yaml) with its gyro, star tracker and wheels.
+/* Sample flight software: attitude control at the other end of a link.
  *
- *   fsw [URL]     shm:/orrery.fsw unless given; the run may start before or after it
+ *   fsw [URL [MISSION]]     shm:/orrery.fsw, or udp:HOST:PORT; the run may start before or after it
+ *
+ * MISSION `cubesat`, which is the default, is the plain law of attitude.h for configs/cubesat.yaml. The others (missions.c) are the controller
+ * of flight.h with the data of that spacecraft.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 #include "io/client/client.h"
 #include "tools/fsw/attitude.h"
+#include "tools/fsw/flight.h"
 
-static const double stiffness[3] = {0.004, 0.004, 0.0015}; /* N m/rad */
+enum { SILENCE_MS = 5000 };
+
+static const double stiffness[3] = {0.004, 0.004, 0.0015}; /* N m/rad: the cubesat's */
 static const double damping[3] = {0.02, 0.02, 0.006};      /* N m s/rad */
-static const char *const wheel_names[3] = {"wheel_x.torque", "wheel_y.torque", "wheel_z.torque"};
 
-static int fly(struct orr_client *link) {
-  const struct orr_signal gyro = orr_client_find(link, "gyro.rate"), star = orr_client_find(link, "star.attitude"),
-                          aim = orr_client_find(link, "bus.target");
-  struct orr_signal wheels[3];
-  for (int i = 0; i < 3; i++)
-    wheels[i] = orr_client_find(link, wheel_names[i]);
-  if (gyro.count != 3 || star.count != 4 || aim.count != 4 || !wheels[0].count || !wheels[1].count ||
-      !wheels[2].count) {
-    fprintf(stderr, "fsw: this link is not that of the cubesat\n");
-    return 1;
+/* What is read and commanded, by its place in the link. */
+struct signals {
+  struct orr_signal gyro, star, valid, target, speed[ORR_FSW_WHEELS], torque[ORR_FSW_WHEELS], on_time[ORR_FSW_JETS];
+};
+
+static void get(const struct orr_client *link, struct orr_signal signal, double *out, unsigned count) {
+  for (unsigned i = 0; i < count; i++)
+    out[i] = orr_client_get(link, signal, i);
+}
+
+static struct orr_signal numbered(const struct orr_client *link, const char *format_name, int k, const char *quantity) {
+  char name[48];
+  snprintf(name, sizeof name, "%s_%d.%s", format_name, k, quantity);
+  return orr_client_find(link, name);
+}
+
+/* False, with what is missing, when the link is not that of the mission. */
+static bool find_signals(const struct orr_client *link, const struct orr_mission *m, struct signals *s) {
+  static const char axes[3] = {'x', 'y', 'z'};
+  s->gyro = orr_client_find(link, "gyro.rate");
+  s->star = orr_client_find(link, "star.attitude");
+  s->valid = orr_client_find(link, "star.valid");
+  s->target = orr_client_find(link, "bus.target");
+  bool good = s->gyro.count == 3 && s->star.count == 4 && s->target.count == 4 && (!m || s->valid.count == 1);
+  for (int k = 0; k < ORR_FSW_WHEELS; k++) {
+    char name[24];
+    snprintf(name, sizeof name, "wheel_%c.torque", axes[k]);
+    s->torque[k] = m ? numbered(link, "wheel", k + 1, "torque") : orr_client_find(link, name);
+    s->speed[k] = numbered(link, "wheel", k + 1, "speed");
+    good &= s->torque[k].count == 1 && (!m || s->speed[k].count == 1);
   }
+  for (int k = 0; k < ORR_FSW_JETS; k++) {
+    s->on_time[k] = numbered(link, "jet", k + 1, "on_time");
+    good &= !m || !(m->jet_period > 0) || s->on_time[k].count == 1;
+  }
+  if (!good)
+    fprintf(stderr, "fsw: this link is not that of the mission '%s'\n", m ? m->name : "cubesat");
+  return good;
+}
+
+static void answer_plainly(struct orr_client *link, const struct signals *s) {
+  double rate[3], attitude[4], target[4], torque[3];
+  get(link, s->gyro, rate, 3);
+  get(link, s->star, attitude, 4);
+  get(link, s->target, target, 4);
+  orr_attitude_control(rate, attitude, target, stiffness, damping, torque);
+  for (int k = 0; k < 3; k++)
+    orr_client_set(link, s->torque[k], 0, torque[k]);
+}
+
+static void answer(struct orr_client *link, const struct signals *s, const struct orr_mission *m, struct orr_fsw *fsw) {
+  struct orr_fsw_in in = {.time_ns = link->frame.time_ns};
+  struct orr_fsw_out out;
+  get(link, s->gyro, in.rate, 3);
+  get(link, s->star, in.attitude, 4);
+  get(link, s->valid, &in.valid, 1);
+  get(link, s->target, in.target, 4);
+  for (int k = 0; k < ORR_FSW_WHEELS; k++)
+    get(link, s->speed[k], &in.wheel_speed[k], 1);
+  orr_fsw_step(m, fsw, &in, &out);
+  for (int k = 0; k < ORR_FSW_WHEELS; k++)
+    orr_client_set(link, s->torque[k], 0, out.wheel_torque[k]);
+  for (int k = 0; k < ORR_FSW_JETS; k++)
+    orr_client_set(link, s->on_time[k], 0, out.on_time[k]);
+}
+
+/* As the executive computes: tiny numbers are zero, so that the same law linked into a run has the same bits. */
+static void flush_denormals(void) {
+#ifdef __SSE2__
+  _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+}
+
+static int fly(struct orr_client *link, const struct orr_mission *m) {
+  struct signals signals;
+  struct orr_fsw fsw = {0};
   int status;
-  while ((status = orr_client_wait(link, ORR_CLIENT_FUTEX, 5000)) > 0) {
-    double rate[3], attitude[4], target[4], torque[3];
-    for (unsigned i = 0; i < 3; i++)
-      rate[i] = orr_client_get(link, gyro, i);
-    for (unsigned i = 0; i < 4; i++) {
-      attitude[i] = orr_client_get(link, star, i);
-      target[i] = orr_client_get(link, aim, i);
-    }
-    orr_attitude_control(rate, attitude, target, stiffness, damping, torque);
-    for (int i = 0; i < 3; i++)
-      orr_client_set(link, wheels[i], 0, torque[i]);
+  if (!find_signals(link, m, &signals))
+    return 1;
+  while ((status = orr_client_wait(link, ORR_CLIENT_FUTEX, SILENCE_MS)) > 0) {
+    if (m)
+      answer(link, &signals, m, &fsw);
+    else
+      answer_plainly(link, &signals);
     orr_client_send(link);
   }
   if (status != -EPIPE)
@@ -45,12 +114,21 @@ static int fly(struct orr_client *link) {
 
 int main(int argc, char **argv) {
   struct orr_client link;
+  const struct orr_mission *mission = argc > 2 ? orr_mission_find(argv[2]) : NULL;
+  if (argc > 2 && !mission && strcmp(argv[2], "cubesat") != 0) {
+    fprintf(stderr, "fsw: there is no mission '%s'; there are cubesat", argv[2]);
+    for (int i = 0; orr_mission_get(i); i++)
+      fprintf(stderr, ", %s", orr_mission_get(i)->name);
+    fputc('\n', stderr);
+    return 2;
+  }
+  flush_denormals();
   int status = orr_client_open(&link, argc > 1 ? argv[1] : "shm:/orrery.fsw", 10000);
   if (status != 0) {
     fprintf(stderr, "fsw: %s\n", link.error);
     return 1;
   }
-  status = fly(&link);
+  status = fly(&link, mission);
   orr_client_close(&link);
   return status;
 }
