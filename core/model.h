@@ -117,9 +117,10 @@ enum orr_model_option {
 /* Everything that init and the sweeps can say. */
 enum orr_status {
   ORR_OK = 0,
-  ORR_ERROR_CYCLE,      /* a body's parents lead back to it; body in `where` */
-  ORR_ERROR_BLOCK,      /* the block is smaller than the size asked for */
-  ORR_ERROR_SINGULAR,   /* D(k) is singular: nothing beyond hinge or mode resists it */
+  ORR_ERROR_CYCLE,    /* a body's parents lead back to it; body in `where` */
+  ORR_ERROR_BLOCK,    /* the block is smaller than the size asked for */
+  ORR_ERROR_SINGULAR, /* D(k) is not positive: nothing beyond hinge or mode resists it, or slopes of some three radians
+                           have made M_m(η), of second order in them, indefinite */
   ORR_ERROR_NOT_FINITE, /* D(k) or the force on it is not a finite number */
   /* Closed loops: which one, orr_closed.failed_loop tells. */
   ORR_ERROR_LOOP_SINGULAR, /* the posture takes an equation away: what the loop then does is not determined */

@@ -40,7 +40,8 @@ const char *orr_status_text(enum orr_status status) {
   case ORR_ERROR_BLOCK:
     return "the memory block is too small";
   case ORR_ERROR_SINGULAR:
-    return "its D(k) is singular: nothing beyond its hinge or its modes resists some motion";
+    return "its D(k) is singular or negative: nothing beyond its hinge or its modes resists some motion, or a body is "
+           "deformed further than second order in its slopes holds";
   case ORR_ERROR_NOT_FINITE:
     return "its D(k), or the force on it, is not a finite number";
   case ORR_ERROR_LOOP_SINGULAR:
