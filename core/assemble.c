@@ -4,8 +4,8 @@
 
 #include "core/hinge_kinds.h"
 
-enum { MOST_STARTS = 64, MOST_STEPS = 100 };
-static const double MOST_WORK = 3e8; /* multiplications over all starts; the first start is always whole */
+enum { MOST_STARTS = 32, MOST_STEPS = 100, FEW_STEPS = 20 };
+static const double MOST_WORK = 3e8; /* multiplications over all starts; then no step follows a descent's first few */
 static const double CLOSED = 1e-9;
 
 /* Which coordinates may move, in the order in which they are tried. */
@@ -92,11 +92,10 @@ static bool all_closed(const struct orr_loops *l, double size) {
 
 /* ---- descent ----------------------------------------------------------------------------------------------- */
 
-/* The damped step from the placed q. */
-static void find_step(struct search *s, double damping) {
+/* (G Gᵀ + μ) y = φ, step −Gᵀ y: for no more equations than columns. */
+static void step_by_rows(struct search *s, double damping) {
   const struct orr_loops *l = s->loops;
   struct orr_pivot *d = &s->damped;
-  orr_loops_jacobian(s->loops);
   memset(d->a, 0, sizeof(double) * (size_t)d->rows * (size_t)d->width);
   for (int r = 0; r < d->rows; r++) {
     double *row = d->a + (size_t)r * (size_t)d->width;
@@ -106,17 +105,80 @@ static void find_step(struct search *s, double damping) {
     d->gross[r] = 1;
   }
   orr_pivot_factor(d, 1e-12);
-  s->work += (double)d->rows * d->rows * d->width + 500.0 * l->link_count;
   orr_pivot_smallest(d, s->phi, s->step);
   for (int c = 0; c < l->column_count; c++)
     s->step[c] *= -s->scale[c];
+}
+
+/* N = L L* in place, N s = b; the diagonal is large enough never to vanish. */
+static void solve_normal(double *n, double *b, int count) {
+  for (int j = 0; j < count; j++) {
+    for (int k = 0; k < j; k++)
+      n[j * count + j] -= n[j * count + k] * n[j * count + k];
+    n[j * count + j] = sqrt(fmax(n[j * count + j], DBL_MIN));
+    for (int i = j + 1; i < count; i++) {
+      for (int k = 0; k < j; k++)
+        n[i * count + j] -= n[i * count + k] * n[j * count + k];
+      n[i * count + j] /= n[j * count + j];
+    }
+  }
+  for (int i = 0; i < count; i++) {
+    for (int k = 0; k < i; k++)
+      b[i] -= n[i * count + k] * b[k];
+    b[i] /= n[i * count + i];
+  }
+  for (int i = count - 1; i >= 0; i--) {
+    for (int k = i + 1; k < count; k++)
+      b[i] -= n[k * count + i] * b[k];
+    b[i] /= n[i * count + i];
+  }
+}
+
+/* (Gᵀ G + μ) step = −Gᵀ φ, the same step: for more equations than columns. */
+static void step_by_columns(struct search *s, double damping) {
+  const struct orr_loops *l = s->loops;
+  int n = l->column_count;
+  double *normal = s->damped.a, trace = 0; /* [n][n], with n < rows: it fits */
+  memset(normal, 0, sizeof *normal * (size_t)n * (size_t)n);
+  for (int c = 0; c < n; c++)
+    s->step[c] = 0;
+  for (int r = 0; r < l->row_count; r++) {
+    const double *g = l->g.a + (size_t)r * (size_t)l->g.width;
+    double m = s->measure[r];
+    for (int i = 0; i < n; i++) {
+      double left = g[i] * s->scale[i] * m;
+      s->step[i] -= left * s->phi[r];
+      for (int k = 0; k <= i && left != 0; k++)
+        normal[i * n + k] += left * g[k] * s->scale[k] * m;
+    }
+  }
+  for (int i = 0; i < n; i++)
+    trace += normal[i * n + i];
+  for (int i = 0; i < n; i++)
+    normal[i * n + i] += damping + 1e-14 * trace + DBL_MIN;
+  solve_normal(normal, s->step, n);
+  for (int c = 0; c < n; c++)
+    s->step[c] *= s->scale[c];
+}
+
+/* The damped step from the placed q. */
+static void find_step(struct search *s, double damping) {
+  const struct orr_loops *l = s->loops;
+  double rows = l->row_count, columns = l->column_count;
+  orr_loops_jacobian(s->loops);
+  if (rows <= columns)
+    step_by_rows(s, damping);
+  else
+    step_by_columns(s, damping);
+  s->work += (rows <= columns ? rows * rows * (rows + columns) : columns * columns * (rows + columns)) +
+             500.0 * l->link_count + 200 * rows;
 }
 
 /* From q downhill; returns the end's |φ|², with q there. */
 static double descend(struct search *s, double *q) {
   size_t bytes = sizeof *q * (size_t)s->loops->model->q_count;
   double cost = place(s, q), damping = 1e-3;
-  for (int i = 0; i < MOST_STEPS; i++) {
+  for (int i = 0; i < MOST_STEPS && (i < FEW_STEPS || s->work < MOST_WORK); i++) {
     double largest = 0;
     find_step(s, damping);
     for (int c = 0; c < s->loops->column_count; c++)
@@ -191,6 +253,17 @@ static void measure_moves(struct search *s, const double *q, struct orr_assembly
   }
 }
 
+/* Something moves with this freedom that did not with the one before. */
+static bool adds(const struct search *s, enum freedom freedom) {
+  const struct orr_loops *l = s->loops;
+  bool modes = false, prescribed = false;
+  for (int i = 0; i < l->link_count; i++) {
+    modes = modes || l->links[i].modes > 0;
+    prescribed = prescribed || s->ws->prescribed[l->links[i].link];
+  }
+  return freedom == HINGES || (freedom == AND_MODES ? modes : prescribed);
+}
+
 struct orr_assembly orr_loops_assemble(struct orr_loops *loops, struct orr_workspace *ws, void *memory, double *q) {
   struct orr_block block = {.base = memory, .size = orr_assembly_size(loops)};
   struct search s = {.loops = loops, .ws = ws, .size = loops->size};
@@ -201,6 +274,8 @@ struct orr_assembly orr_loops_assemble(struct orr_loops *loops, struct orr_works
   double least = DBL_MAX;
   for (int start = 0; start < MOST_STARTS && !out.closed && s.work < MOST_WORK; start++) {
     for (int f = HINGES; f < FREEDOMS && !out.closed; f++) {
+      if (!adds(&s, (enum freedom)f))
+        continue;
       set_units(&s, (enum freedom)f);
       if (f == HINGES) {
         memcpy(q, s.start, bytes);

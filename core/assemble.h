@@ -28,7 +28,7 @@ enum { ORR_MOST_LOOP_ROWS = 600 };
 size_t orr_assembly_size(const struct orr_loops *loops);
 
 /* Moves q. Where the loops do not close, q is the nearest to that, placed: orr_loop_gap tells what remains. Bounded: at most
- * 64 starts of 100 steps each, fewer when a step is costly. [init] O(rows² columns) a step. */
+ * 32 starts of 100 steps each, fewer when a step is costly. [init] O(rows · columns · the smaller) a step. */
 struct orr_assembly orr_loops_assemble(struct orr_loops *loops, struct orr_workspace *ws, void *block, double *q);
 
 #endif
