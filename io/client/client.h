@@ -46,6 +46,8 @@ struct orr_client_kept {
   uint64_t *payload;
 };
 
+enum { ORR_CLIENT_DELIVERED = 4 };
+
 struct orr_client {
   struct orr_client_frame frame;
   int64_t step_ns;
@@ -69,6 +71,8 @@ struct orr_client {
   uint16_t counts[ORR_WIRE_PIECES_MAX];
   struct orr_wire_gather gather;
   uint64_t *gathered;
+  uint64_t newest, delivered[ORR_CLIENT_DELIVERED]; /* frames */
+  uint32_t next_delivered;
   struct orr_client_kept kept[2];
   uint64_t unsent; /* packets that the kernel did not take */
 };

@@ -169,6 +169,14 @@ static void answer_again(struct orr_client *c, uint64_t frame) {
       write_command(c, &c->kept[i], ORR_WIRE_COMMANDS);
 }
 
+/* A frame that overtook another does not hide it: in lockstep both are wanted. */
+static bool is_news(const struct orr_client *c, uint64_t frame) {
+  for (int i = 0; i < ORR_CLIENT_DELIVERED; i++)
+    if (c->delivered[i] == frame && (uint32_t)i < c->next_delivered)
+      return false;
+  return frame > c->newest || c->newest - frame <= c->divisor;
+}
+
 int orr_client_udp_look(struct orr_client *c) {
   uint8_t packet[ORR_WIRE_PACKET_MAX];
   struct orr_wire_packet p;
@@ -183,11 +191,15 @@ int orr_client_udp_look(struct orr_client *c) {
       orr_wire_gather_add(&c->gather, p.frame, (uint32_t)(p.id - c->header.telemetry_id), piece, bytes,
                           (uint8_t *)c->gathered, c->header.telemetry_bytes, c->out_piece) != 1)
     return 0;
-  if (c->any && p.frame <= c->frame.number) {
+  if (c->any && !is_news(c, p.frame)) {
     answer_again(c, p.frame);
     return 0;
   }
-  c->missed += c->any ? (p.frame - c->frame.number) / c->divisor - 1 : 0;
+  c->delivered[c->next_delivered++ % ORR_CLIENT_DELIVERED] = p.frame;
+  if (!c->any || p.frame > c->newest) {
+    c->missed += c->any ? (p.frame - c->newest) / c->divisor - 1 : 0;
+    c->newest = p.frame;
+  }
   c->any = true;
   c->frame = (struct orr_client_frame){p.frame, p.time_ns, p.answered, p.flags};
   memcpy(c->telemetry, c->gathered, 8 * orr_wire_words(c->header.telemetry_bytes));

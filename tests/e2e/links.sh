@@ -60,6 +60,17 @@ for try in 1 2 3 4 5; do
 done
 [ "$(hash_of "$dir/realtime")" = "$(hash_of "$dir/batch")" ] || fail "real time has other bits"
 
+# --- over UDP ---------------------------------------------------------------------------------------------------------------
+port=$((20000 + $$ % 20000))
+sed "s|transport: shm, name: /orrery.fsw|transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1]|" configs/cubesat.yaml >"$dir/udp.yaml"
+"$fsw" "udp:127.0.0.1:$port" 2>"$dir/fsw" &
+peer=$!
+"$ORRERY" run "$dir/udp.yaml" --mode lockstep --duration 1s >"$dir/udp" 2>"$dir/err" || fail "UDP: $(cat "$dir/udp" "$dir/err")"
+wait "$peer" || fail "over UDP the flight software sees no end of the run: $(cat "$dir/fsw")"
+peer=
+grep -q '10 frames out, 9 commands applied, 0 of them late, 0 missed; 1 peers' "$dir/udp" || fail "UDP: $(cat "$dir/udp")"
+[ "$(hash_of "$dir/udp")" = "$(hash_of "$dir/batch")" ] || fail "lockstep over UDP has other bits"
+
 # --- no flight software ----------------------------------------------------------------------------------------------------
 fly --mode realtime --duration 0.5s --set links.fsw.wait=0.1s --set 'links.fsw.timeout={frames: 2, policy: stop}' \
   >"$dir/out" 2>"$dir/err" && fail "a link that stops the run is a success"
@@ -92,5 +103,17 @@ links.fsw.timeout={frames: 0, policy: hold}|frames
 links.fsw.timeout={frames: 5, policy: keep}|policy
 links.fsw.lockstep={policy: hold}|policy
 links.fsw.latch=soon|latch
+links.fsw.mtu=1500|means nothing for the transport 'shm'
+END
+while IFS='|' read -r set says; do
+  "$ORRERY" run "$dir/udp.yaml" --mode lockstep --set "$set" >"$dir/out" 2>&1
+  [ $? -eq 1 ] || fail "--set $set is not an error"
+  grep -q "$says" "$dir/out" || fail "--set $set says: $(cat "$dir/out")"
+done <<'END'
+links.fsw.name=/x|means nothing for the transport 'udp'
+links.fsw.listen=127.0.0.1|is an IPv4 address and a port
+links.fsw.allow=[localhost]|is an IPv4 address such as
+links.fsw.message_ids={telemetry: 0x1880}|one of 0x0800 to
+links.fsw.mtu=64|mtu
 END
 exit 0

@@ -1,0 +1,395 @@
+/* A run with flight software over UDP: packets, the relay's thread, a peer that is absent, foreign, hostile or far behind. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "io/client/client.h"
+#include "tests/support/flight.h"
+
+static const char pattern[] =
+    "orrery: 1\n"
+    "spacecraft: {bodies: {bus: {mass: 10, inertia: [2, 2, 2, 0, 0, 0], hinge: {kind: free, to: inertial},\n"
+    "  nodes: {n: {at: [0, 0, 0]}}}}}\n"
+    "actuators:\n"
+    "  wheel: {kind: reaction_wheel, node: bus.n, axis: [0, 0, 1], inertia: 0.01, max_torque: 0.1}\n"
+    "  jet: {kind: thruster, node: bus.n, direction: [1, 0, 0], thrust: 1}\n"
+    "sensors: {gyro: {kind: rate_gyro, node: bus.n, rate: 100 Hz}}\n"
+    "simulation: {step: 10 ms, duration: 10 s, initial: {bus: {rate: [0, 0, 0.1]}}}\n"
+    "links: {fsw: {transport: udp, listen: '127.0.0.1:%d', allow: [%s], mtu: %d, rate: 10 Hz, telemetry: %s, "
+    "commands: ['*.torque', jet.on_time], lockstep: {timeout: 5 s}}}\n";
+
+struct rig {
+  struct orr_flight flight;
+  struct orr_port *port;
+  struct sockaddr_in address;
+  char url[60];
+};
+
+struct shape {
+  const char *allow, *telemetry;
+  int mtu;
+  bool lockstep, plain;
+};
+
+static const struct shape ordinary = {"127.0.0.1", "[gyro.*]", 1500, false, false};
+
+/* A port that was free a moment ago. */
+static uint16_t free_port(void) {
+  struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof a;
+  int fd = socket(AF_INET, SOCK_DGRAM, 0);
+  assert_int_equal(bind(fd, (const struct sockaddr *)&a, sizeof a), 0);
+  assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &size), 0);
+  close(fd);
+  return ntohs(a.sin_port);
+}
+
+static struct rig make(struct shape s) {
+  struct rig r;
+  char text[2000], message[200];
+  uint16_t port = free_port();
+  snprintf(text, sizeof text, pattern, port, s.allow, s.mtu, s.telemetry);
+  r.flight = orr_flight_make(text, NULL);
+  snprintf(r.url, sizeof r.url, "udp:127.0.0.1:%d", port);
+  r.address =
+      (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  r.flight.session->relay.plain = s.plain;
+  if (!orr_session_open_links(r.flight.session, s.lockstep, NULL, message, sizeof message))
+    fail_msg("%s", message);
+  r.port = r.flight.session->links[0].outside;
+  return r;
+}
+
+static void done(struct rig *r) { orr_flight_free(&r->flight); }
+
+static void fly(struct rig *r) { orr_flight_run(&r->flight, 10); }
+
+static uint64_t refused(const struct rig *r, enum orr_refusal why) { return orr_port_counts(r->port).refused[why]; }
+
+static double torque(const struct rig *r) { return orr_flight_value(&r->flight, "wheel.torque"); }
+
+static void nap_ms(long ms) {
+  const struct timespec t = {0, ms * 1000000};
+  nanosleep(&t, NULL);
+}
+
+/* The relay is another thread: what it has been sent it counts soon. */
+static void await(const struct rig *r, enum orr_refusal why, uint64_t count) {
+  for (int i = 0; i < 2000 && refused(r, why) < count; i++)
+    nap_ms(1);
+  assert_int_equal(refused(r, why), count);
+}
+
+static void await_command(const struct rig *r, uint64_t count) {
+  for (int i = 0; i < 2000 && orr_ring_used(&r->port->udp.in) < count; i++)
+    nap_ms(1);
+  assert_int_equal(orr_ring_used(&r->port->udp.in), count);
+}
+
+static void answer(struct orr_client *c, double value) {
+  assert_int_equal(orr_client_wait(c, ORR_CLIENT_FUTEX, 2000), 1);
+  assert_true(orr_client_set(c, orr_client_find(c, "wheel.torque"), 0, value));
+  assert_int_equal(orr_client_send(c), 0);
+}
+
+/* ---- packets ---------------------------------------------------------------------------------------------------------- */
+
+static void the_checksum_is_that_of_rfc_3720(void **state) {
+  (void)state;
+  uint8_t bytes[32] = {0};
+  assert_int_equal(orr_wire_crc(bytes, 32), 0x8a9136aa);
+  memset(bytes, 0xff, 32);
+  assert_int_equal(orr_wire_crc(bytes, 32), 0x62a8ab43);
+  for (uint8_t i = 0; i < 32; i++)
+    bytes[i] = i;
+  assert_int_equal(orr_wire_crc(bytes, 32), 0x46dd794e);
+  assert_int_equal(orr_wire_crc((const uint8_t *)"123456789", 9), 0xe3069283);
+}
+
+static void packets_are_laid_out_as_cfe_has_them(void **state) {
+  (void)state;
+  uint8_t bytes[200];
+  const struct orr_wire_packet t = {
+      .id = 0x0881, .count = 0x4005, .flags = 2, .frame = 7, .answered = 6, .time_ns = INT64_C(3500000000)};
+  const double piece = 1.5;
+  size_t n = orr_wire_packet_write(bytes, &t, &piece, 8);
+  const uint8_t head[16] = {0x08, 0x81, 0xc0, 0x05, 0, 52 - 7, 0, 0, 0, 3, 0x80, 0, 0, 0, 0, 2};
+  assert_int_equal(n, 52);
+  assert_memory_equal(bytes, head, 16);
+  assert_int_equal(bytes[16], 7);
+  assert_memory_equal(bytes + 40, &piece, 8);
+  const struct orr_wire_packet c = {.id = 0x1881, .count = 1, .function = 3, .frame = 9};
+  n = orr_wire_packet_write(bytes, &c, &piece, 8);
+  assert_int_equal(n, 44);
+  assert_int_equal(bytes[6], 3);
+  assert_int_equal(orr_wire_xor(bytes, n), 0);
+}
+
+static void a_packet_with_any_one_bit_wrong_is_refused(void **state) {
+  (void)state;
+  const uint8_t payload[16] = {1, 2, 3};
+  for (int command = 0; command < 2; command++) {
+    uint8_t bytes[200];
+    const uint8_t *piece;
+    size_t piece_bytes;
+    struct orr_wire_packet p = {.id = command ? 0x1881 : 0x0881, .frame = 5, .answered = 4, .time_ns = 3};
+    size_t n = orr_wire_packet_write(bytes, &p, payload, sizeof payload);
+    assert_true(orr_wire_packet_read(bytes, n, &p, &piece, &piece_bytes));
+    assert_int_equal(piece_bytes, 16);
+    assert_memory_equal(piece, payload, 16);
+    assert_int_equal(p.answered, 4);
+    assert_false(orr_wire_packet_read(bytes, n - 1, &p, &piece, &piece_bytes));
+    /* telemetry's headers carry no sum: there, what follows them */
+    for (size_t bit = command ? 0 : 8 * ORR_WIRE_TELEMETRY_AT; bit < 8 * n; bit++) {
+      bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+      assert_false(orr_wire_packet_read(bytes, n, &p, &piece, &piece_bytes));
+      bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+  }
+}
+
+/* ---- a run ------------------------------------------------------------------------------------------------------------- */
+
+static void fly_and_answer(struct shape shape) {
+  struct rig r = make(shape);
+  struct orr_client c;
+  assert_int_equal(r.flight.session->relay.plain, shape.plain);
+  assert_int_equal(orr_client_open(&c, r.url, 2000), 0);
+  struct orr_signal rate = orr_client_find(&c, "gyro.rate");
+  assert_int_equal(rate.count, 3);
+  assert_int_equal(orr_client_send(&c), -EAGAIN);
+  for (int i = 0; i < 2000 && !atomic_load(&r.port->udp.peers); i++)
+    nap_ms(1);
+  for (int i = 0; i < 20; i++) {
+    fly(&r);
+    answer(&c, 0.001 * i);
+    assert_int_equal(c.frame.number, 10 * i);
+    assert_int_equal(c.frame.time_ns, INT64_C(100000000) * i);
+    assert_true(i < 2 ? c.frame.answered == ORR_WIRE_NONE || i : c.frame.answered == (uint64_t)(10 * (i - 2)));
+    assert_true(i > 2 || fabs(orr_client_get(&c, rate, 2) - 0.1) < 1e-3);
+    await_command(&r, 1);
+    assert_true(torque(&r) == (i ? 0.001 * (i - 1) : 0));
+  }
+  struct orr_link_counts counts = orr_port_counts(r.port);
+  assert_int_equal(counts.applied, 19);
+  assert_int_equal(counts.late + counts.missed, 0);
+  assert_int_equal(counts.peers, 1);
+  done(&r);
+  assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 1000), -EPIPE);
+  orr_client_close(&c);
+}
+
+static void a_run_over_io_uring_answers_every_frame(void **state) {
+  (void)state;
+  struct rig r = make(ordinary);
+  bool plain = r.flight.session->relay.plain;
+  if (plain)
+    print_message("%s\n", r.flight.session->relay.note);
+  done(&r);
+  if (plain)
+    skip();
+  fly_and_answer(ordinary);
+}
+
+static void a_run_over_plain_sockets_answers_every_frame(void **state) {
+  (void)state;
+  struct shape plain = ordinary;
+  plain.plain = true;
+  fly_and_answer(plain);
+}
+
+/* All the truth there is, in datagrams of 128 bytes. */
+static void a_frame_that_exceeds_the_mtu_goes_in_several_packets(void **state) {
+  (void)state;
+  struct shape cut = {"127.0.0.1", "['*']", 128, false, false};
+  struct rig r = make(cut);
+  assert_in_range(r.port->udp.out_pieces, 4, ORR_WIRE_PIECES_MAX);
+  done(&r);
+  fly_and_answer(cut);
+}
+
+static void send_raw(const struct rig *r, const char *from, const void *bytes, size_t count) {
+  struct sockaddr_in a = {.sin_family = AF_INET};
+  int fd = socket(AF_INET, SOCK_DGRAM, 0);
+  assert_int_equal(inet_pton(AF_INET, from, &a.sin_addr), 1);
+  assert_int_equal(bind(fd, (const struct sockaddr *)&a, sizeof a), 0);
+  assert_int_equal(sendto(fd, bytes, count, 0, (const struct sockaddr *)&r->address, sizeof r->address), count);
+  close(fd);
+}
+
+static size_t command(const struct rig *r, uint32_t generation, uint64_t answers, double value, uint8_t *packet) {
+  const double payload[2] = {0, value}; /* on_time comes second in the table */
+  uint64_t words[2];
+  memcpy(words, payload, sizeof words);
+  if (strcmp(r->port->layout.commands.entries[0].channel->name, "wheel.torque") == 0)
+    memcpy(words, &value, 8), words[1] = 0;
+  const struct orr_wire_packet p = {
+      .id = r->port->desc->command_id, .frame = (uint64_t)generation << 32 | (uint32_t)answers, .answered = answers};
+  return orr_wire_packet_write(packet, &p, words, 16);
+}
+
+static void what_is_foreign_malformed_replayed_or_not_a_number_is_counted_and_not_applied(void **state) {
+  (void)state;
+  struct rig r = make(ordinary);
+  uint8_t packet[200];
+  size_t n = command(&r, 1, 0, 0.05, packet);
+  fly(&r);
+  send_raw(&r, "127.0.0.2", packet, n); /* right in all but where it comes from */
+  await(&r, ORR_REFUSAL_FOREIGN, 1);
+  send_raw(&r, "127.0.0.1", "garbage", 7);
+  await(&r, ORR_REFUSAL_MALFORMED, 1);
+  n = command(&r, 1, 0, (double)NAN, packet);
+  send_raw(&r, "127.0.0.1", packet, n);
+  await_command(&r, 1);
+  fly(&r);
+  assert_int_equal(refused(&r, ORR_REFUSAL_NOT_FINITE), 1);
+  assert_true(torque(&r) == 0);
+  n = command(&r, 1, 10, 0.05, packet);
+  send_raw(&r, "127.0.0.1", packet, n);
+  await_command(&r, 1);
+  fly(&r);
+  assert_true(torque(&r) == 0.05);
+  send_raw(&r, "127.0.0.1", packet, n); /* again */
+  await_command(&r, 1);
+  fly(&r);
+  assert_int_equal(refused(&r, ORR_REFUSAL_DUPLICATE), 1);
+  n = command(&r, 1, 20, 0.06, packet);
+  send_raw(&r, "127.0.0.1", packet, n);
+  await_command(&r, 1);
+  fly(&r); /* late: applied all the same */
+  n = command(&r, 1, 0, 0.07, packet);
+  send_raw(&r, "127.0.0.1", packet, n);
+  await_command(&r, 1);
+  fly(&r);
+  assert_int_equal(refused(&r, ORR_REFUSAL_STALE), 1);
+  assert_int_equal(orr_port_counts(r.port).late, 1);
+  n = command(&r, 0, 40, 0.08, packet); /* a peer of before */
+  send_raw(&r, "127.0.0.1", packet, n);
+  await(&r, ORR_REFUSAL_FOREIGN, 2);
+  packet[0] ^= 1; /* another message id, with its checksum */
+  packet[7] ^= 1;
+  send_raw(&r, "127.0.0.1", packet, n);
+  await(&r, ORR_REFUSAL_VERSION, 1);
+  assert_true(torque(&r) == 0.06);
+  done(&r);
+}
+
+/* As fast as a process can send, while a good peer flies. */
+static void a_flood_of_garbage_hinders_nobody(void **state) {
+  (void)state;
+  struct rig r = make(ordinary);
+  struct orr_client c;
+  assert_int_equal(orr_client_open(&c, r.url, 2000), 0);
+  pid_t flood = fork();
+  if (flood == 0) {
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    unsigned seed = 3;
+    uint8_t bytes[64];
+    for (;;) {
+      for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)rand_r(&seed);
+      sendto(fd, bytes, 8 + (size_t)rand_r(&seed) % 56, 0, (const struct sockaddr *)&r.address, sizeof r.address);
+    }
+  }
+  while (refused(&r, ORR_REFUSAL_MALFORMED) < 1000)
+    nap_ms(1);
+  int answered = 0;
+  for (int i = 0; i < 50; i++) {
+    fly(&r);
+    if (orr_client_wait(&c, ORR_CLIENT_FUTEX, 200) == 1 &&
+        orr_client_set(&c, orr_client_find(&c, "wheel.torque"), 0, 0.01) && orr_client_send(&c) == 0)
+      answered++;
+    nap_ms(5);
+  }
+  kill(flood, SIGKILL);
+  waitpid(flood, NULL, 0);
+  /* the kernel drops what the socket has no room for, ours among it: but most come through */
+  assert_in_range(answered, 45, 50);
+  assert_in_range(orr_port_counts(r.port).applied, 10, 50);
+  assert_true(torque(&r) == 0.01);
+  print_message("%llu packets of garbage refused\n", (unsigned long long)refused(&r, ORR_REFUSAL_MALFORMED));
+  orr_client_close(&c);
+  done(&r);
+}
+
+/* ---- lockstep ---------------------------------------------------------------------------------------------------------- */
+
+static void fly_peer(const char *url, unsigned seed) {
+  struct orr_client c;
+  if (orr_client_open(&c, url, 5000) != 0)
+    _exit(2);
+  struct orr_signal rate = orr_client_find(&c, "gyro.rate"), wheel = orr_client_find(&c, "wheel.torque");
+  int nowhere = socket(AF_INET, SOCK_DGRAM, 0);
+  while (orr_client_wait(&c, ORR_CLIENT_FUTEX, 5000) == 1) {
+    orr_client_set(&c, wheel, 0, 0.5 * orr_client_get(&c, rate, 2));
+    if (seed && rand_r(&seed) % 10 == 0)
+      nap_ms(3);
+    int there = c.fd;
+    if (seed && rand_r(&seed) % 20 == 0) { /* the answer is lost */
+      c.fd = nowhere;
+    }
+    orr_client_send(&c);
+    c.fd = there;
+    if (seed && rand_r(&seed) % 20 == 0) { /* the next frame is lost */
+      uint8_t lost[ORR_WIRE_PACKET_MAX];
+      nap_ms(1);
+      recv(c.fd, lost, sizeof lost, 0);
+    }
+  }
+  _exit(0);
+}
+
+static uint64_t fly_lockstep(unsigned seed) {
+  struct shape shape = ordinary;
+  shape.lockstep = true;
+  struct rig r = make(shape);
+  pid_t peer = fork();
+  if (peer == 0)
+    fly_peer(r.url, seed);
+  for (int i = 0; i < 1000; i++) {
+    assert_int_equal(orr_session_frame(r.flight.session), ORR_OK);
+    assert_int_equal(r.flight.session->end, ORR_PORT_GOES_ON);
+  }
+  uint64_t hash = orr_session_hash(r.flight.session);
+  assert_int_equal(orr_port_counts(r.port).applied, 99);
+  assert_true(fabs(orr_flight_value(&r.flight, "gyro.rate")) < 0.09);
+  done(&r);
+  int status;
+  waitpid(peer, &status, 0);
+  assert_int_equal(status, 0);
+  return hash;
+}
+
+static void lockstep_has_the_same_bits_with_a_slow_peer_and_lost_packets(void **state) {
+  (void)state;
+  assert_true(fly_lockstep(0) == fly_lockstep(7));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_checksum_is_that_of_rfc_3720),
+      cmocka_unit_test(packets_are_laid_out_as_cfe_has_them),
+      cmocka_unit_test(a_packet_with_any_one_bit_wrong_is_refused),
+      cmocka_unit_test(a_run_over_io_uring_answers_every_frame),
+      cmocka_unit_test(a_run_over_plain_sockets_answers_every_frame),
+      cmocka_unit_test(a_frame_that_exceeds_the_mtu_goes_in_several_packets),
+      cmocka_unit_test(what_is_foreign_malformed_replayed_or_not_a_number_is_counted_and_not_applied),
+      cmocka_unit_test(a_flood_of_garbage_hinders_nobody),
+      cmocka_unit_test(lockstep_has_the_same_bits_with_a_slow_peer_and_lost_packets),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
