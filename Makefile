@@ -179,14 +179,29 @@ test:
 	  -j 1 $(TIMING_PROGRAMS)
 
 # --- run -------------------------------------------------------------------------------------------------------------
-.PHONY: run
+# An executive and flight software, two processes: over shared memory, over UDP, or in lockstep as fast as they go.
+FLIGHT := configs/cassini-slew.yaml
+PICTURE := build/cassini-slew.svg
+UDP_LINK := links.fsw={transport: udp, listen: "127.0.0.1:5010", allow: [127.0.0.1], rate: 100 Hz, \
+  telemetry: [gyro.rate, star.*, wheel_*.speed, bus.target], commands: [wheel_*.torque, jet_*.on_time], \
+  timeout: {frames: 50, policy: zero}}
+
+# $(call fly,URL,ARGUMENTS)
+define fly
+@tools/setup build
+@$(SUBMAKE) $(JOBS) all
+@echo '$(B)/fsw $(1) cassini &'; $(B)/fsw $(1) cassini & peer=$$!; \
+  echo '$(B)/orrery run $(FLIGHT) $(2)'; $(B)/orrery run $(FLIGHT) $(2) --plot $(PICTURE); status=$$?; \
+  kill $$peer 2>/dev/null; wait $$peer 2>/dev/null; echo "picture     $(CURDIR)/$(PICTURE)"; exit $$status
+endef
+
+.PHONY: run run-udp run-lockstep
 run:
-	@tools/setup build
-	@$(SUBMAKE) $(JOBS) all
-	$(B)/orrery check $(wildcard configs/*.yaml)
-	@echo '$(B)/fsw &'; $(B)/fsw & \
-	  echo '$(B)/orrery run configs/cubesat.yaml --mode realtime --duration 30s'; \
-	  $(B)/orrery run configs/cubesat.yaml --mode realtime --duration 30s
+	$(call fly,shm:/orrery.cassini,--mode realtime)
+run-udp:
+	$(call fly,udp:127.0.0.1:5010,--mode realtime --set '$(UDP_LINK)')
+run-lockstep:
+	$(call fly,shm:/orrery.cassini,--mode lockstep)
 
 # --- check: the quick gate ---------------------------------------------------------------------------------------------
 SOURCES := $(foreach r,core rt io tools tests,$(wildcard $(r)/*.c $(r)/*/*.c))
@@ -271,7 +286,7 @@ endif
 .PHONY: help
 help:
 	@echo 'make          build/orrery'
-	@echo 'make run      installs what is missing, builds, describes the spacecraft in configs and flies one'
+	@echo 'make run      installs what is missing, builds, flies cassini in real time under flight software; run-udp, run-lockstep'
 	@echo 'make test     installs what is missing, builds, and runs every test'
 	@echo 'make check    the quick gate: format, warnings of gcc and clang, clang-tidy, cppcheck, rooms, objects of core'
 	@echo 'make fuzz     each fuzz target for FUZZ_SECONDS=60'

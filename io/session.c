@@ -299,6 +299,15 @@ void orr_session_record(struct orr_session *s) {
   orr_expect_look(s->run, s->seen, s->plant->values, orr_plant_time_ns(s->plant));
   if (s->samples)
     orr_samples_take(s->samples);
+  if (s->watch) {
+    bool first = true;
+    orr_watch_put(s->watch);
+    for (size_t i = 0; i < s->run->link_count; i++)
+      if (s->links[i].outside) {
+        orr_watch_put_link(s->watch, &s->links[i].outside->rules.counts, first);
+        first = false;
+      }
+  }
 }
 
 /* ---- compute ------------------------------------------------------------------------------------------------------ */

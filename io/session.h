@@ -16,6 +16,7 @@
 #include "io/links/relay.h"
 #include "io/samples.h"
 #include "io/session_loops.h"
+#include "io/watch.h"
 
 /* One frame for a controller that is linked in: telemetry numbers in, command numbers out, each in the order of the link's channels.
  * What it remembers, zero before the first frame, is part of the run's state. It must be a function of these alone. */
@@ -55,6 +56,7 @@ struct orr_session {
   struct orr_session_link *links; /* [run->link_count] */
   struct orr_expect_seen *seen;   /* [run->expect_count] */
   struct orr_samples *samples;    /* taken for a picture; NULL: none */
+  struct orr_watch *watch;        /* shown while it flies; NULL: nobody looks */
   struct orr_session_loops loops; /* closed NULL without loops */
   void *model_block, *workspace_block, *plant_block, *link_block, *loops_block, *closed_block;
   size_t bytes;                                /* of all blocks */

@@ -192,7 +192,7 @@ static json_t *measure(const struct arguments *a, const struct orr_executive_opt
   if (wrong) {
     fprintf(stderr, "orrery doctor: %s\n", wrong);
   } else {
-    *signalled = orr_run_realtime_wait(&executive, signals) != 0;
+    *signalled = orr_run_realtime_wait(&executive, signals, NULL) != 0;
     orr_executive_join(&executive);
     orr_timing_print_lacks(stderr, &executive.lacks);
     if (a->json)

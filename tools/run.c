@@ -234,11 +234,17 @@ static int fly_in_real_time(const struct arguments *a, const struct orr_run *run
   struct orr_plot plot = {0};
   if (a->plot)
     orr_plot_choose(&plot, session, frames_of(run));
+  struct orr_run_status screen;
+  orr_run_status_choose(&screen, session, a->path, !a->json);
   orr_rt_flush_denormals();
   int exit_status = ORR_EXIT_BAD;
   enum orr_status status = orr_session_start(session);
-  const struct orr_realtime_request request = {
-      .path = a->path, .json = a->json, .fix = &a->fix, .plot = a->plot ? &plot : NULL, .plot_path = a->plot};
+  const struct orr_realtime_request request = {.path = a->path,
+                                               .json = a->json,
+                                               .fix = &a->fix,
+                                               .plot = a->plot ? &plot : NULL,
+                                               .plot_path = a->plot,
+                                               .status = &screen};
   if (status != ORR_OK)
     orr_run_report_failure(a->path, session, status);
   else if (!a->from || orr_state_file_load(a->from, session))

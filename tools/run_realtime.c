@@ -11,7 +11,7 @@
 #include "tools/run_report.h"
 #include "tools/timing_report.h"
 
-enum { WORST_SHOWN = 5 };
+enum { WORST_SHOWN = 5, LOOKS_PER_SCREEN = 4 };
 
 struct flight {
   const struct orr_realtime_request *request;
@@ -33,11 +33,13 @@ void orr_run_realtime_block(sigset_t *signals, sigset_t *before) {
   pthread_sigmask(SIG_BLOCK, signals, before);
 }
 
-int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals) {
+int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals, struct orr_run_status *status) {
   const struct timespec look = {.tv_nsec = 50 * ORR_NS_PER_MS};
-  int caught = 0;
+  int caught = 0, looks = 0;
   while (!orr_executive_ended(executive)) {
     int signal = sigtimedwait(signals, NULL, &look);
+    if (status && ++looks % LOOKS_PER_SCREEN == 0)
+      orr_run_status_draw(status, executive->segment.stats);
     if (signal <= 0)
       continue;
     orr_executive_stop(executive);
@@ -203,7 +205,9 @@ static int fly(struct flight *f, const struct orr_executive_options *options, co
     fprintf(stderr, "%s: error: %s\n", f->request->path, wrong);
     return ORR_EXIT_BAD;
   }
-  f->signal = orr_run_realtime_wait(&f->executive, signals);
+  f->signal = orr_run_realtime_wait(&f->executive, signals, f->request->status);
+  if (f->request->status)
+    orr_run_status_wipe(f->request->status);
   orr_executive_join(&f->executive);
   if (f->executive.loop.result.end != ORR_RT_LOOP_STAGE)
     orr_session_record(f->realtime.session); /* the last frame's sensors */

@@ -5,6 +5,7 @@
 #include "io/realtime.h"
 #include "tools/fix.h"
 #include "tools/plot.h"
+#include "tools/run_status.h"
 
 struct orr_realtime_request {
   const char *path;
@@ -12,13 +13,15 @@ struct orr_realtime_request {
   const struct orr_fix_request *fix;
   const struct orr_plot *plot; /* NULL: none */
   const char *plot_path;
+  struct orr_run_status *status;
 };
 
 /* Flies the started session to the end of its duration or until a signal says so, and prints. Returns the exit status. */
 int orr_run_realtime(const struct orr_realtime_request *request, struct orr_session *session);
 
-/* Waits for the end; SIGINT, SIGTERM or SIGHUP, which `signals` holds and the caller has blocked, end the run. Returns the signal, or 0. */
-int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals);
+/* Waits for the end; SIGINT, SIGTERM or SIGHUP, which `signals` holds and the caller has blocked, end the run. Returns the signal, or 0.
+ * Draws `status` meanwhile; NULL: nothing. */
+int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals, struct orr_run_status *status);
 
 /* The signals that end a run, blocked for this thread and those it will make; *before gets what was. */
 void orr_run_realtime_block(sigset_t *signals, sigset_t *before);

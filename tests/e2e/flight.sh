@@ -1,0 +1,66 @@
+#!/bin/sh
+# The main job: cassini's slew under the sample flight software. One state_hash in batch (linked in), in lockstep over shared memory and over
+# UDP; flight software that is killed in the slew and started again settles it, by the policy of the link in between.
+set -u
+dir=$(mktemp -d) || exit 1
+name=/orrery.flight.$$
+port=$((20000 + $$ % 20000))
+fsw=$(dirname "$ORRERY")/fsw
+peer=
+trap '[ -n "$peer" ] && kill -9 "$peer" 2>/dev/null; rm -rf "$dir" "/dev/shm$name"' EXIT
+fail() {
+  echo "FAIL: $1"
+  exit 1
+}
+run() { "$ORRERY" run configs/cassini-slew.yaml "$@"; }
+hash_of() { sed -n 's/^state_hash *//p' "$1"; }
+
+run --mode batch --plot "$dir/p.svg" >"$dir/batch" || fail "batch: $(cat "$dir/batch")"
+grep -q '^verdict     passed: 4 met, 0 not met' "$dir/batch" || fail "the verdict in batch: $(cat "$dir/batch")"
+first=$(hash_of "$dir/batch")
+[ ${#first} -eq 16 ] || fail "no state_hash"
+[ "$(grep -c 'class="p"' "$dir/p.svg")" -eq 5 ] || fail "the picture has not its five panels"
+
+"$fsw" "shm:$name" cassini 2>"$dir/fsw" &
+peer=$!
+run --mode lockstep --set links.fsw.name=$name >"$dir/shm" 2>"$dir/err" || fail "lockstep over shm: $(cat "$dir/shm" "$dir/err")"
+wait "$peer" || fail "flight software over shm: $(cat "$dir/fsw")"
+[ "$(hash_of "$dir/shm")" = "$first" ] || fail "lockstep over shm has other bits than batch"
+
+"$fsw" "udp:127.0.0.1:$port" cassini 2>"$dir/fsw" &
+peer=$!
+run --mode lockstep --set "links.fsw={transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1], rate: 100 Hz,
+  telemetry: [gyro.rate, star.*, wheel_*.speed, bus.target], commands: [wheel_*.torque, jet_*.on_time]}" \
+  >"$dir/udp" 2>"$dir/err" || fail "lockstep over UDP: $(cat "$dir/udp" "$dir/err")"
+kill "$peer" 2>/dev/null
+wait "$peer" 2>/dev/null
+[ "$(hash_of "$dir/udp")" = "$first" ] || fail "lockstep over UDP has other bits than batch"
+
+# Killed at about 8 s of 40, in the middle of the slew; back after a second and a half, of which one is flown without commands.
+"$fsw" "shm:$name" cassini 2>/dev/null &
+peer=$!
+run --mode realtime --set links.fsw.name=$name --duration 40s --set realtime.priority=0 >"$dir/killed" 2>"$dir/err" &
+flown=$!
+sleep 8
+kill -9 "$peer"
+wait "$peer" 2>/dev/null
+sleep 1.5
+"$fsw" "shm:$name" cassini 2>/dev/null &
+peer=$!
+wait "$flown"
+grep -q '^link fsw .* 2 peers' "$dir/killed" || fail "two peers: $(cat "$dir/killed" "$dir/err")"
+grep -q 'timed out' "$dir/killed" || fail "the policy ruled nothing: $(cat "$dir/killed")"
+end=$(sed -n 's/^bus *\([0-9.e+-]*\) rad off.*/\1/p' "$dir/killed")
+awk -v e="$end" 'BEGIN { exit !(e != "" && e < 8.7e-4) }' || fail "it does not settle again: $end rad"
+
+# what a stand-in needs is asked for
+for set in 'links.fsw.stand_in=galileo|no stand-in .galileo.; there are cassini' \
+  'links.fsw.telemetry=[gyro.rate]|needs .star.attitude. among its telemetry' \
+  'links.fsw.commands=[wheel_*.torque]|needs .jet_1.on_time. among its commands'; do
+  run --mode batch --set "${set%%|*}" >"$dir/out" 2>&1
+  [ $? -eq 1 ] || fail "${set%%|*} is no error"
+  grep -q "${set#*|}" "$dir/out" || fail "${set%%|*} says: $(cat "$dir/out")"
+done
+"$fsw" "shm:$name" galileo 2>"$dir/out"
+[ $? -eq 2 ] || fail "an unknown mission is a wrong command line"
+exit 0

@@ -1,0 +1,26 @@
+/* The live screen of `orrery run --mode realtime`: where the run is, how punctual, where it points, how it bends, who answers.
+ *
+ * orr_run_status_choose, after orr_session_create and before the start → orr_run_status_draw from the main thread while the run flies →
+ * orr_run_status_wipe. Draws only where stderr is a terminal; reads what the loop publishes and disturbs nothing.
+ */
+#ifndef ORR_TOOLS_RUN_STATUS_H
+#define ORR_TOOLS_RUN_STATUS_H
+
+#include "io/session.h"
+#include "rt/stats.h"
+
+struct orr_run_status {
+  struct orr_watch watch;
+  const struct orr_session *session;
+  const char *path;
+  bool shown;                             /* there is a terminal */
+  int lines;                              /* on it now */
+  int pointing, modes, mode_count, loads; /* indices of the watch; −1: none */
+  const char *load_name;
+};
+
+void orr_run_status_choose(struct orr_run_status *status, struct orr_session *session, const char *path, bool wanted);
+void orr_run_status_draw(struct orr_run_status *status, const struct orr_stats *stats);
+void orr_run_status_wipe(struct orr_run_status *status);
+
+#endif
