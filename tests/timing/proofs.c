@@ -428,7 +428,10 @@ static int fly_filtered(const char *path, const char *setting, int spoil_how) {
 
 static void flying_a_spacecraft_adds_no_system_call_to_the_loop(void **state) {
   (void)state;
-  static const char *const flights[][2] = {{"configs/cubesat.yaml", "links.fsw.transport=linked"},
+  static const char controller[] =
+      "links={fsw: {transport: linked, rate: 10 Hz, telemetry: [gyro.rate, star.attitude, bus.target], "
+      "commands: [wheel_*.torque], stiffness: [1e-3, 1e-3, 1e-3], damping: [1e-2, 1e-2, 1e-2]}}";
+  static const char *const flights[][2] = {{"configs/cubesat.yaml", controller},
                                            {"configs/reference.yaml", "simulation.step=1ms"},
                                            {"configs/deployment.yaml", "simulation.substeps=1"}};
   for (size_t i = 0; i < sizeof flights / sizeof *flights; i++) {
