@@ -68,21 +68,6 @@ static inline orr_inertia turn_inertia_zxy(orr_inertia p) {
   return o;
 }
 
-/* An inertia in the child's axes at q = 0 → in the parent's. */
-static inline orr_inertia turn_inertia_out(const struct orr_link *link, orr_inertia p) {
-  switch (link->turn) {
-  case ORR_TURN_NONE:
-    return p;
-  case ORR_TURN_XYZ_TO_YZX:
-    return turn_inertia_yzx(p);
-  case ORR_TURN_XYZ_TO_ZXY:
-    return turn_inertia_zxy(p);
-  case ORR_TURN_DENSE:
-    break;
-  }
-  return in_rotate(link->r0c, p);
-}
-
 /* Base to tips: ω = Rᵀ (ω_P + w) + z β;  a = [Rᵀ (Ė θ̇ + ω_P × w) + ω × z β; Rᵀ ω_P × (ω_P × l + 2 l̇)], with w and l̇ of
  * the parent's site, if there is one. sin_q and cos_q are there. */
 static inline void revolute_outward(const struct orr_link *link, struct orr_flow *flow, const struct orr_flow *parent,
@@ -134,6 +119,16 @@ static inline orr_inertia revolute_project(const struct orr_flow *flow, orr_iner
   return o;
 }
 
+/* z += P+ a, where the hinge has neither row nor column in P+. */
+static inline orr_spatial add_projected(orr_inertia p, orr_spatial a, orr_spatial z) {
+  z.w.x += p.a.xx * a.w.x + p.a.xy * a.w.y + v3_dot(m3_row(p.b, 0), a.v);
+  z.w.y += p.a.xy * a.w.x + p.a.yy * a.w.y + v3_dot(m3_row(p.b, 1), a.v);
+  z.v.x += p.b.m[0][0] * a.w.x + p.b.m[1][0] * a.w.y + p.c.xx * a.v.x + p.c.xy * a.v.y + p.c.xz * a.v.z;
+  z.v.y += p.b.m[0][1] * a.w.x + p.b.m[1][1] * a.w.y + p.c.xy * a.v.x + p.c.yy * a.v.y + p.c.yz * a.v.z;
+  z.v.z += p.b.m[0][2] * a.w.x + p.b.m[1][2] * a.w.y + p.c.xz * a.v.x + p.c.yz * a.v.y + p.c.zz * a.v.z;
+  return z;
+}
+
 /* Tips to base: D = P_zz, ν = (τ − z_z)/D, z+ = z + P_z ν + P+ a; P+ and z+ on to the parent. False if D is not a positive
  * finite number. */
 static inline bool revolute_inward(const struct orr_link *link, struct orr_flow *flow, struct orr_flow *parent,
@@ -158,13 +153,21 @@ static inline bool revolute_inward(const struct orr_link *link, struct orr_flow 
   a.v = spin_out(flow, a.v);
   z.w = spin_out(flow, z.w);
   z.v = spin_out(flow, z.v);
-  z.w.x += q.a.xx * a.w.x + q.a.xy * a.w.y + v3_dot(m3_row(q.b, 0), a.v);
-  z.w.y += q.a.xy * a.w.x + q.a.yy * a.w.y + v3_dot(m3_row(q.b, 1), a.v);
-  z.v.x += q.b.m[0][0] * a.w.x + q.b.m[1][0] * a.w.y + q.c.xx * a.v.x + q.c.xy * a.v.y + q.c.xz * a.v.z;
-  z.v.y += q.b.m[0][1] * a.w.x + q.b.m[1][1] * a.w.y + q.c.xy * a.v.x + q.c.yy * a.v.y + q.c.yz * a.v.z;
-  z.v.z += q.b.m[0][2] * a.w.x + q.b.m[1][2] * a.w.y + q.c.xz * a.v.x + q.c.yz * a.v.y + q.c.zz * a.v.z;
+  z = add_projected(q, a, z);
   z = (orr_spatial){turn_out(link, z.w), turn_out(link, z.v)};
-  q = turn_inertia_out(link, q);
+  switch (link->turn) {
+  case ORR_TURN_NONE:
+    break;
+  case ORR_TURN_XYZ_TO_YZX:
+    q = turn_inertia_yzx(q);
+    break;
+  case ORR_TURN_XYZ_TO_ZXY:
+    q = turn_inertia_zxy(q);
+    break;
+  case ORR_TURN_DENSE:
+    q = in_rotate(link->r0c, q);
+    break;
+  }
   orr_vec3 l = link->l0;
   if (site) {
     l = site->l;
