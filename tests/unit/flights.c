@@ -350,10 +350,9 @@ static void commands_are_held_over_substeps(void **state) {
 /* ---- links ------------------------------------------------------------------------------------------------------------ */
 
 /* Says back what it was told: the body's rate about x as a torque. */
-static void echo(const struct orr_run_link *link, const double *telemetry, double *commands) {
-  (void)link;
+static void echo(const struct orr_answer *a) {
   for (int i = 0; i < 3; i++)
-    commands[i] = telemetry[i];
+    a->commands[i] = a->telemetry[i];
 }
 
 /* The answer to frame kd is latched at frame (k+1)d and held for d frames. */
