@@ -201,10 +201,35 @@ static void set_revolute(const struct orr_model *m, struct orr_workspace *ws, in
                    link->site_parent >= 0 ? &ws->sites[link->site_parent] : NULL, ws->u[link->hinge_u]);
 }
 
+/* r, l and v of a revolute link from its flow: all that poses and energies ask for. */
+static void place_revolute(const struct orr_model *m, struct orr_workspace *ws, int k) {
+  const struct orr_link *link = &m->links[k];
+  const struct orr_flow *flow = &ws->flows[k];
+  struct orr_link_state *state = &ws->links[k];
+  const struct orr_site_state *site = link->site_parent >= 0 ? &ws->sites[link->site_parent] : NULL;
+  orr_vec3 x = turn_out(link, spin_out(flow, v3(1, 0, 0)));
+  orr_vec3 y = turn_out(link, spin_out(flow, v3(0, 1, 0)));
+  orr_vec3 z = turn_out(link, v3(0, 0, 1));
+  state->r = (orr_mat3){{{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}}};
+  state->l = link->l0;
+  orr_vec3 drift = v3_zero();
+  if (site) {
+    state->r = m3_mul(site->r, state->r);
+    state->l = site->l;
+    drift = site->u.v;
+  }
+  state->v = v3_zero();
+  if (link->parent < 0)
+    return;
+  orr_vec3 carried = v3_add(drift, v3_cross(ws->flows[link->parent].omega, state->l));
+  state->v = m3_apply_t(state->r, v3_add(ws->links[link->parent].v, carried));
+}
+
 /* The general form of a revolute link beside its flow, which stays as its kernel made it: queries must not change bits. */
 static void complete_revolute(const struct orr_model *m, struct orr_workspace *ws, int k) {
   orr_vec3 omega = ws->flows[k].omega;
   general_link(m, ws, k);
+  place_revolute(m, ws, k);
   ws->flows[k].omega = omega;
   if (m->links[k].flex < 0)
     general_body(m, ws, k);
@@ -245,8 +270,13 @@ void orr_links_complete(const struct orr_model *model, struct orr_workspace *ws)
 }
 
 void orr_poses_update(const struct orr_model *model, struct orr_workspace *ws) {
-  orr_links_complete(model, ws);
   for (int k = 0; k < model->body_count; k++) {
+    if (!ws->complete) {
+      if (model->links[k].kernel == ORR_KERNEL_REVOLUTE)
+        place_revolute(model, ws, k);
+      else
+        general_link(model, ws, k); /* for v, which its parents' may have been missing for */
+    }
     struct orr_link_state *state = &ws->links[k];
     int parent = model->links[k].parent;
     orr_mat3 r = parent < 0 ? m3_identity() : ws->links[parent].attitude;
