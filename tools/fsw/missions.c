@@ -1,4 +1,5 @@
 /* The data base of the sample flight software: the spacecraft of configs/ that it flies. */
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -36,6 +37,20 @@ static const struct orr_mission missions[] = {
         .wheels_rate = 0.003 * DEGREE,
         .jet_torque = {3.1, 3.1, 3.1},
         .jet_pair = {{{5, 7}, {1, 3}}, {{1, 7}, {3, 5}}, {{4, 8}, {2, 6}}},
+    },
+    {
+        .name = "wings",
+        .inertia = {2200, 950, 2100},
+        .bandwidth = 0.35,
+        .damping = 0.8,
+        .rate_limit = 1.5 * DEGREE,
+        .notch = 0.45 * HERTZ, /* both wings, out of their plane, the bus against them */
+        .notch_width = 0.4,
+        .wheel_axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+        .wheel_inertia = 0.3,
+        .wheel_torque = 8,
+        .wheel_brake = 0.6 * 8.0 / 2200,
+        .dump_above = HUGE_VAL, /* nothing to dump with */
     },
 };
 
