@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every spacecraft that is shipped checks without an error or a warning, and the README shows cubesat.yaml as it is.
+# Every spacecraft that is shipped checks without an error or a warning, every run file meets what it expects, and the README shows cubesat.yaml as it is.
 set -u
 status=0
 for f in configs/*.yaml; do
@@ -12,4 +12,10 @@ if [ "$shown" != "$(grep -v '^# ' configs/cubesat.yaml)" ]; then
   echo "FAIL: README.md does not show configs/cubesat.yaml"
   status=1
 fi
+# Each of these flies in batch and meets what it expects.
+for f in cubesat cassini-slew wings-slew chain-drive; do
+  said=$("$ORRERY" run "configs/$f.yaml" --mode batch 2>&1) && [ "$f" = cubesat -o "${said#*verdict     passed}" != "$said" ] && continue
+  echo "FAIL: orrery run configs/$f.yaml: $said"
+  status=1
+done
 exit $status
