@@ -26,6 +26,7 @@ struct orr_command {
 extern const struct orr_command orr_cmd_check;
 extern const struct orr_command orr_cmd_eval;
 extern const struct orr_command orr_cmd_run;
+extern const struct orr_command orr_cmd_icd;
 extern const struct orr_command orr_cmd_bench;
 extern const struct orr_command orr_cmd_doctor;
 extern const struct orr_command orr_cmd_top;

@@ -1,0 +1,165 @@
+#!/bin/sh
+# `orrery icd`: real packets of a run, of several pieces and all types, taken apart with each format, give the numbers that the client reads. The
+# Python client over both carriers; the capture as tshark sees it, where tshark is.
+set -u
+command -v python3 >/dev/null || exit 77
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+fail() {
+  echo "FAIL: $1"
+  exit 1
+}
+port=$((20000 + $$ % 20000))
+sed "s|transport: shm, name: /orrery.fsw|transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1], mtu: 160|
+  s|telemetry: .*target\]|telemetry: ['*']|; /stiffness/d; s/policy: hold},/policy: hold}}/" configs/cubesat.yaml >"$dir/run.yaml"
+for format in markdown c python json xtce; do
+  "$ORRERY" icd "$dir/run.yaml" --format $format >"$dir/icd.$format" || fail "icd --format $format"
+done
+cp "$dir/icd.python" "$dir/icd.py"
+mv "$dir/icd.c" "$dir/icd.h"
+"$ORRERY" icd "$dir/run.yaml" --format pigeon >/dev/null 2>&1
+[ $? -eq 2 ] || fail "a format that is none"
+
+# C: compiles by itself without a warning, and prints what it finds in a payload
+cat >"$dir/decode.c" <<'C'
+#include <stdio.h>
+#include "icd.h"
+int main(void) {
+  struct fsw_telemetry t;
+  while (fread(&t, sizeof t, 1, stdin) == 1)
+    printf("%.17g %.17g %d\n", t.gyro_rate[2], t.bus_target[3], t.star_valid);
+  return 0;
+}
+C
+${CC:-cc} -std=c17 -Wall -Wextra -Wpedantic -Werror -o "$dir/decode" "$dir/decode.c" || fail "the C header does not compile"
+
+cat >"$dir/peer.py" <<'P'
+import json, struct, subprocess, sys, xml.etree.ElementTree as ET
+work, url = sys.argv[1:3]
+sys.path[:0] = [work, "io/client"]
+import icd, orrery_client
+
+NS = "{http://www.omg.org/spec/XTCE/20180204}"
+
+class Xtce:
+    """Just what the document uses of XTCE: integers and doubles of any bit length, base containers with comparisons."""
+    def __init__(self, path):
+        root = ET.parse(path).getroot()
+        types = {}
+        for t in root.iter():
+            e = next((x for x in t if x.tag.endswith("DataEncoding")), None) if t.tag.endswith("ParameterType") else None
+            if e is not None:
+                types[t.get("name")] = (e.tag, int(e.get("sizeInBits")), e.get("encoding"), e.get("byteOrder"))
+        self.parameters = {p.get("name"): types[p.get("parameterTypeRef")] for p in root.iter(NS + "Parameter")}
+        self.containers = {c.get("name"): c for c in root.iter(NS + "SequenceContainer")}
+
+    def entries(self, name):
+        return [e.get("parameterRef") for e in self.containers[name].find(NS + "EntryList")]
+
+    def read(self, packet, names, at, out):
+        bits = "".join(format(b, "08b") for b in packet)
+        for name in names:
+            tag, size, encoding, order = self.parameters[name]
+            chunk, at = bits[at : at + size], at + size
+            if size % 8 == 0:
+                raw = int(chunk, 2).to_bytes(size // 8, "big")
+                raw = raw[::-1] if order else raw
+                value = struct.unpack(">d", raw)[0] if "Float" in tag else int.from_bytes(raw, "big", signed=encoding == "twosComplement")
+            else:
+                value = int(chunk, 2)
+            out[name] = value
+        return at
+
+    def packet(self, packet):
+        out = {}
+        at = self.read(packet, self.entries("primary_header"), 0, out)
+        for name, c in self.containers.items():
+            tests = list(c.iter(NS + "Comparison"))
+            if tests and all(out[t.get("parameterRef")] == int(t.get("value")) for t in tests):
+                assert self.read(packet, self.entries(name), at, out) == 8 * len(packet), "every bit has a name"
+                return out
+        raise AssertionError("no container fits")
+
+class Tap:
+    """A socket that keeps what goes through it."""
+    def __init__(self, socket):
+        self.socket, self.got, self.sent = socket, [], []
+    def recv(self, n):
+        self.got.append(self.socket.recv(n))
+        return self.got[-1]
+    def send(self, data):
+        self.sent.append(data)
+        return self.socket.send(data)
+    def __getattr__(self, name):
+        return getattr(self.socket, name)
+
+def same(a, b):
+    return struct.pack("<d", a) == struct.pack("<d", b)
+
+xtce, document = Xtce(work + "/icd.xtce"), json.load(open(work + "/icd.json"))["links"]["fsw"]
+frames = 0
+with orrery_client.open(url) as link:
+    link.socket = tap = Tap(link.socket)
+    assert format(link.header["layout_hash"], "016x") == document["layout_hash"]
+    assert icd.LINKS["fsw"]["layout_hash"] == link.header["layout_hash"]
+    while link.wait():
+        frames += 1
+        own = [p for p in tap.got if orrery_client.read_telemetry(p)[2] == link.frame]
+        own = sorted({p[:2]: p for p in own}.values())
+        assert len(own) == icd.LINKS["fsw"]["telemetry"]["packets"] == len(document["telemetry"]["packets"]) > 3
+        frame, time_ns, answered, numbers = icd.unpack_packets("fsw", "telemetry", own)
+        assert (frame, time_ns, answered) == (link.frame, link.time_ns, link.answered)
+        named = {}
+        for p in own:
+            x = xtce.packet(p)
+            assert (x["frame"], x["time_ns"], x["answered"]) == (frame, time_ns, answered)
+            assert (x["seconds"] + x["subseconds"] / 65536) * 1e9 <= time_ns < (x["seconds"] + (x["subseconds"] + 1) / 65536) * 1e9
+            assert x["crc32c"] == orrery_client.crc32c(p[16:-4])
+            named.update(x)
+        c = subprocess.run([work + "/decode"], input=link.telemetry, capture_output=True, check=True).stdout.split()
+        assert same(float(c[0]), link["gyro.rate"][2]) and same(float(c[1]), link["bus.target"][3]) and int(c[2]) == link["star.valid"]
+        for channel in document["telemetry"]["channels"]:
+            form = "<%d%s" % (channel["count"], {"f64": "d", "i64": "q", "u8": "B"}[channel["type"]])
+            values = struct.unpack_from(form, link.telemetry, channel["offset"])
+            mine = numbers[channel["name"]]
+            for k, v in enumerate(values):
+                element = ("_" + (channel["elements"][k] if channel["elements"] else str(k))) if channel["count"] > 1 else ""
+                assert same(v, mine if channel["count"] == 1 else mine[k])
+                assert same(v, named["fsw_" + channel["name"].replace(".", "_") + element]), channel
+        link.send({"wheel_z.torque": 1e-5 * frames})
+        x = xtce.packet(tap.sent[-1])
+        assert x["answered"] == link.frame and same(x["fsw_wheel_z_torque"], 1e-5 * frames)
+        payload = icd.pack("fsw", "commands", {"wheel_z.torque": 1e-5 * frames})
+        assert tap.sent[-1][icd.LINKS["fsw"]["commands"]["payload_at"] : -4] == payload
+        tap.got.clear()
+assert frames == 5, frames
+P
+capture=
+if command -v tshark >/dev/null && command -v dumpcap >/dev/null; then
+  tshark -q -i lo -f "udp port $port" -w "$dir/capture.pcapng" >/dev/null 2>&1 &
+  capture=$!
+  sleep 2
+fi
+python3 "$dir/peer.py" "$dir" "udp:127.0.0.1:$port" 2>"$dir/err" &
+peer=$!
+"$ORRERY" run "$dir/run.yaml" --mode lockstep --duration 0.5s >"$dir/out" 2>&1 || fail "the run: $(cat "$dir/out" "$dir/err")"
+wait $peer || fail "the packets: $(cat "$dir/err")"
+grep -q '5 frames out, 4 commands applied' "$dir/out" || fail "the Python peer over UDP: $(cat "$dir/out")"
+if [ -n "$capture" ]; then
+  sleep 1
+  kill -INT $capture
+  wait $capture
+  seen=$(tshark -r "$dir/capture.pcapng" -d "udp.port==$port,ccsds" -Y 'ccsds.apid == 0x080 && ccsds.type == 0 && ccsds.seqflag == 3' 2>/dev/null | wc -l)
+  [ "$seen" -ge 5 ] || fail "tshark sees $seen packets of APID 0x080 as CCSDS"
+  bad=$(tshark -r "$dir/capture.pcapng" -d "udp.port==$port,ccsds" -Y '_ws.malformed || (udp && !ccsds && !icmp)' 2>/dev/null | wc -l)
+  [ "$bad" -eq 0 ] || fail "tshark finds $bad packets malformed"
+fi
+
+# the Python peer over shared memory: every frame answered, also one after the other
+name=/orrery.icd.$$
+python3 io/client/orrery_client.py "shm:$name" 2>"$dir/err" &
+peer=$!
+"$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name --mode lockstep --duration 5s >"$dir/out" 2>&1 || fail "shm: $(cat "$dir/out")"
+wait $peer || fail "the Python peer over shared memory: $(cat "$dir/err")"
+grep -q '50 frames out, 49 commands applied, 0 of them late, 0 missed; 1 peers' "$dir/out" || fail "shm: $(cat "$dir/out")"
+exit 0
