@@ -41,6 +41,20 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
   return root;
 }
 
+/* A start that was not closed was moved; that is said. */
+static void tell_assembly(const struct orr_session *session) {
+  const struct orr_assembly *a = &session->loops.assembly;
+  const struct orr_body_desc *bodies = session->run->spacecraft.bodies;
+  if (!session->loops.closed || (a->radians < 1e-6 && a->metres < 1e-6))
+    return;
+  fputs("loops       closed at the start by moving hinges", stdout);
+  if (a->radians >= 1e-6)
+    printf(" by up to %.3g rad (%s)", a->radians, bodies[a->turned].name);
+  if (a->metres >= 1e-6)
+    printf(" by up to %.3g m (%s)", a->metres, bodies[a->slid].name);
+  putchar('\n');
+}
+
 void orr_run_report_heading(const struct orr_run_report *r) {
   const struct orr_plant *p = r->session->plant;
   int64_t frames = orr_plant_frame(p) - r->first_frame;
@@ -49,6 +63,7 @@ void orr_run_report_heading(const struct orr_run_report *r) {
   printf("flown       %lld frames of %.6g ms, %.6g s to t = %.6g s\n", (long long)frames, 1e-6 * (double)p->step_ns,
          flown, 1e-9 * (double)orr_plant_time_ns(p));
   printf("took        %.3g s, %.4g times real time\n", r->took_s, r->took_s > 0 ? flown / r->took_s : 0);
+  tell_assembly(r->session);
 }
 
 void orr_run_report_end(const struct orr_run_report *r) {

@@ -32,6 +32,11 @@ run --duration 12s --save-state "$here/state" >"$here/half" || fail "saving: $(c
 run --duration 8s --from-state "$here/state" >"$here/whole" || fail "going on: $(cat "$here/whole")"
 [ "$(grep state_hash "$here/whole")" = "$(grep state_hash "$here/embed20")" ] || fail "saved and continued, it has other bits"
 
+# the crank driven: the aggregate has no freedom of its own left; and a start that is not closed is closed around it, and said
+"$ORRERY" run configs/deployment.yaml --mode batch --step 10ms --duration 1s --set simulation.initial.crank.q.0=0.5 \
+  --set 'actuators.brake={kind: hinge_motor, hinge: crank, mode: rate}' >"$here/driven" 2>&1 || fail "driven: $(cat "$here/driven")"
+grep -q 'loops  *closed at the start by moving hinges by up to 0.751 rad (panel_2)' "$here/driven" ||
+  fail "it is not said that the start was closed: $(cat "$here/driven")"
 run --set spacecraft.bodies.rod.nodes.end.at.1=3 >"$here/long" && fail "a rod of 3 m closed its loop"
 grep -q 'loop 1 does not close.* m remain open' "$here/long" || fail "an open loop is not named: $(cat "$here/long")"
 run --set 'simulation.initial.panel_1={q: [88 deg], speed: [0.1]}' >"$here/speed" && fail "speeds that do not fit were flown"
