@@ -55,8 +55,8 @@ static void json_and_yaml_give_the_same_tree(void **state) {
   (void)state;
   static const char *const texts[] = {"{\"a\": [1, \"x y\"],\n\t\"b\": {\"c\": null}}", "a: [1, x y]\nb: {c: }\n",
                                       "a:\n- 1\n- 'x y'\nb:\n  c: ~\n",
-                                      "\xef\xbb\xbf"
-                                      "a: [1, \"x\\u0020y\"]\r\nb: {c: null}\r\n"};
+                                      ("\xef\xbb\xbf"
+                                       "a: [1, \"x\\u0020y\"]\r\nb: {c: null}\r\n")};
   for (size_t i = 0; i < 4; i++) {
     struct parsed p = good(texts[i]);
     struct orr_place a = member(&p, p.root, "a");
