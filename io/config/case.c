@@ -202,7 +202,7 @@ static void read_prescribed(struct entry *e) {
   uint64_t present;
   const struct orr_thing thing = {
       .what = "prescribed motion of", .name = e->body->name, .place = e->value, .key = e->key};
-  e->out->prescribed = true;
+  e->out->prescribed = e->out->driven = true;
   orr_read_mapping(&e->r->reader, &thing, acceleration_table, 1, &keys, &present);
   if (e->kind->speed_count == 0)
     orr_read_error(&e->r->reader, e->key, "not-moving",
@@ -216,7 +216,11 @@ static void read_accelerations(struct entry *e) {
   uint64_t present;
   const struct orr_thing thing = {.what = "accelerations of", .name = e->body->name, .place = e->value, .key = e->key};
   orr_read_mapping(&e->r->reader, &thing, acceleration_table, 2, &keys, &present);
-  if (keys.hinge.node)
+  if (keys.hinge.node && e->out->driven)
+    orr_read_error(
+        &e->r->reader, orr_place_key(e->r->reader.diagnostics, e->value, orr_yaml_find(e->value.node, "acceleration")),
+        "case-kind", "the acceleration of '%.60s' is given under 'prescribed'; keep one of the two", e->body->name);
+  else if (keys.hinge.node)
     read_per_speed(e, keys.hinge, "acceleration", "rad/s^2", "m/s^2", e->out->acceleration);
   if (keys.modal.node)
     read_per_mode(e, keys.modal, "eta_acceleration", &e->out->eta_acceleration);
@@ -346,8 +350,6 @@ static void check_kind(struct reading *r) {
   if (r->kind == ORR_CASE_INVERSE) {
     refuse_section(r, FORCES, &r->keys.forces,
                    "with --inverse the forces are the answer: give 'accelerations' in place of 'forces'");
-    refuse_section(r, PRESCRIBED, &r->keys.prescribed,
-                   "with --inverse every acceleration is given: put it under 'accelerations'");
   } else {
     refuse_section(r, ACCELERATIONS, &r->keys.accelerations,
                    "'accelerations' are the answer; they are given only with --inverse");

@@ -9,7 +9,7 @@
 
 enum orr_case_kind {
   ORR_CASE_FORWARD, /* forces in: the case may have `forces` and `prescribed` */
-  ORR_CASE_INVERSE, /* accelerations in: the case has `accelerations`, no `forces` */
+  ORR_CASE_INVERSE, /* accelerations in: the case has `accelerations` (and `prescribed`), no `forces` */
 };
 
 /* What a case says of one body; what it leaves out is zero, attitudes the identity. */
@@ -19,6 +19,7 @@ struct orr_case_body {
   double tau[6];                  /* generalised forces of the hinge */
   double acceleration[6];         /* β̇: given to a prescribed hinge, or to every hinge (inverse) */
   bool prescribed;                /* by the model or by the case */
+  bool driven;                    /* by the case */
   const double *eta, *eta_rate;   /* [mode_count]; never NULL where there are modes */
   const double *modal;            /* [mode_count] */
   const double *eta_acceleration; /* [mode_count]; inverse */

@@ -133,11 +133,14 @@ static void forces_and_prescribed_motion_are_read(void **state) {
 static void an_inverse_case_gives_accelerations(void **state) {
   (void)state;
   struct loaded l = load(
-      "accelerations:\n  bus: {acceleration: [1, 2, 3, 4, 5, 6]}\n  wing: {acceleration: 7, eta_acceleration: [8]}\n",
+      "accelerations:\n  bus: {acceleration: [1, 2, 3, 4, 5, 6]}\n  wing: {acceleration: 7, eta_acceleration: [8]}\n"
+      "prescribed:\n  arm: {acceleration: 9}\n",
       ORR_CASE_INVERSE);
   EXPECT(body(&l, "bus")->acceleration, 1, 2, 3, 4, 5, 6);
   EXPECT(body(&l, "wing")->acceleration, 7);
   EXPECT(body(&l, "wing")->eta_acceleration, 8);
+  EXPECT(body(&l, "arm")->acceleration, 9);
+  assert_true(body(&l, "arm")->prescribed);
   unload(&l);
 }
 
