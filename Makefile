@@ -132,7 +132,7 @@ $(B)/libtools.a: $(call obj,$(TOOLS)) $(B)/sources
 $(B)/libsupport.a: $(call obj,$(SUPPORT)) $(B)/sources
 	$(archive)
 
-$(B)/orrery: $(B)/tools/main.o $(B)/libtools.a $(ROOMS)
+$(B)/orrery: $(B)/tools/main.o $(B)/libtools.a $(B)/libclient.a $(ROOMS)
 	$(call say,link)
 	$(Q)$(CC) $(LINK) -o $@ $^ $(PKG_LIBS) -lm
 

@@ -104,7 +104,11 @@ enum { ORR_WIRE_IN_ANSWERS, ORR_WIRE_IN_LAYOUT, ORR_WIRE_IN_GENERATION, ORR_WIRE
 #define ORR_WIRE_NONE UINT64_MAX
 
 /* Flags of a frame out: no command came for so many frames that the link's policy rules; the last one applied came late. */
-enum { ORR_WIRE_OUT_TIMED_OUT = 1, ORR_WIRE_OUT_LATE = 2, ORR_WIRE_OUT_ENDED = 4 /* UDP, with the description's id: the run is over */ };
+enum {
+  ORR_WIRE_OUT_TIMED_OUT = 1,
+  ORR_WIRE_OUT_LATE = 2,
+  ORR_WIRE_OUT_ENDED = 4 /* UDP, with the description's id: the run is over */
+};
 /* Flags of a command: the run shall end. */
 enum { ORR_WIRE_IN_END = 1 };
 
@@ -286,7 +290,7 @@ static inline size_t orr_wire_piece_bytes(uint16_t id, size_t payload_bytes, siz
   return payload_bytes < most ? payload_bytes : most;
 }
 static inline uint32_t orr_wire_pieces(size_t payload_bytes, size_t piece_bytes) {
-  return payload_bytes ? (uint32_t)((payload_bytes + piece_bytes - 1) / piece_bytes) : 1;
+  return payload_bytes && piece_bytes ? (uint32_t)((payload_bytes + piece_bytes - 1) / piece_bytes) : 1;
 }
 
 /* A payload that comes in pieces. */

@@ -9,13 +9,14 @@
 #include "tools/commands.h"
 
 extern const struct orr_bench orr_bench_dynamics;
+extern const struct orr_bench orr_bench_links;
 extern const struct orr_bench orr_bench_loops;
 extern const struct orr_bench orr_bench_plant;
 extern const struct orr_bench orr_bench_rt;
 
 /* The first is what plain `orrery bench` runs. Ends with NULL. */
 static const struct orr_bench *const benches[] = {
-    &orr_bench_dynamics, &orr_bench_loops, &orr_bench_plant, &orr_bench_rt, NULL,
+    &orr_bench_dynamics, &orr_bench_links, &orr_bench_loops, &orr_bench_plant, &orr_bench_rt, NULL,
 };
 
 double orr_bench_now_ns(void) {
@@ -67,7 +68,7 @@ static int run(int argc, char **argv) {
 const struct orr_command orr_cmd_bench = {
     .name = "bench",
     .summary = "measure this build on this machine",
-    .usage = "[--dynamics | --loops | --plant [RUN] | --rt] [--quick] [--json]",
+    .usage = "[--dynamics | --links | --loops | --plant [RUN] | --rt] [--quick] [--json]",
     .help =
         "Times are for one thread. These machines are shared: trust the minimum and the ratios within one run.\n"
         "\n"
@@ -77,6 +78,7 @@ const struct orr_command orr_cmd_bench = {
         "               articulated and by the composite algorithm, with the paper's operation counts\n"
         "  --loops      closed loops by both methods, by their number and their size, beside the tree alone\n"
         "  --plant      a frame of a run by stage: of configs/reference.yaml, or of the run file given\n"
+        "  --links      round trips over shared memory beside a bare pair of seqlocks, in alternating slices\n"
         "  --rt         the tick: our loop beside cyclictest in alternating slices, with resampled intervals, then "
         "what\n"
         "               spin and phase add. --core N --priority N --rate HZ --phase-us N --slices N (20)\n"

@@ -162,26 +162,30 @@ bool orr_client_set(struct orr_client *c, struct orr_signal s, uint32_t element,
 
 static bool over_udp(const struct orr_client *c) { return c->fd >= 0; }
 
+static int look(struct orr_client *c) { return over_udp(c) ? orr_client_udp_look(c) : orr_client_shm_look(c); }
+
 int orr_client_wait(struct orr_client *c, enum orr_client_how how, int most_ms) {
   enum { SPINS = 1000 };
-  int64_t until_ms = orr_client_now_ms() + most_ms;
+  int64_t until_ms = -1; /* the clock is not looked at while a quick answer may do */
   /* a look at a socket is a system call */
   int spins = how == ORR_CLIENT_SPIN || (how == ORR_CLIENT_FUTEX && !over_udp(c)) ? SPINS : 1;
-  if (!over_udp(c))
-    orr_client_beat(c);
   for (;;) {
     for (int i = 0; i < spins; i++) {
-      int status = over_udp(c) ? orr_client_udp_look(c) : orr_client_shm_look(c);
+      int status = look(c);
       if (status)
         return status;
       if (!over_udp(c))
         __builtin_ia32_pause();
     }
-    int64_t left_ms = until_ms - orr_client_now_ms();
-    if (left_ms <= 0)
+    if (!over_udp(c))
+      orr_client_beat(c);
+    int64_t now_ms = orr_client_now_ms();
+    if (until_ms < 0)
+      until_ms = now_ms + most_ms;
+    if (now_ms >= until_ms)
       return 0;
     if (how == ORR_CLIENT_FUTEX)
-      (over_udp(c) ? orr_client_udp_sleep : orr_client_shm_sleep)(c, left_ms);
+      (over_udp(c) ? orr_client_udp_sleep : orr_client_shm_sleep)(c, until_ms - now_ms);
     else if (how == ORR_CLIENT_POLL)
       orr_client_pause_us(50);
   }

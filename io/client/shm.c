@@ -121,6 +121,8 @@ int orr_client_shm_send(struct orr_client *c, uint64_t flags) {
   return 0;
 }
 
+/* One writer: no need for a locked addition. */
 void orr_client_shm_beat(struct orr_client *c) {
-  atomic_fetch_add_explicit(&c->peer->heartbeat, 1, memory_order_relaxed);
+  uint64_t beats = atomic_load_explicit(&c->peer->heartbeat, memory_order_relaxed);
+  atomic_store_explicit(&c->peer->heartbeat, beats + 1, memory_order_relaxed);
 }

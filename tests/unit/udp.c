@@ -122,7 +122,7 @@ static void the_checksum_is_that_of_rfc_3720(void **state) {
 
 static void packets_are_laid_out_as_cfe_has_them(void **state) {
   (void)state;
-  uint8_t bytes[200];
+  uint8_t bytes[200] = {0};
   const struct orr_wire_packet t = {
       .id = 0x0881, .count = 0x4005, .flags = 2, .frame = 7, .answered = 6, .time_ns = INT64_C(3500000000)};
   const double piece = 1.5;
@@ -143,7 +143,7 @@ static void a_packet_with_any_one_bit_wrong_is_refused(void **state) {
   (void)state;
   const uint8_t payload[16] = {1, 2, 3};
   for (int command = 0; command < 2; command++) {
-    uint8_t bytes[200];
+    uint8_t bytes[200] = {0};
     const uint8_t *piece;
     size_t piece_bytes;
     struct orr_wire_packet p = {.id = command ? 0x1881 : 0x0881, .frame = 5, .answered = 4, .time_ns = 3};
