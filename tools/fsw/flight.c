@@ -77,12 +77,23 @@ static void estimate(struct orr_fsw *f, const struct orr_fsw_in *in, double dt, 
 
 /* ---- law ------------------------------------------------------------------------------------------------------------ */
 
+/* What can slow a turn about an axis down, when each body axis has so much torque: the weakest decides. rad/s². */
+static double brake(const struct orr_mission *m, const double *phi, double angle, const double *most, double share) {
+  double least = HUGE_VAL;
+  for (int i = 0; i < 3; i++)
+    if (phi[i] != 0)
+      least = fmin(least, share * most[i] / (m->inertia[i] * fabs(phi[i]) / angle));
+  return least;
+}
+
 /* The rate wanted at an error φ: towards the target, in proportion near it, no faster than the brakes can stop, no faster than the
  * limit. The torque that brings the body to it: I c (ω_wanted − ω). Near the target this is −I (b² φ + 2 ζ b ω). */
-static void law(const struct orr_mission *m, double bandwidth, double brake, const double *phi, const double *rate,
-                double torque[3]) {
-  double angle = length(phi), gain = 2 * m->damping * bandwidth;
-  double speed = fmin(fmin(bandwidth / (2 * m->damping) * angle, sqrt(2 * brake * angle)), m->rate_limit);
+static void law(const struct orr_mission *m, double bandwidth, const double *most, double share, const double *phi,
+                const double *rate, double torque[3]) {
+  double angle = length(phi), gain = 2 * m->damping * bandwidth, speed = 0;
+  if (angle > 0)
+    speed = fmin(fmin(bandwidth / (2 * m->damping) * angle, sqrt(2 * angle * brake(m, phi, angle, most, share))),
+                 m->rate_limit);
   for (int i = 0; i < 3; i++)
     torque[i] = m->inertia[i] * gain * ((angle > 0 ? -speed * phi[i] / angle : 0) - rate[i]);
 }
@@ -186,7 +197,7 @@ static bool usable(const struct orr_fsw_in *in) {
 void orr_fsw_step(const struct orr_mission *m, struct orr_fsw *f, const struct orr_fsw_in *in,
                   struct orr_fsw_out *out) {
   double now_s = 1e-9 * (double)in->time_ns, dt = f->frames > 0 ? now_s - f->time_s : 0;
-  double rate[3], phi[3], torque[3];
+  double rate[3], phi[3], torque[3], wheels[3] = {m->wheel_torque, m->wheel_torque, m->wheel_torque};
   memset(out, 0, sizeof *out);
   if (!usable(in))
     return;                   /* nothing new is known: the next good frame finds a gap, or none */
@@ -204,18 +215,18 @@ void orr_fsw_step(const struct orr_mission *m, struct orr_fsw *f, const struct o
   switch ((enum orr_fsw_mode)f->mode) {
   case ORR_FSW_SAFE: /* stop turning, on wheels alone */
     memset(phi, 0, sizeof phi);
-    law(m, m->bandwidth, m->wheel_brake, phi, rate, torque);
+    law(m, m->bandwidth, wheels, m->wheel_brake, phi, rate, torque);
     use_wheels(m, torque, out);
     break;
   case ORR_FSW_WHEELS_HOLD:
-    law(m, m->bandwidth, m->wheel_brake, phi, rate, torque);
+    law(m, m->bandwidth, wheels, m->wheel_brake, phi, rate, torque);
     for (int i = 0; i < 3 && m->notch > 0 && dt > 0; i++)
       torque[i] = notch(m, f->notch[i], dt, torque[i]);
     use_wheels(m, torque, out);
     dump(m, f, in, out);
     break;
   case ORR_FSW_JETS_SLEW:
-    law(m, m->jet_bandwidth, m->jet_brake, phi, rate, torque);
+    law(m, m->jet_bandwidth, m->jet_torque, m->jet_brake, phi, rate, torque);
     use_jets(m, f, torque, out);
     break;
   }

@@ -22,12 +22,12 @@ struct orr_mission {
   double notch, notch_width;            /* rad/s: the first mode as the loop sees it; 0: none */
   double wheel_axis[ORR_FSW_WHEELS][3]; /* orthonormal */
   double wheel_inertia, wheel_torque;
-  double wheel_brake;            /* rad/s²: what a slew on wheels counts on */
+  double wheel_brake;            /* share of their torque that braking counts on */
   double dump_above, dump_below; /* rad/s: a dump of momentum begins and ends */
   /* thrusters; jet_period 0: none */
   double jet_period, jet_shortest; /* s */
   double jet_ramp;                 /* s, from nothing to full torque: a period of the first mode leaves it at rest */
-  double jet_brake;                /* rad/s² */
+  double jet_brake;                /* share of their torque that braking counts on */
   double jet_bandwidth;            /* rad/s */
   double jets_above, wheels_below, wheels_rate; /* rad, rad, rad/s: when to change over */
   double jet_torque[3];                         /* N m: of the pair for an axis */
