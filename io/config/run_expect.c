@@ -13,9 +13,12 @@ struct expect_keys {
 enum { CHANNEL, MEASURE, BELOW, ABOVE, BETWEEN, IS, OF_PEAK, AFTER, UNTIL, EXPECT_KEYS };
 
 #define PLACE(key, field)                                                                                              \
-  { .name = key, .type = ORR_KEY_PLACE, .offset = offsetof(struct expect_keys, field) }
+  { .name = (key), .type = ORR_KEY_PLACE, .offset = offsetof(struct expect_keys, field) }
 #define TIME(key, field)                                                                                               \
-  { .name = key, .type = ORR_KEY_TIME, .range = &orr_range_not_negative, .offset = offsetof(struct expect_keys, field) }
+  {                                                                                                                    \
+    .name = (key), .type = ORR_KEY_TIME, .range = &orr_range_not_negative,                                             \
+    .offset = offsetof(struct expect_keys, field)                                                                      \
+  }
 
 static const struct orr_key expect_table[EXPECT_KEYS] = {
     [CHANNEL] = PLACE("channel", channel), [MEASURE] = PLACE("measure", measure), [BELOW] = PLACE("below", below),
