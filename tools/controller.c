@@ -44,18 +44,18 @@ static void answer_as_flight_software(const struct orr_answer *a, const struct o
   take(a, "star.valid", &in.valid, 1);
   take(a, "bus.target", in.target, 4);
   for (int k = 0; k < ORR_FSW_WHEELS; k++) {
-    char name[24];
+    char name[32];
     snprintf(name, sizeof name, "wheel_%d.speed", k + 1);
     take(a, name, &in.wheel_speed[k], 1);
   }
   orr_fsw_step(mission, &fsw, &in, &out);
   for (int k = 0; k < ORR_FSW_WHEELS; k++) {
-    char name[24];
+    char name[32];
     snprintf(name, sizeof name, "wheel_%d.torque", k + 1);
     give(a, name, out.wheel_torque[k]);
   }
   for (int k = 0; k < ORR_FSW_JETS; k++) {
-    char name[24];
+    char name[32];
     snprintf(name, sizeof name, "jet_%d.on_time", k + 1);
     give(a, name, out.on_time[k]);
   }
@@ -96,14 +96,14 @@ static bool fits(const struct orr_run *run, const struct orr_run_link *link, con
   for (size_t i = 0; i < sizeof always / sizeof *always; i++)
     good &= has(run, link, always[i], false, path);
   for (int k = 1; k <= ORR_FSW_WHEELS; k++) {
-    char name[24];
+    char name[32];
     snprintf(name, sizeof name, "wheel_%d.speed", k);
     good &= has(run, link, name, false, path);
     snprintf(name, sizeof name, "wheel_%d.torque", k);
     good &= has(run, link, name, true, path);
   }
   for (int k = 1; k <= ORR_FSW_JETS && mission->jet_period > 0; k++) {
-    char name[24];
+    char name[32];
     snprintf(name, sizeof name, "jet_%d.on_time", k);
     good &= has(run, link, name, true, path);
   }

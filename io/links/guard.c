@@ -28,7 +28,9 @@ static void on_sigbus(int number, siginfo_t *info, void *context) {
     if (!start || at < start || at - start >= guard.ranges[i].bytes)
       continue;
     char *where = (char *)info->si_addr - at % page;
-    if (mmap(where, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+    const void *page_of_zeros =
+        mmap(where, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (page_of_zeros == MAP_FAILED)
       break;
     atomic_store(guard.ranges[i].dead, true);
     return;
