@@ -196,11 +196,12 @@ bool orr_plot_write(const struct orr_plot *p, const char *path, const char *titl
                     const struct orr_stats *stats) {
   const struct orr_samples *s = &p->samples;
   FILE *out = fopen(path, "w");
-  double *t = calloc(2 * (size_t)s->rows + 1, sizeof *t), *y = t + s->rows;
+  double *t = calloc(2 * (size_t)s->rows + 1, sizeof *t), *y;
   char subtitle[160];
   struct orr_svg svg;
   if (!t)
     abort();
+  y = t + s->rows;
   for (int r = 0; r < s->rows; r++)
     t[r] = 1e-9 * (double)s->time_ns[r];
   if (out) {

@@ -95,8 +95,9 @@ static void draw_ticks(const struct orr_svg *s, bool vertical) {
     return;
   }
   double step = tick_step(a->low, a->high);
-  for (double v = step * ceil(a->low / step - 1e-9); v <= a->high + 1e-9 * step; v += step)
-    draw_tick(s, vertical, fabs(v) < 1e-9 * step ? 0 : v);
+  long first = lround(ceil(a->low / step - 1e-9)), last = lround(floor(a->high / step + 1e-9));
+  for (long k = first; k <= last; k++)
+    draw_tick(s, vertical, step * (double)k);
 }
 
 /* ---- panels -------------------------------------------------------------------------------------------------------- */

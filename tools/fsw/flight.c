@@ -173,15 +173,16 @@ static void to_mode(struct orr_fsw *f, enum orr_fsw_mode mode) {
   memset(f->push, 0, sizeof f->push);
 }
 
+/* Thrusters for what is far off, until wheels can hold it; between the two bounds it stays as it is. */
 static void choose_mode(const struct orr_mission *m, struct orr_fsw *f, const double *phi, const double *rate) {
   double angle = length(phi);
+  bool jets = m->jet_period > 0, was_safe = (enum orr_fsw_mode)f->mode == ORR_FSW_SAFE;
+  bool held = angle < m->wheels_below && length(rate) < m->wheels_rate;
   if (f->stars < STARS_NEEDED || f->time_s - f->star_s > BLIND_S)
     to_mode(f, ORR_FSW_SAFE);
-  else if (!(m->jet_period > 0))
-    to_mode(f, ORR_FSW_WHEELS_HOLD);
-  else if (angle > m->jets_above)
+  else if (jets && angle > m->jets_above)
     to_mode(f, ORR_FSW_JETS_SLEW);
-  else if ((enum orr_fsw_mode)f->mode == ORR_FSW_SAFE || (angle < m->wheels_below && length(rate) < m->wheels_rate))
+  else if (!jets || was_safe || held)
     to_mode(f, ORR_FSW_WHEELS_HOLD);
 }
 
