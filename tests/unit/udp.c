@@ -144,8 +144,8 @@ static void a_packet_with_any_one_bit_wrong_is_refused(void **state) {
   const uint8_t payload[16] = {1, 2, 3};
   for (int command = 0; command < 2; command++) {
     uint8_t bytes[200] = {0};
-    const uint8_t *piece;
-    size_t piece_bytes;
+    const uint8_t *piece = NULL;
+    size_t piece_bytes = 0;
     struct orr_wire_packet p = {.id = command ? 0x1881 : 0x0881, .frame = 5, .answered = 4, .time_ns = 3};
     size_t n = orr_wire_packet_write(bytes, &p, payload, sizeof payload);
     assert_true(orr_wire_packet_read(bytes, n, &p, &piece, &piece_bytes));
