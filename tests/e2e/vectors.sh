@@ -16,8 +16,12 @@ fake() { # the body of the command on stdin; $2 is the model file
 run() { ORRERY=$dir/fake "$compare" "$@" >"$dir/out" 2>&1; }
 lines() { grep -c "$1" "$dir/out"; }
 
+# All cases, with two of them on a list of pending ones, whatever the list of the house says today.
+mkdir "$dir/all" && cp -r tests/vectors/. "$dir/all"
+printf 'point-loop # not built\nweld-loop\n' >"$dir/all/pending.txt"
+export ORR_VECTORS="$dir/all"
 cases=$(find tests/vectors -name expected.json | wc -l)
-pending=$(grep -c '^[a-z]' tests/vectors/pending.txt)
+pending=2
 
 fake <<'E2'
 cat "$(dirname "$2")/expected.json"
