@@ -3,7 +3,7 @@ stores are seen in order (shared memory is written without fences here).
 
     with orrery_client.open("shm:/orrery.fsw") as link:       # or "udp:127.0.0.1:5010"
         while link.wait():                                     # the next frame in turn; False when the run is over
-            link.send({"wheel_x.torque": -0.02 * link["gyro.rate"][0]})
+            link.send({"wheel_x.torque": 0.02 * link["gyro.rate"][0]})
 
 link.channels describes both directions; link.frame, link.time_ns, link.answered and link.flags belong to the frame. `python3 orrery_client.py URL`
 is a minimal peer: it answers every frame with what was commanded last (zeros).
