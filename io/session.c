@@ -280,6 +280,8 @@ static void latch_linked(struct orr_session *s, const struct orr_session_link *l
 void orr_session_latch(struct orr_session *s) {
   int64_t frame = orr_plant_frame(s->plant);
   latch_script(s, orr_plant_time_ns(s->plant));
+  if (s->end == ORR_PORT_GOES_ON && atomic_load_explicit(&s->relay.failed, memory_order_relaxed))
+    s->end = ORR_PORT_BROKEN;
   for (size_t i = 0; i < s->run->link_count; i++) {
     const struct orr_session_link *link = &s->links[i];
     if (link->outside) {

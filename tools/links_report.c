@@ -57,6 +57,8 @@ static const char *end_text(enum orr_port_end end) {
     return "no command for as long as the run file allows";
   case ORR_PORT_INTERRUPTED:
     return "interrupted";
+  case ORR_PORT_BROKEN:
+    return "the io thread of the links over UDP failed";
   default:
     return "all frames flown";
   }
@@ -115,5 +117,5 @@ void orr_links_json(const struct orr_session *s, json_t *root) {
 }
 
 bool orr_links_failed(const struct orr_session *s) {
-  return s->end == ORR_PORT_SILENT || s->end == ORR_PORT_INTERRUPTED;
+  return s->end == ORR_PORT_SILENT || s->end == ORR_PORT_INTERRUPTED || s->end == ORR_PORT_BROKEN;
 }

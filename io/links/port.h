@@ -18,6 +18,7 @@ enum orr_port_end {
   ORR_PORT_PEER_ENDED,  /* the flight software said so */
   ORR_PORT_SILENT,      /* no command for as long as the run file allows, under the policy `stop` */
   ORR_PORT_INTERRUPTED, /* while waiting */
+  ORR_PORT_BROKEN,      /* the io thread of links over UDP cannot go on: orr_relay.failed says why */
 };
 
 struct orr_port {

@@ -194,6 +194,9 @@ static bool complete(struct mover *m) {
   return seen > 0;
 }
 
+/* What a round may meet and the next one need not. */
+static bool is_passing(int error) { return error == -ETIME || error == -EINTR || error == -EAGAIN || error == -EBUSY; }
+
 static void run_uring(struct mover *m) {
   int64_t busy_ns = orr_clock_now_ns();
   for (int i = 0; i < m->relay->count; i++)
@@ -203,10 +206,12 @@ static void run_uring(struct mover *m) {
     int64_t now_ns = orr_clock_now_ns();
     struct __kernel_timespec timer = {.tv_nsec = TIMER_NS};
     struct io_uring_cqe *cqe;
-    if (busy || now_ns - busy_ns <= SPIN_NS)
-      io_uring_submit_and_get_events(&m->ring);
-    else
-      io_uring_submit_and_wait_timeout(&m->ring, &cqe, 1, &timer, NULL);
+    int error = busy || now_ns - busy_ns <= SPIN_NS ? io_uring_submit_and_get_events(&m->ring)
+                                                    : io_uring_submit_and_wait_timeout(&m->ring, &cqe, 1, &timer, NULL);
+    if (error < 0 && !is_passing(error)) {
+      atomic_store_explicit(&m->relay->failed, -error, memory_order_relaxed);
+      return;
+    }
     if (complete(m) || busy)
       busy_ns = orr_clock_now_ns();
   }

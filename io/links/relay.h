@@ -4,7 +4,8 @@
  *
  * One io_uring for all sockets: registered, each with one multishot receive into a ring of buffers; what a round of the loop has to send
  * goes in with one call. With nothing to do the thread looks for a bounded while, then sleeps until a packet or a timer wakes it. Where the
- * kernel lacks a feature plain calls do the same, and `note` says why.
+ * kernel lacks a feature plain calls do the same, and `note` says why. If its ring fails in the run, the thread says so in `failed` and
+ * leaves; the session sees that at the next latch and ends the run.
  */
 #ifndef ORR_IO_LINKS_RELAY_H
 #define ORR_IO_LINKS_RELAY_H
@@ -24,6 +25,7 @@ struct orr_relay {
   char note[120]; /* why; set before start returns; empty: io_uring with all that was asked of it */
   pthread_barrier_t ready;
   _Atomic int stop;
+  _Atomic int failed; /* an errno once the thread cannot go on; any thread may look */
 };
 
 /* [init] Starts the thread, kept off `avoid_core` (−1: anywhere). 0 or an errno. */

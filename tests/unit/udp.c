@@ -205,6 +205,36 @@ static void a_run_over_io_uring_answers_every_frame(void **state) {
   fly_and_answer(ordinary);
 }
 
+/* Closes the io thread's ring under it, as nothing but a failing kernel would. */
+static int close_rings(void) {
+  int closed = 0;
+  for (int fd = 3; fd < 64; fd++) {
+    char path[40], to[80] = "";
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (readlink(path, to, sizeof to - 1) > 0 && strcmp(to, "anon_inode:[io_uring]") == 0)
+      closed += close(fd) == 0;
+  }
+  return closed;
+}
+
+static void a_failure_of_the_io_thread_ends_the_run(void **state) {
+  (void)state;
+  struct rig r = make(ordinary);
+  if (r.flight.session->relay.plain) {
+    done(&r);
+    skip();
+  }
+  fly(&r);
+  assert_int_equal(r.flight.session->end, ORR_PORT_GOES_ON);
+  assert_int_equal(close_rings(), 1);
+  for (int i = 0; i < 2000 && !atomic_load(&r.flight.session->relay.failed); i++)
+    nap_ms(1);
+  assert_int_equal(atomic_load(&r.flight.session->relay.failed), EBADF);
+  fly(&r);
+  assert_int_equal(r.flight.session->end, ORR_PORT_BROKEN);
+  done(&r);
+}
+
 static void a_run_over_plain_sockets_answers_every_frame(void **state) {
   (void)state;
   struct shape plain = ordinary;
@@ -386,6 +416,7 @@ int main(void) {
       cmocka_unit_test(a_packet_with_any_one_bit_wrong_is_refused),
       cmocka_unit_test(a_run_over_io_uring_answers_every_frame),
       cmocka_unit_test(a_run_over_plain_sockets_answers_every_frame),
+      cmocka_unit_test(a_failure_of_the_io_thread_ends_the_run),
       cmocka_unit_test(a_frame_that_exceeds_the_mtu_goes_in_several_packets),
       cmocka_unit_test(what_is_foreign_malformed_replayed_or_not_a_number_is_counted_and_not_applied),
       cmocka_unit_test(a_flood_of_garbage_hinders_nobody),
