@@ -170,7 +170,7 @@ build-tests: programs unit replays $(TIMING_PROGRAMS) $(B)/tests/vectors/compare
 
 # Programs side by side first; then, one at a time on a quiet machine, those that measure time.
 test:
-	@tools/setup build
+	@tools/setup build test
 	@$(SUBMAKE) $(JOBS) all build-tests
 	@$(SUBMAKE) $(JOBS) CC=gcc SANITIZE=1 DEBUG= FUZZ= programs unit replays \
 	  build/sanitize/tests/vectors/compare
@@ -255,7 +255,7 @@ fuzz:
 
 # Minutes of real time, millions of steps, and fuzzing for ten minutes or a million executions per target.
 soak:
-	@tools/setup build check fuzz
+	@tools/setup build test check fuzz
 	@$(SUBMAKE) $(JOBS) all build-tests
 	@$(SUBMAKE) $(JOBS) CC=clang FUZZ=1 SANITIZE= DEBUG= fuzzers
 	@$(SUBMAKE) $(JOBS) CC=gcc SANITIZE= DEBUG= FUZZ= DEEP=1 check-tidy
