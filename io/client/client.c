@@ -23,7 +23,7 @@ void orr_client_pause_us(long us) {
   nanosleep(&t, NULL);
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------------ */
+/* ---- what the run says of itself ------------------------------------------------------------------------------------ */
 
 static bool inside(uint64_t at, uint64_t bytes, uint64_t all) { return at % 4 == 0 && at <= all && bytes <= all - at; }
 
@@ -69,30 +69,6 @@ int orr_client_copy(struct orr_client *c, const char *memory) {
       return EPROTO;
   c->step_ns = h->step_ns;
   c->divisor = h->divisor;
-  return 0;
-}
-
-static int open_once(struct orr_client *c, const char *url) {
-  if (strncmp(url, "shm:/", 5) == 0)
-    return orr_client_shm_open(c, url + 4);
-  if (strncmp(url, "udp:", 4) == 0)
-    return orr_client_udp_open(c, url + 4);
-  return orr_client_fail(c, EINVAL, url);
-}
-
-int orr_client_open(struct orr_client *c, const char *url, int wait_ms) {
-  int64_t until_ms = orr_client_now_ms() + wait_ms;
-  *c = (struct orr_client){.fd = -1};
-  for (;;) {
-    int error = open_once(c, url);
-    if (error == 0)
-      break;
-    orr_client_close(c);
-    if ((error != -ENOENT && error != -EAGAIN) || orr_client_now_ms() >= until_ms)
-      return error;
-    orr_client_pause_us(2000);
-  }
-  orr_client_beat(c);
   return 0;
 }
 

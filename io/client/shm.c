@@ -1,11 +1,9 @@
 /* The client over shared memory. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,35 +18,20 @@ static void enter(struct orr_client *c) {
   c->sent = atomic_load(&c->peer->commanded);
 }
 
-/* -EAGAIN while the segment is still being made, -ENOENT also when its run is over. */
-int orr_client_shm_open(struct orr_client *c, const char *name) {
-  struct stat status;
-  int fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);
-  if (fd < 0)
-    return orr_client_fail(c, errno, name);
-  bool good = fstat(fd, &status) == 0 && status.st_size >= (off_t)ORR_WIRE_DIRECTORY_AT;
-  size_t bytes = good ? (size_t)status.st_size : 0;
-  void *memory = good ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
-  int error = good ? errno : EAGAIN;
-  close(fd);
-  if (memory == MAP_FAILED)
-    return orr_client_fail(c, error, name);
-  c->memory = memory;
-  c->memory_bytes = bytes;
+int orr_client_shm_enter(struct orr_client *c) {
   c->run = (struct orr_wire_run *)(void *)(c->memory + ORR_WIRE_RUN_AT);
-  memcpy(&c->header, memory, sizeof c->header);
+  memcpy(&c->header, c->memory, sizeof c->header);
   atomic_thread_fence(memory_order_acquire);
   if (c->header.magic == 0)
-    return orr_client_fail(c, EAGAIN, name);
-  if (!orr_client_sound(&c->header, bytes, true))
-    return orr_client_fail(c, EPROTO, name);
+    return EAGAIN;
+  if (!orr_client_sound(&c->header, c->memory_bytes, true))
+    return EPROTO;
   if (atomic_load(&c->run->ended))
-    return orr_client_fail(c, ENOENT, name);
-  error = orr_client_copy(c, memory);
-  if (error)
-    return orr_client_fail(c, error, name);
-  enter(c);
-  return 0;
+    return ENOENT;
+  int error = orr_client_copy(c, c->memory);
+  if (!error)
+    enter(c);
+  return error;
 }
 
 void orr_client_shm_close(struct orr_client *c) {

@@ -1,9 +1,6 @@
 /* The client over UDP: asks for the description first, then is as the one over shared memory. */
 #include <errno.h>
-#include <fcntl.h>
-#include <netdb.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,26 +9,7 @@
 
 #include "io/client/carrier.h"
 
-enum { DESCRIPTION_MAX = 1 << 22, ANSWER_MS = 100 };
-
-/* ---- opening ------------------------------------------------------------------------------------------------------ */
-
-static int connect_to(struct orr_client *c, const char *address) {
-  char host[64];
-  const char *colon = strrchr(address, ':');
-  if (!colon || (size_t)(colon - address) >= sizeof host)
-    return orr_client_fail(c, EINVAL, address);
-  memcpy(host, address, (size_t)(colon - address));
-  host[colon - address] = 0;
-  const struct addrinfo wanted = {.ai_family = AF_INET, .ai_socktype = SOCK_DGRAM};
-  struct addrinfo *found = NULL;
-  if (getaddrinfo(host, colon + 1, &wanted, &found) != 0)
-    return orr_client_fail(c, EINVAL, address);
-  c->fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  int error = c->fd < 0 || connect(c->fd, found->ai_addr, found->ai_addrlen) != 0 ? errno : 0;
-  freeaddrinfo(found);
-  return error ? orr_client_fail(c, error, address) : 0;
-}
+enum { DESCRIPTION_MAX = 1 << 22 };
 
 static void write_packet(struct orr_client *c, const struct orr_wire_packet *p, const void *piece, size_t bytes) {
   uint8_t packet[ORR_WIRE_PACKET_MAX];
@@ -49,42 +27,57 @@ static int read_packet(struct orr_client *c, uint8_t *packet, struct orr_wire_pa
   return got <= ORR_WIRE_PACKET_MAX && orr_wire_packet_read(packet, (size_t)got, p, piece, bytes);
 }
 
-/* One piece of the description: its bytes into `to`, all bytes of it into *all. */
-static int ask(struct orr_client *c, uint64_t number, uint8_t *to, size_t room, uint64_t *all) {
+/* ---- the description ------------------------------------------------------------------------------------------------ */
+
+static bool is_piece(const struct orr_wire_packet *p, uint64_t number) {
+  return p->id == ORR_WIRE_DESCRIPTION_ID && !p->flags && p->frame == number;
+}
+
+/* Asks for a piece and waits for it, in `packet`: its bytes from *piece on, all bytes of the description in *all. */
+static int ask(struct orr_client *c, uint64_t number, int answer_ms, uint8_t *packet, const uint8_t **piece,
+               uint64_t *all) {
   const struct orr_wire_packet question = {.id = ORR_WIRE_DESCRIPTION_ID | ORR_WIRE_ID_COMMAND,
                                            .count = (uint16_t)number,
                                            .function = ORR_WIRE_DESCRIBE,
                                            .frame = number};
-  uint8_t packet[ORR_WIRE_PACKET_MAX];
   struct orr_wire_packet p;
-  const uint8_t *piece;
   size_t bytes;
-  int64_t until_ms = orr_client_now_ms() + ANSWER_MS;
+  int64_t until_ms = orr_client_now_ms() + answer_ms;
   write_packet(c, &question, NULL, 0);
-  while (orr_client_now_ms() < until_ms) {
-    int status = read_packet(c, packet, &p, &piece, &bytes);
+  for (;;) {
+    int status = read_packet(c, packet, &p, piece, &bytes);
     if (status < 0)
       return -ENOENT;
-    if (status == 0)
-      orr_client_udp_sleep(c, 10);
-    else if (p.id == ORR_WIRE_DESCRIPTION_ID && !p.flags && p.frame == number && bytes > 0 && bytes <= room) {
-      memcpy(to, piece, bytes);
+    if (status > 0 && is_piece(&p, number) && bytes > 0) {
       *all = p.answered;
       return (int)bytes;
     }
+    if (orr_client_now_ms() >= until_ms)
+      return -ENOENT;
+    if (status == 0)
+      orr_client_udp_sleep(c, 10);
   }
-  return -ENOENT;
 }
 
 /* The whole description, to be freed; NULL after a failure in *status. */
-static uint8_t *fetch(struct orr_client *c, uint64_t *all, int *status) {
-  uint8_t *description = malloc(DESCRIPTION_MAX);
-  uint64_t got = 0, number = 0;
+static uint8_t *fetch(struct orr_client *c, int answer_ms, uint64_t *all, int *status) {
+  uint8_t packet[ORR_WIRE_PACKET_MAX], *description = NULL;
+  const uint8_t *piece;
+  uint64_t got = 0;
   *all = 1;
-  *status = description ? 0 : -ENOMEM;
-  while (*status >= 0 && got < *all) {
-    *status = ask(c, number++, description + got, DESCRIPTION_MAX - got, all);
-    got += *status > 0 ? (uint64_t)*status : 0;
+  *status = 0;
+  for (uint64_t number = 0; *status >= 0 && got < *all; number++) {
+    *status = ask(c, number, answer_ms, packet, &piece, all);
+    size_t bytes = *status > 0 ? (size_t)*status : 0;
+    uint8_t *longer = got + bytes <= DESCRIPTION_MAX ? realloc(description, got + bytes + 1) : NULL;
+    if (!longer) {
+      *status = got + bytes <= DESCRIPTION_MAX ? -ENOMEM : -EPROTO;
+      break;
+    }
+    description = longer;
+    if (bytes)
+      memcpy(description + got, piece, bytes);
+    got += bytes;
   }
   if (*status >= 0 && got == *all && got >= sizeof c->header)
     return description;
@@ -120,20 +113,16 @@ static int prepare(struct orr_client *c) {
   return 0;
 }
 
-int orr_client_udp_open(struct orr_client *c, const char *address) {
+int orr_client_udp_enter(struct orr_client *c, int answer_ms) {
   uint64_t bytes;
-  int status = connect_to(c, address);
-  if (status != 0)
-    return status;
-  uint8_t *description = fetch(c, &bytes, &status);
+  int status;
+  uint8_t *description = fetch(c, answer_ms, &bytes, &status);
   if (!description)
-    return orr_client_fail(c, -status, address);
+    return -status;
   memcpy(&c->header, description, sizeof c->header);
   int error = orr_client_sound(&c->header, bytes, false) ? orr_client_copy(c, (const char *)description) : EPROTO;
   free(description);
-  if (!error)
-    error = prepare(c);
-  return error ? orr_client_fail(c, error, address) : 0;
+  return error ? error : prepare(c);
 }
 
 void orr_client_udp_close(struct orr_client *c) {

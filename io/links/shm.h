@@ -33,6 +33,11 @@ int orr_shm_open(struct orr_shm *shm, const char *name, const struct orr_layout 
 /* [init] Tells the peer that the run is over, and removes the segment. */
 void orr_shm_close(struct orr_shm *shm);
 
+/* [init] The two parts of these that make no system call but to wake: header, directory and places into shm->memory, of header.segment_bytes and
+ * aligned to 64, with shm->bytes, layout and payload set; and the word that the run is over. */
+void orr_shm_lay_out(struct orr_shm *shm, const struct orr_wire_header *header);
+void orr_shm_end(struct orr_shm *shm);
+
 /* [rt] A frame out. Enters the kernel only to wake a peer that asked for it. O(bytes). */
 void orr_shm_publish(struct orr_shm *shm, const uint64_t head[ORR_WIRE_OUT_WORDS], const uint64_t *payload);
 

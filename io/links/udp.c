@@ -1,114 +1,10 @@
 #include "io/links/udp.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "io/links/description.h"
 #include "rt/clock.h"
-
-/* Frames that wait for the relay, commands that wait for the rt thread: powers of two. */
-enum { OUT_SLOTS = 16, IN_SLOTS = 16 };
-
-static size_t out_words(const struct orr_udp *u) {
-  return ORR_WIRE_OUT_WORDS + orr_wire_words(u->layout->telemetry.bytes);
-}
-static size_t in_words(const struct orr_udp *u) { return 1 + orr_wire_words(u->layout->commands.bytes); }
-
-/* ---- opening ------------------------------------------------------------------------------------------------------ */
-
-static bool describe(struct orr_udp *u, int64_t step_ns) {
-  struct orr_wire_header h = orr_description_header(u->layout, step_ns, u->desc->divisor);
-  h.magic = ORR_WIRE_MAGIC;
-  h.telemetry_id = u->desc->telemetry_id;
-  h.command_id = u->desc->command_id;
-  h.packet_max = u->desc->packet_max;
-  size_t skipped = h.directory_at - sizeof h; /* the words of run and peer */
-  u->description_bytes = h.names_at + h.names_bytes;
-  u->description = calloc(1, u->description_bytes + 8);
-  if (!u->description)
-    return false;
-  orr_description_write(u->layout, &h, (char *)u->description);
-  memmove(u->description + sizeof h, u->description + h.directory_at, u->description_bytes - h.directory_at);
-  u->description_bytes -= skipped;
-  h.segment_bytes = u->description_bytes;
-  h.directory_at -= (uint32_t)skipped;
-  h.names_at -= (uint32_t)skipped;
-  memcpy(u->description, &h, sizeof h);
-  u->description_piece = orr_wire_piece_bytes(ORR_WIRE_DESCRIPTION_ID, u->description_bytes, h.packet_max);
-  return true;
-}
-
-static bool make_rings(struct orr_udp *u) {
-  size_t out = 8 * out_words(u), in = 8 * in_words(u);
-  u->out_memory = aligned_alloc(64, (orr_ring_size(OUT_SLOTS, out) + 63) / 64 * 64);
-  u->in_memory = aligned_alloc(64, (orr_ring_size(IN_SLOTS, in) + 63) / 64 * 64);
-  u->last[0] = calloc(2 * out_words(u), 8);
-  u->gathered = calloc(in_words(u) + 1, 8);
-  if (!u->out_memory || !u->in_memory || !u->last[0] || !u->gathered)
-    return false;
-  u->last[1] = u->last[0] + out_words(u);
-  return orr_ring_init(&u->out, u->out_memory, OUT_SLOTS, out) && orr_ring_init(&u->in, u->in_memory, IN_SLOTS, in);
-}
-
-static int bound(const struct sockaddr_in *address) {
-  enum { ROOM = 1 << 20 };
-  int room = ROOM, fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0)
-    return -errno;
-  setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
-  if (bind(fd, (const struct sockaddr *)address, sizeof *address) == 0)
-    return fd;
-  int error = errno;
-  close(fd);
-  return -error;
-}
-
-static struct sockaddr_in address_of(const struct orr_run_address *a) {
-  struct sockaddr_in out = {.sin_family = AF_INET, .sin_port = htons(a->port)};
-  out.sin_addr.s_addr = htonl(a->ip);
-  return out;
-}
-
-int orr_udp_open(struct orr_udp *u, const struct orr_run_link *desc, const struct orr_layout *layout, int64_t step_ns) {
-  *u = (struct orr_udp){.desc = desc, .layout = layout, .fd = -1, .gather.key = UINT64_MAX};
-  u->out_piece = orr_wire_piece_bytes(desc->telemetry_id, layout->telemetry.bytes, desc->packet_max);
-  u->in_piece = orr_wire_piece_bytes(desc->command_id, layout->commands.bytes, desc->packet_max);
-  u->out_pieces = orr_wire_pieces(layout->telemetry.bytes, u->out_piece);
-  u->in_pieces = orr_wire_pieces(layout->commands.bytes, u->in_piece);
-  if (u->out_pieces > ORR_WIRE_PIECES_MAX || u->in_pieces > ORR_WIRE_PIECES_MAX)
-    return EMSGSIZE;
-  if (!describe(u, step_ns) || !make_rings(u)) {
-    orr_udp_close(u);
-    return ENOMEM;
-  }
-  struct sockaddr_in here = address_of(&desc->listen);
-  if (desc->peer.port)
-    u->peer = address_of(&desc->peer);
-  u->fd = bound(&here);
-  int error = u->fd < 0 ? -u->fd : 0;
-  if (error)
-    orr_udp_close(u);
-  return error;
-}
-
-void orr_udp_close(struct orr_udp *u) {
-  if (u->fd >= 0)
-    close(u->fd);
-  free(u->description);
-  free(u->out_memory);
-  free(u->in_memory);
-  free(u->last[0]);
-  free(u->gathered);
-  u->fd = -1;
-  u->description = NULL;
-  u->out_memory = u->in_memory = NULL;
-  u->last[0] = u->last[1] = u->gathered = NULL;
-}
 
 /* ---- the rt thread ------------------------------------------------------------------------------------------------- */
 
@@ -116,7 +12,7 @@ static void hand_over(struct orr_udp *u, const uint64_t *words) {
   uint64_t *slot = orr_ring_claim(&u->out);
   if (!slot)
     return;
-  memcpy(slot, words, 8 * out_words(u));
+  memcpy(slot, words, u->out.slot_bytes);
   orr_ring_commit(&u->out);
 }
 
@@ -135,7 +31,7 @@ void orr_udp_repeat(struct orr_udp *u) {
 
 bool orr_udp_take(struct orr_udp *u, struct orr_rules *rules) {
   rules->counts.peers = atomic_load_explicit(&u->peers, memory_order_relaxed);
-  for (int i = 0; i < IN_SLOTS; i++) {
+  for (int i = 0; i < ORR_UDP_IN_SLOTS; i++) {
     const uint64_t *slot = orr_ring_peek(&u->in);
     if (!slot)
       break;

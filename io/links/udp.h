@@ -13,6 +13,9 @@
 #include "io/links/rules.h"
 #include "rt/ring.h"
 
+/* Frames that wait for the relay, commands that wait for the rt thread: powers of two. */
+enum { ORR_UDP_OUT_SLOTS = 16, ORR_UDP_IN_SLOTS = 16 };
+
 struct orr_udp {
   const struct orr_layout *layout;
   const struct orr_run_link *desc;

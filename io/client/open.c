@@ -1,0 +1,81 @@
+/* How a client comes to its run: a URL, a file in memory or a socket, and trying again. What stands there is read by the other files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/client/carrier.h"
+
+enum { ANSWER_MS = 100 };
+
+/* -EAGAIN while the segment is still being made, -ENOENT also when its run is over. */
+static int open_segment(struct orr_client *c, const char *name) {
+  struct stat status;
+  int fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);
+  if (fd < 0)
+    return orr_client_fail(c, errno, name);
+  bool good = fstat(fd, &status) == 0 && status.st_size >= (off_t)ORR_WIRE_DIRECTORY_AT;
+  size_t bytes = good ? (size_t)status.st_size : 0;
+  void *memory = good ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+  int error = good ? errno : EAGAIN;
+  close(fd);
+  if (memory == MAP_FAILED)
+    return orr_client_fail(c, error, name);
+  c->memory = memory;
+  c->memory_bytes = bytes;
+  error = orr_client_shm_enter(c);
+  return error ? orr_client_fail(c, error, name) : 0;
+}
+
+static int connect_to(struct orr_client *c, const char *address) {
+  char host[64];
+  const char *colon = strrchr(address, ':');
+  if (!colon || (size_t)(colon - address) >= sizeof host)
+    return orr_client_fail(c, EINVAL, address);
+  memcpy(host, address, (size_t)(colon - address));
+  host[colon - address] = 0;
+  const struct addrinfo wanted = {.ai_family = AF_INET, .ai_socktype = SOCK_DGRAM};
+  struct addrinfo *found = NULL;
+  if (getaddrinfo(host, colon + 1, &wanted, &found) != 0)
+    return orr_client_fail(c, EINVAL, address);
+  c->fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  int error = c->fd < 0 || connect(c->fd, found->ai_addr, found->ai_addrlen) != 0 ? errno : 0;
+  freeaddrinfo(found);
+  return error ? orr_client_fail(c, error, address) : 0;
+}
+
+static int open_socket(struct orr_client *c, const char *address) {
+  int status = connect_to(c, address);
+  if (status != 0)
+    return status;
+  int error = orr_client_udp_enter(c, ANSWER_MS);
+  return error ? orr_client_fail(c, error, address) : 0;
+}
+
+static int open_once(struct orr_client *c, const char *url) {
+  if (strncmp(url, "shm:/", 5) == 0)
+    return open_segment(c, url + 4);
+  if (strncmp(url, "udp:", 4) == 0)
+    return open_socket(c, url + 4);
+  return orr_client_fail(c, EINVAL, url);
+}
+
+int orr_client_open(struct orr_client *c, const char *url, int wait_ms) {
+  int64_t until_ms = orr_client_now_ms() + wait_ms;
+  *c = (struct orr_client){.fd = -1};
+  for (;;) {
+    int error = open_once(c, url);
+    if (error == 0)
+      break;
+    orr_client_close(c);
+    if ((error != -ENOENT && error != -EAGAIN) || orr_client_now_ms() >= until_ms)
+      return error;
+    orr_client_pause_us(2000);
+  }
+  orr_client_beat(c);
+  return 0;
+}
