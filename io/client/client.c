@@ -124,7 +124,7 @@ bool orr_client_set(struct orr_client *c, struct orr_signal s, uint32_t element,
   if (element >= s.count || s.direction != ORR_WIRE_COMMAND)
     return false;
   unsigned char *to = (unsigned char *)c->command + s.offset + (s.type == ORR_WIRE_FLAG ? 1 : 8) * (size_t)element;
-  int64_t whole = (int64_t)fmax(-9e18, fmin(9e18, value));
+  int64_t whole = (int64_t)(value < 9e18 ? value > -9e18 ? value : -9e18 : 9e18); /* NaN too: outside any range */
   if (s.type == ORR_WIRE_REAL)
     memcpy(to, &value, 8);
   else if (s.type == ORR_WIRE_WHOLE)

@@ -1,11 +1,11 @@
 /* The flight software's side of a link: one header, one small library, no dependency but the C library.
  *
  *   struct orr_client c;
- *   orr_client_open(&c, "shm:/orrery.fsw", 10000);              wait up to 10 s for the run to be there
+ *   orr_client_open(&c, "shm:/orrery.fsw", 10000);              // wait up to 10 s for the run to be there
  *   struct orr_signal gyro = orr_client_find(&c, "gyro.rate"), wheel = orr_client_find(&c, "wheel_x.torque");
- *   while (orr_client_wait(&c, ORR_CLIENT_FUTEX, 1000) > 0) {   the next frame in turn
+ *   while (orr_client_wait(&c, ORR_CLIENT_FUTEX, 1000) > 0) {   // the next frame in turn
  *     orr_client_set(&c, wheel, 0, 0.02 * orr_client_get(&c, gyro, 0));
- *     orr_client_send(&c);                                      answers that frame; applied one frame of the link later
+ *     orr_client_send(&c);                                      // answers that frame; applied one frame of the link later
  *   }
  *   orr_client_close(&c);
  *

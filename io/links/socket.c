@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "io/links/description.h"
+#include "rt/clock.h"
 #include "io/links/udp.h"
 
 static size_t out_words(const struct orr_udp *u) {
@@ -50,15 +51,27 @@ static bool make_rings(struct orr_udp *u) {
          orr_ring_init(&u->in, u->in_memory, ORR_UDP_IN_SLOTS, in);
 }
 
+/* The kernel takes an io_uring down in its own time, and with it lets go of the port of the run before. */
+static int bind_in_time(int fd, const struct sockaddr_in *address) {
+  enum { TRIES = 50, NAP_NS = 10000000 };
+  for (int i = 0;; i++) {
+    if (bind(fd, (const struct sockaddr *)address, sizeof *address) == 0)
+      return 0;
+    if (errno != EADDRINUSE || i == TRIES)
+      return errno;
+    orr_clock_sleep_until(orr_clock_now_ns() + NAP_NS);
+  }
+}
+
 static int bound(const struct sockaddr_in *address) {
   enum { ROOM = 1 << 20 };
   int room = ROOM, fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0)
     return -errno;
   setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
-  if (bind(fd, (const struct sockaddr *)address, sizeof *address) == 0)
+  int error = bind_in_time(fd, address);
+  if (error == 0)
     return fd;
-  int error = errno;
   close(fd);
   return -error;
 }
