@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "io/links/description.h"
-#include "rt/clock.h"
 #include "io/links/udp.h"
+#include "rt/clock.h"
 
 static size_t out_words(const struct orr_udp *u) {
   return ORR_WIRE_OUT_WORDS + orr_wire_words(u->layout->telemetry.bytes);
