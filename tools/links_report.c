@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 bool orr_links_interrupted(void) {
   sigset_t pending;
@@ -64,54 +65,126 @@ static const char *end_text(enum orr_port_end end) {
   }
 }
 
+/* Peers after the first, silences and late answers: the newest of each. */
+enum { SHOWN = 3 };
+
+static uint64_t first_shown(uint64_t count, uint64_t most) { return count > most ? count - most : 0; }
+
+static void print_history(const struct orr_port *p) {
+  const struct orr_link_counts *c = &p->rules.counts;
+  for (uint64_t i = first_shown(p->arrival_count, SHOWN); i < p->arrival_count; i++)
+    if (i > 0)
+      printf("            peer %llu came at frame %lld\n", (unsigned long long)(i + 1),
+             (long long)p->arrivals[i % ORR_PORT_KEPT]);
+  for (uint64_t i = first_shown(p->silence_count, SHOWN); i < p->silence_count; i++)
+    printf("            no command from frame %lld to %lld\n", (long long)p->silences[i % ORR_PORT_KEPT].first,
+           (long long)p->silences[i % ORR_PORT_KEPT].last);
+  for (uint64_t i = first_shown(c->late, SHOWN); i < c->late; i++)
+    printf("            late: the answer to frame %lld was applied at %lld\n",
+           (long long)p->rules.late_ones[i % ORR_LATE_KEPT].answers,
+           (long long)p->rules.late_ones[i % ORR_LATE_KEPT].applied_at);
+}
+
+static void print_losses(const struct orr_port *p) {
+  const struct orr_port_losses lost = orr_port_losses(p);
+  if (lost.not_received)
+    printf("            %llu packets to us dropped by the kernel: the socket's buffer was full\n",
+           (unsigned long long)lost.not_received);
+  if (lost.full)
+    printf("            %llu packets from us not sent: the kernel's buffers were full\n",
+           (unsigned long long)lost.full);
+  if (lost.unsent)
+    printf("            %llu packets from us not sent: %s\n", (unsigned long long)lost.unsent, strerror(lost.error));
+  if (lost.not_relayed)
+    printf("            %llu frames not sent: the io thread was behind\n", (unsigned long long)lost.not_relayed);
+}
+
+static void print_link(const char *name, const struct orr_port *p) {
+  static const char *const policies[] = {"commands are held", "levels go to zero", "the run stops"};
+  const struct orr_link_counts counts = orr_port_counts(p), *c = &counts;
+  char where[80];
+  orr_port_describe(p, where, sizeof where);
+  printf("link %-6s %s: %llu frames out, %llu commands applied, %llu of them late, %llu missed; %llu peers\n", name,
+         where, (unsigned long long)c->published, (unsigned long long)c->applied, (unsigned long long)c->late,
+         (unsigned long long)c->missed, (unsigned long long)c->peers);
+  for (int k = ORR_REFUSAL_NONE + 1; k < ORR_REFUSALS; k++)
+    if (c->refused[k])
+      printf("            %llu refused: %s (%s)\n", (unsigned long long)c->refused[k],
+             orr_refusal_name((enum orr_refusal)k), orr_refusal_text((enum orr_refusal)k));
+  print_history(p);
+  if (c->timeouts && p->lockstep)
+    printf("            timed out %llu times: the answer did not come in %.9g s\n", (unsigned long long)c->timeouts,
+           1e-9 * (double)p->desc->answer_ns);
+  else if (c->timeouts)
+    printf("            timed out %llu times: no command for %d frames of the link; then %s\n",
+           (unsigned long long)c->timeouts, p->desc->silence_frames, policies[p->desc->silence_policy]);
+  print_losses(p);
+  if (orr_port_dead(p))
+    printf("            the shared memory was shrunk under us: the link is dead\n");
+}
+
 void orr_links_print(const struct orr_session *s) {
-  for (size_t i = 0; i < s->run->link_count; i++) {
-    char where[80];
-    if (!s->links[i].outside)
-      continue;
-    const struct orr_port *p = s->links[i].outside;
-    const struct orr_link_counts counts = orr_port_counts(p), *c = &counts;
-    orr_port_describe(p, where, sizeof where);
-    printf("link %-6s %s: %llu frames out, %llu commands applied, %llu of them late, %llu missed; %llu peers\n",
-           s->run->links[i].name, where, (unsigned long long)c->published, (unsigned long long)c->applied,
-           (unsigned long long)c->late, (unsigned long long)c->missed, (unsigned long long)c->peers);
-    for (int k = ORR_REFUSAL_NONE + 1; k < ORR_REFUSALS; k++)
-      if (c->refused[k])
-        printf("            %llu refused: %s\n", (unsigned long long)c->refused[k],
-               orr_refusal_name((enum orr_refusal)k));
-    if (c->missed)
-      printf("            no command from frame %lld to %lld%s\n", (long long)p->first_silent,
-             (long long)p->last_silent, c->timeouts ? ": timed out" : "");
-    if (p->desc->transport == ORR_TRANSPORT_UDP && (p->udp.unsent || orr_ring_refused(&p->udp.out)))
-      printf("            %llu packets that the kernel did not take, %llu frames that did not reach the relay\n",
-             (unsigned long long)p->udp.unsent, (unsigned long long)orr_ring_refused(&p->udp.out));
-    if (orr_port_dead(p))
-      printf("            the shared memory was shrunk under us: the link is dead\n");
-  }
+  for (size_t i = 0; i < s->run->link_count; i++)
+    if (s->links[i].outside)
+      print_link(s->run->links[i].name, s->links[i].outside);
   if (s->end != ORR_PORT_GOES_ON)
     printf("ended       by link '%s': %s\n", s->run->links[s->end_link].name, end_text(s->end));
 }
 
+static void set_count(json_t *to, const char *name, uint64_t count) {
+  json_object_set_new(to, name, json_integer((json_int_t)count));
+}
+
+static void history_json(const struct orr_port *p, json_t *to) {
+  const struct orr_rules *r = &p->rules;
+  json_t *arrivals = json_array(), *silences = json_array(), *late = json_array();
+  for (uint64_t i = first_shown(p->arrival_count, ORR_PORT_KEPT); i < p->arrival_count; i++)
+    json_array_append_new(arrivals, json_integer(p->arrivals[i % ORR_PORT_KEPT]));
+  for (uint64_t i = first_shown(p->silence_count, ORR_PORT_KEPT); i < p->silence_count; i++)
+    json_array_append_new(silences, json_pack("{s:I, s:I}", "first", (json_int_t)p->silences[i % ORR_PORT_KEPT].first,
+                                              "last", (json_int_t)p->silences[i % ORR_PORT_KEPT].last));
+  for (uint64_t i = first_shown(r->counts.late, ORR_LATE_KEPT); i < r->counts.late; i++)
+    json_array_append_new(late, json_pack("{s:I, s:I}", "answers", (json_int_t)r->late_ones[i % ORR_LATE_KEPT].answers,
+                                          "applied_at", (json_int_t)r->late_ones[i % ORR_LATE_KEPT].applied_at));
+  json_object_set_new(to, "last_peers_came_at", arrivals);
+  json_object_set_new(to, "last_silences", silences);
+  json_object_set_new(to, "last_late", late);
+}
+
+static json_t *losses_json(const struct orr_port *p) {
+  const struct orr_port_losses lost = orr_port_losses(p);
+  json_t *to = json_object();
+  set_count(to, "not_received_kernel_buffer_full", lost.not_received);
+  set_count(to, "not_sent_kernel_buffer_full", lost.full);
+  set_count(to, "not_sent_error", lost.unsent);
+  set_count(to, "frames_not_sent_io_thread_behind", lost.not_relayed);
+  return to;
+}
+
+static json_t *link_json(const struct orr_port *p) {
+  const struct orr_link_counts counts = orr_port_counts(p), *c = &counts;
+  json_t *one = json_object(), *refused = json_object();
+  set_count(one, "published", c->published);
+  set_count(one, "applied", c->applied);
+  set_count(one, "late", c->late);
+  set_count(one, "missed", c->missed);
+  set_count(one, "timeouts", c->timeouts);
+  set_count(one, "silences", p->silence_count);
+  set_count(one, "peers", c->peers);
+  json_object_set_new(one, "dead", json_boolean(orr_port_dead(p)));
+  for (int k = ORR_REFUSAL_NONE + 1; k < ORR_REFUSALS; k++)
+    set_count(refused, orr_refusal_name((enum orr_refusal)k), c->refused[k]);
+  json_object_set_new(one, "refused", refused);
+  json_object_set_new(one, "lost", losses_json(p));
+  history_json(p, one);
+  return one;
+}
+
 void orr_links_json(const struct orr_session *s, json_t *root) {
   json_t *links = json_object();
-  for (size_t i = 0; i < s->run->link_count; i++) {
-    if (!s->links[i].outside)
-      continue;
-    const struct orr_port *p = s->links[i].outside;
-    const struct orr_link_counts counts = orr_port_counts(p), *c = &counts;
-    json_t *one = json_object(), *refused = json_object();
-    json_object_set_new(one, "published", json_integer((json_int_t)c->published));
-    json_object_set_new(one, "applied", json_integer((json_int_t)c->applied));
-    json_object_set_new(one, "late", json_integer((json_int_t)c->late));
-    json_object_set_new(one, "missed", json_integer((json_int_t)c->missed));
-    json_object_set_new(one, "timeouts", json_integer((json_int_t)c->timeouts));
-    json_object_set_new(one, "peers", json_integer((json_int_t)c->peers));
-    json_object_set_new(one, "dead", json_boolean(orr_port_dead(p)));
-    for (int k = ORR_REFUSAL_NONE + 1; k < ORR_REFUSALS; k++)
-      json_object_set_new(refused, orr_refusal_name((enum orr_refusal)k), json_integer((json_int_t)c->refused[k]));
-    json_object_set_new(one, "refused", refused);
-    json_object_set_new(links, s->run->links[i].name, one);
-  }
+  for (size_t i = 0; i < s->run->link_count; i++)
+    if (s->links[i].outside)
+      json_object_set_new(links, s->run->links[i].name, link_json(s->links[i].outside));
   json_object_set_new(root, "links", links);
   json_object_set_new(root, "links_end", json_string(end_text(s->end)));
 }

@@ -6,9 +6,26 @@
 static const uint32_t number_bytes[] = {[ORR_CHANNEL_REAL] = 8, [ORR_CHANNEL_WHOLE] = 8, [ORR_CHANNEL_FLAG] = 1};
 
 const char *orr_refusal_name(enum orr_refusal refusal) {
-  static const char *const names[ORR_REFUSALS] = {"none",       "stale",        "duplicate", "malformed", "version",
-                                                  "not_finite", "out_of_range", "foreign",   "dropped"};
+  static const char *const names[ORR_REFUSALS] = {"none",          "stale",        "duplicate",  "malformed",
+                                                  "wrong_version", "wrong_layout", "not_finite", "out_of_range",
+                                                  "foreign",       "dropped"};
   return refusal < ORR_REFUSALS ? names[refusal] : "?";
+}
+
+const char *orr_refusal_text(enum orr_refusal refusal) {
+  static const char *const texts[ORR_REFUSALS] = {
+      [ORR_REFUSAL_NONE] = "none",
+      [ORR_REFUSAL_STALE] = "older than what is applied, or overtaken before it was due",
+      [ORR_REFUSAL_DUPLICATE] = "answers a frame that is answered already",
+      [ORR_REFUSAL_MALFORMED] = "length, checksum or frame number make no sense",
+      [ORR_REFUSAL_VERSION] = "another version, or a message id or function that this link has not",
+      [ORR_REFUSAL_LAYOUT] = "made for another layout of the channels",
+      [ORR_REFUSAL_NOT_FINITE] = "holds NaN or an infinity",
+      [ORR_REFUSAL_OUT_OF_RANGE] = "a number is outside its channel's range",
+      [ORR_REFUSAL_FOREIGN] = "not from the peer, or from one that was replaced",
+      [ORR_REFUSAL_DROPPED] = "came too fast: overwritten, or no room for it, before it was read",
+  };
+  return refusal < ORR_REFUSALS ? texts[refusal] : "?";
 }
 
 size_t orr_layout_size(int telemetry_count, int command_count) {

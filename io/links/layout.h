@@ -32,7 +32,8 @@ enum orr_refusal {
   ORR_REFUSAL_STALE,        /* older than the last applied, or overtaken by a newer one before it was due */
   ORR_REFUSAL_DUPLICATE,    /* answers a frame that is answered already */
   ORR_REFUSAL_MALFORMED,    /* answers a frame that was never published, torn for good, wrong length or checksum */
-  ORR_REFUSAL_VERSION,      /* another layout */
+  ORR_REFUSAL_VERSION,      /* of another version, or of no function or message id that this link has */
+  ORR_REFUSAL_LAYOUT,       /* of a peer that goes by another layout (its hash) */
   ORR_REFUSAL_NOT_FINITE,   /* NaN or infinite */
   ORR_REFUSAL_OUT_OF_RANGE, /* finite, but not a value of its channel */
   ORR_REFUSAL_FOREIGN,      /* not from the peer: another sender, or a peer that was replaced */
@@ -40,8 +41,9 @@ enum orr_refusal {
   ORR_REFUSALS
 };
 
-/* [any] "stale", … */
+/* [any] "stale", …, as in a summary's data; and the same for people: "older than what is applied already". */
 const char *orr_refusal_name(enum orr_refusal refusal);
+const char *orr_refusal_text(enum orr_refusal refusal);
 
 /* [init] Bytes for a link of so many channels. */
 size_t orr_layout_size(int telemetry_count, int command_count);

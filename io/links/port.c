@@ -21,7 +21,7 @@ void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const
   uint64_t *payload = ORR_TAKE(block, uint64_t, telemetry + 1), *taken = ORR_TAKE(block, uint64_t, commands + 1);
   if (!block->base)
     return;
-  *link = (struct orr_port){.desc = desc, .payload = payload, .taken = taken, .first_silent = -1, .last_silent = -1};
+  *link = (struct orr_port){.desc = desc, .payload = payload, .taken = taken};
   orr_layout_init(&link->layout, entries, table, desc->telemetry, desc->telemetry_count, desc->commands,
                   desc->command_count);
   orr_rules_init(&link->rules, &link->layout, desc->divisor, numbers);
@@ -30,7 +30,20 @@ void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const
 static bool over_udp(const struct orr_port *link) { return link->desc->transport == ORR_TRANSPORT_UDP; }
 
 static bool take(struct orr_port *link) {
-  return over_udp(link) ? orr_udp_take(&link->udp, &link->rules) : orr_shm_take(&link->shm, &link->rules);
+  bool end = over_udp(link) ? orr_udp_take(&link->udp, &link->rules) : orr_shm_take(&link->shm, &link->rules);
+  for (int i = 0; i < ORR_PORT_KEPT && link->arrival_count < link->rules.counts.peers; i++)
+    link->arrivals[link->arrival_count++ % ORR_PORT_KEPT] = link->rules.published;
+  link->arrival_count = link->rules.counts.peers;
+  return end;
+}
+
+/* Boundaries that follow one another without a command are one silence. */
+static void note_silence(struct orr_port *link, int64_t frame) {
+  struct orr_silence *last = &link->silences[(link->silence_count - 1) % ORR_PORT_KEPT];
+  if (link->silence_count && last->last == frame - link->desc->divisor)
+    last->last = frame;
+  else
+    link->silences[link->silence_count++ % ORR_PORT_KEPT] = (struct orr_silence){frame, frame};
 }
 
 static bool peer_lives(struct orr_port *link) {
@@ -136,9 +149,7 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
   enum orr_latch latch = orr_rules_latch(&link->rules, values);
   if (latch == ORR_LATCH_APPLIED)
     return ORR_PORT_GOES_ON;
-  if (link->first_silent < 0 || link->last_silent != frame - link->desc->divisor)
-    link->first_silent = frame;
-  link->last_silent = frame;
+  note_silence(link, frame);
   return latch == ORR_LATCH_STOP ? ORR_PORT_SILENT : ORR_PORT_GOES_ON;
 }
 
@@ -148,6 +159,17 @@ struct orr_link_counts orr_port_counts(const struct orr_port *link) {
     for (int i = 0; i < ORR_REFUSALS; i++)
       counts.refused[i] += atomic_load(&link->udp.refused[i]);
   return counts;
+}
+
+struct orr_port_losses orr_port_losses(const struct orr_port *link) {
+  const struct orr_udp *u = &link->udp;
+  if (!over_udp(link))
+    return (struct orr_port_losses){0};
+  return (struct orr_port_losses){.not_received = orr_udp_overflow(u),
+                                  .full = atomic_load(&u->unsent_full),
+                                  .unsent = atomic_load(&u->unsent),
+                                  .error = atomic_load(&u->send_error),
+                                  .not_relayed = orr_ring_refused(&u->out)};
 }
 
 bool orr_port_dead(const struct orr_port *link) { return !over_udp(link) && atomic_load(&link->shm.dead); }

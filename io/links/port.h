@@ -21,6 +21,13 @@ enum orr_port_end {
   ORR_PORT_BROKEN,      /* the io thread of links over UDP cannot go on: orr_relay.failed says why */
 };
 
+/* What a summary tells of peers: from which to which frame no command came to be applied, and at which frame a peer was first seen. The
+ * newest few are kept: number i of all in [i mod ORR_PORT_KEPT]. */
+enum { ORR_PORT_KEPT = 8 };
+struct orr_silence {
+  int64_t first, last; /* frames of the simulation */
+};
+
 struct orr_port {
   const struct orr_run_link *desc;
   struct orr_layout layout;
@@ -31,7 +38,10 @@ struct orr_port {
   uint64_t *taken;           /* coming in */
   bool (*interrupted)(void); /* asked while waiting; NULL: never */
   bool lockstep, open;
-  int64_t first_silent, last_silent; /* frames between which no command came, the last time; −1 */
+  struct orr_silence silences[ORR_PORT_KEPT];
+  uint64_t silence_count;
+  int64_t arrivals[ORR_PORT_KEPT]; /* of peers; 0: also before the run */
+  uint64_t arrival_count;
 };
 
 /* [init] Bytes, by measuring; and laying out. `link` must not move afterwards. */
@@ -54,6 +64,17 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
 /* [any] What came of it so far, the transport's own refusals included; and whether the transport is dead. */
 struct orr_link_counts orr_port_counts(const struct orr_port *link);
 bool orr_port_dead(const struct orr_port *link);
+
+/* What a link over UDP lost on the way, frames or packets. All zero over shared memory. */
+struct orr_port_losses {
+  uint64_t not_received; /* packets that the kernel dropped: the socket's buffer was full */
+  uint64_t full;         /* packets that the kernel did not take, because its buffers were full (EAGAIN, ENOBUFS) */
+  uint64_t unsent;       /* packets that it did not take for another reason */
+  int error;             /* the last of those: an errno */
+  uint64_t not_relayed;  /* frames that found the ring to the io thread full */
+};
+/* [any] A system call. */
+struct orr_port_losses orr_port_losses(const struct orr_port *link);
 
 /* [any] What carries it and to whom, in words: "shm:/orrery.fsw". */
 void orr_port_describe(const struct orr_port *link, char *text, size_t size);

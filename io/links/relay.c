@@ -45,7 +45,7 @@ struct mover {
 
 static void send_plain(struct orr_udp *u, const struct sockaddr_in *to, const uint8_t *packet, size_t bytes) {
   if (sendto(u->fd, packet, bytes, MSG_NOSIGNAL, (const struct sockaddr *)to, sizeof *to) < 0)
-    atomic_fetch_add_explicit(&u->unsent, 1, memory_order_relaxed);
+    orr_udp_unsent(u, errno);
 }
 
 /* At most so many at a time, so that one flooded link does not starve the others or what goes out. */
@@ -126,7 +126,7 @@ static struct outgoing *idle_outgoing(struct mover *m) {
 static void send_from(struct mover *m, int link, struct outgoing *o, const struct sockaddr_in *to, size_t bytes) {
   struct io_uring_sqe *sqe = entry(m);
   if (!sqe) {
-    atomic_fetch_add_explicit(&m->relay->links[link]->unsent, 1, memory_order_relaxed);
+    orr_udp_unsent(m->relay->links[link], ENOBUFS);
     return;
   }
   o->busy = true;
@@ -183,7 +183,7 @@ static bool complete(struct mover *m) {
     if ((uint32_t)data >= SENDS_FROM) {
       m->outgoing[(uint32_t)data - SENDS_FROM].busy = false;
       if (cqe->res < 0)
-        atomic_fetch_add_explicit(&m->relay->links[data >> 32]->unsent, 1, memory_order_relaxed);
+        orr_udp_unsent(m->relay->links[data >> 32], -cqe->res);
       continue;
     }
     received(m, (int)data, cqe);

@@ -78,7 +78,8 @@ enum orr_latch orr_rules_latch(struct orr_rules *rules, double *values) {
     rules->due.answers = -1;
     rules->silent = 0;
     rules->counts.applied++;
-    rules->counts.late += rules->late;
+    if (rules->late)
+      rules->late_ones[rules->counts.late++ % ORR_LATE_KEPT] = (struct orr_late){rules->applied, rules->published};
     orr_layout_apply(&rules->layout->commands, rules->due.numbers, values);
     return ORR_LATCH_APPLIED;
   }

@@ -25,6 +25,12 @@ struct orr_link_counts {
   uint64_t peers;                 /* that came */
 };
 
+/* An answer that was applied late, and when. The newest few are kept: number i of all in [i mod ORR_LATE_KEPT]. */
+enum { ORR_LATE_KEPT = 16 };
+struct orr_late {
+  int64_t answers, applied_at; /* frames of the simulation */
+};
+
 /* A command that waits for its boundary. */
 struct orr_waiting {
   int64_t answers; /* −1: none */
@@ -42,6 +48,7 @@ struct orr_rules {
   int silent;      /* boundaries since the last command */
   bool asap;       /* an answer is due at once */
   bool late;       /* the command last applied */
+  struct orr_late late_ones[ORR_LATE_KEPT];
   struct orr_link_counts counts;
 };
 

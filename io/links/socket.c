@@ -2,6 +2,7 @@
  * io/links/udp.c's. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/sock_diag.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -116,4 +117,10 @@ void orr_udp_close(struct orr_udp *u) {
   u->description = NULL;
   u->out_memory = u->in_memory = NULL;
   u->last[0] = u->last[1] = u->gathered = NULL;
+}
+
+uint64_t orr_udp_overflow(const struct orr_udp *u) {
+  uint32_t info[SK_MEMINFO_VARS] = {0};
+  socklen_t size = sizeof info;
+  return u->fd >= 0 && getsockopt(u->fd, SOL_SOCKET, SO_MEMINFO, info, &size) == 0 ? info[SK_MEMINFO_DROPS] : 0;
 }

@@ -1,6 +1,7 @@
 #include "io/links/udp.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -151,6 +152,15 @@ size_t orr_udp_send(struct orr_udp *u, uint32_t *piece, uint8_t *packet) {
   *piece = 0;
   orr_ring_release(&u->out);
   return bytes;
+}
+
+void orr_udp_unsent(struct orr_udp *u, int error) {
+  if (error == EAGAIN || error == ENOBUFS || error == ENOMEM) {
+    atomic_fetch_add_explicit(&u->unsent_full, 1, memory_order_relaxed);
+    return;
+  }
+  atomic_store_explicit(&u->send_error, error, memory_order_relaxed);
+  atomic_fetch_add_explicit(&u->unsent, 1, memory_order_relaxed);
 }
 
 size_t orr_udp_farewell(struct orr_udp *u, uint8_t *packet) {

@@ -30,7 +30,9 @@ struct orr_udp {
   void *out_memory, *in_memory;
   _Atomic uint32_t peers, ended;
   _Atomic uint64_t refused[ORR_REFUSALS];
-  _Atomic uint64_t unsent; /* packets that the kernel did not take */
+  _Atomic uint64_t unsent_full; /* packets that the kernel did not take: buffers full */
+  _Atomic uint64_t unsent;      /* the same for another reason, */
+  _Atomic int send_error;       /* the last of those */
   /* the rt thread's */
   uint64_t *last[2]; /* [ORR_WIRE_OUT_WORDS + words] the newest frame and the one before, for lockstep */
   uint64_t frames;
@@ -53,6 +55,9 @@ void orr_udp_publish(struct orr_udp *udp, const uint64_t head[ORR_WIRE_OUT_WORDS
 /* [rt] What has come, to the rules: at most as many commands as the ring holds. Returns whether a peer said that the run shall end. */
 bool orr_udp_take(struct orr_udp *udp, struct orr_rules *rules);
 
+/* [any] Packets that the kernel dropped before we could read them, so far: what SO_RXQ_OVFL tells with the packet after. A system call. */
+uint64_t orr_udp_overflow(const struct orr_udp *udp);
+
 /* [any] For lockstep, on the session's thread: waits until something has come, at most `most_ns`; and hands over once more what is not
  * answered yet, in case a packet was lost. */
 void orr_udp_wait(struct orr_udp *udp, int64_t most_ns);
@@ -65,6 +70,8 @@ size_t orr_udp_receive(struct orr_udp *udp, const struct sockaddr_in *from, cons
 /* [any] The relay's: piece `piece` of the oldest frame handed over, as a packet of the returned length in `packet`
  * [ORR_WIRE_PACKET_MAX]. 0 when there is none to send, or nobody to send it to. The frame is given back with its last piece. */
 size_t orr_udp_send(struct orr_udp *udp, uint32_t *piece, uint8_t *packet);
+/* [any] The relay's: a packet was not sent, with an errno. */
+void orr_udp_unsent(struct orr_udp *udp, int error);
 /* [any] The relay's: the packet that says that the run is over. */
 size_t orr_udp_farewell(struct orr_udp *udp, uint8_t *packet);
 

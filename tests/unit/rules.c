@@ -168,6 +168,26 @@ static void a_late_answer_is_applied_late_and_counted_and_of_several_the_newest(
   done(&r);
 }
 
+static void each_late_answer_is_recorded_with_the_frame_at_which_it_was_applied(void **state) {
+  (void)state;
+  enum { LATE = ORR_LATE_KEPT + 5 };
+  struct rig r;
+  make(&r, 0, ORR_SILENCE_HOLD);
+  orr_rules_publish(&r.rules, 0);
+  for (int64_t k = 1; k <= 2 * LATE; k++) { /* the answers to frames 0, 20, 40, … two frames of the link after each */
+    orr_rules_publish(&r.rules, 10 * k);
+    if (k % 2 == 0)
+      assert_int_equal(command(&r, (uint64_t)(10 * k - 20), 0.5), ORR_REFUSAL_NONE);
+    assert_int_equal(latch(&r), k % 2 == 0 ? ORR_LATCH_APPLIED : ORR_LATCH_NOTHING);
+  }
+  assert_int_equal(r.rules.counts.late, LATE);
+  for (int64_t i = LATE - ORR_LATE_KEPT; i < LATE; i++) {
+    assert_int_equal(r.rules.late_ones[i % ORR_LATE_KEPT].answers, 20 * i);
+    assert_int_equal(r.rules.late_ones[i % ORR_LATE_KEPT].applied_at, 20 * i + 20);
+  }
+  done(&r);
+}
+
 static void stale_duplicate_and_unpublished_answers_are_counted_and_never_applied(void **state) {
   (void)state;
   struct rig r;
@@ -288,6 +308,7 @@ int main(void) {
       cmocka_unit_test(the_layout_hash_tells_layouts_apart),
       cmocka_unit_test(an_answer_is_applied_one_frame_of_the_link_later),
       cmocka_unit_test(a_late_answer_is_applied_late_and_counted_and_of_several_the_newest),
+      cmocka_unit_test(each_late_answer_is_recorded_with_the_frame_at_which_it_was_applied),
       cmocka_unit_test(stale_duplicate_and_unpublished_answers_are_counted_and_never_applied),
       cmocka_unit_test(a_command_with_one_bad_number_is_refused_whole),
       cmocka_unit_test(when_commands_stop_the_policy_rules_and_pulses_are_zero_in_any_case),
