@@ -2,7 +2,7 @@
 #
 # Sources are found by folder, so a new file needs no line here:
 #   core/ rt/ io/   one archive each     io/client/   an archive of its own (the flight software's side)
-#   tools/*.c       the orrery command   tools/fsw/   a program of its own
+#   tools/*.c       the orrery command   tools/fsw/, io/client/echo.c   programs of their own
 #   tests/unit, tests/timing, tests/bench, tests/fuzz   one program per file, all with tests/support
 # Variables: CC=clang  ARCH=native  DEBUG=1  SANITIZE=1  V=1 (show the commands); each mix has its own folder,
 # build/<variant>, and build/orrery is the release build.
@@ -40,8 +40,9 @@ CMOCKA_LIBS := $(shell pkg-config --libs cmocka 2>/dev/null)
 # --- sources ---------------------------------------------------------------------------------------------------------
 CORE := $(wildcard core/*.c core/*/*.c)
 RT := $(wildcard rt/*.c rt/*/*.c)
-CLIENT := $(wildcard io/client/*.c)
-IO := $(filter-out $(CLIENT),$(wildcard io/*.c io/*/*.c))
+ECHO := io/client/echo.c
+CLIENT := $(filter-out $(ECHO),$(wildcard io/client/*.c))
+IO := $(filter-out $(CLIENT) $(ECHO),$(wildcard io/*.c io/*/*.c))
 # The control law of the sample flight software is linked in, too.
 TOOLS := $(filter-out tools/main.c,$(wildcard tools/*.c)) $(filter-out tools/fsw/main.c,$(wildcard tools/fsw/*.c))
 FSW := $(wildcard tools/fsw/*.c)
@@ -67,7 +68,7 @@ say = @$(if $(V),:,printf '  %-4s %s\n' $(1) $@)
 MAKEFLAGS += --no-builtin-rules
 
 .PHONY: all programs
-programs: $(B)/orrery $(if $(FSW),$(B)/fsw) $(B)/libclient.a
+programs: $(B)/orrery $(if $(FSW),$(B)/fsw) $(B)/echo $(B)/libclient.a
 all: programs
 ifeq ($(DEBUG)$(SANITIZE)$(FUZZ),)
 	@test "$$(readlink build/orrery)" = $(VARIANT)/orrery || ln -sfn $(VARIANT)/orrery build/orrery
@@ -137,6 +138,10 @@ $(B)/orrery: $(B)/tools/main.o $(B)/libtools.a $(B)/libclient.a $(ROOMS)
 	$(Q)$(CC) $(LINK) -o $@ $^ $(PKG_LIBS) -lm
 
 $(B)/fsw: $(call obj,$(FSW)) $(B)/libclient.a
+	$(call say,link)
+	$(Q)$(CC) $(LINK) -o $@ $^ -lm
+
+$(B)/echo: $(B)/io/client/echo.o $(B)/libclient.a
 	$(call say,link)
 	$(Q)$(CC) $(LINK) -o $@ $^ -lm
 

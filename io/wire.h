@@ -15,7 +15,8 @@
  *   in slots     [ORR_WIRE_SLOTS] commands, in the same way
  *
  * Two frames may be unanswered at a time: a frame goes out before the answer to the one before is waited for. So a peer takes frames in
- * turn, from `awaited` on; where it has fallen behind by more than the slots hold, it goes on with the oldest that is whole.
+ * turn, from `awaited` on; where it has fallen behind by more than the slots hold, it goes on with the oldest that is whole. There are slots
+ * for the stalls of a machine without isolation: Linux takes a core from a real-time thread that spins for 50 ms of every second.
  *
  * Each area has one writer. A slot is a seqlock: a sequence (odd while it is written), then 8-byte words moved with relaxed atomics,
  * so that a torn copy is noticed and harmless. There is no lock, and no side waits for the other but by its own choice.
@@ -33,9 +34,8 @@
 #define ORR_WIRE_MAGIC UINT64_C(0x314b4e494c52524f) /* "ORRLINK1" */
 enum {
   ORR_WIRE_BYTE_ORDER = 0x01020304,
-  ORR_WIRE_VERSION = 1,
-  ORR_WIRE_SLOTS =
-      4, /* a power of two; more than one, so that an answer to the next frame leaves the one before to be read */
+  ORR_WIRE_VERSION = 2,
+  ORR_WIRE_SLOTS = 128, /* a power of two: at 1 kHz an eighth of a second may pass before a frame is lost */
   ORR_WIRE_PAYLOAD_MAX = 1 << 16,
 };
 
@@ -66,7 +66,8 @@ struct orr_wire_run {
   _Atomic uint32_t ended;     /* the run is over */
   _Atomic uint32_t
       awaited; /* the oldest frame, in the same count, whose answer is still wanted: where a new peer begins */
-  uint32_t unused[12];
+  _Atomic uint32_t last; /* once `ended` is set: the last frame, in the same count; `published` then is one more */
+  uint32_t unused[11];
 };
 
 struct orr_wire_peer {

@@ -64,8 +64,9 @@ struct orr_client {
   struct orr_wire_peer *peer;
   uint64_t *telemetry, *command; /* payloads, whole words */
   uint32_t seen, sent, generation;
-  bool any; /* a frame was seen */
-  int fd;   /* UDP; −1: shared memory */
+  bool any;     /* a frame was seen */
+  bool refused; /* UDP: nobody has that port any more */
+  int fd;       /* UDP; −1: shared memory */
   size_t out_piece, in_piece;
   uint32_t out_pieces, in_pieces;
   uint16_t counts[ORR_WIRE_PIECES_MAX];

@@ -10,7 +10,7 @@
 
 #include "io/client/carrier.h"
 
-enum { ANSWER_MS = 100 };
+enum { ANSWER_MS = 100, ROOM = 1 << 20 };
 
 /* -EAGAIN while the segment is still being made, -ENOENT also when its run is over. */
 static int open_segment(struct orr_client *c, const char *name) {
@@ -43,6 +43,9 @@ static int connect_to(struct orr_client *c, const char *address) {
   if (getaddrinfo(host, colon + 1, &wanted, &found) != 0)
     return orr_client_fail(c, EINVAL, address);
   c->fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  c->refused = false;
+  if (c->fd >= 0) /* for the frames of a stall; what the kernel allows */
+    setsockopt(c->fd, SOL_SOCKET, SO_RCVBUF, &(int){ROOM}, sizeof(int));
   int error = c->fd < 0 || connect(c->fd, found->ai_addr, found->ai_addrlen) != 0 ? errno : 0;
   freeaddrinfo(found);
   return error ? orr_client_fail(c, error, address) : 0;

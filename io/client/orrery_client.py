@@ -15,7 +15,7 @@ import struct
 import sys
 import time
 
-MAGIC, SLOTS, NONE = 0x314B4E494C52524F, 4, 2**64 - 1
+MAGIC, SLOTS, NONE = 0x314B4E494C52524F, 128, 2**64 - 1
 HEADER = struct.Struct("<QIIQQq2I3I2I4IIHHI")
 CHANNEL = struct.Struct("<4I3B5x2d")
 RUN_AT, PEER_AT, DIRECTORY_AT = 128, 192, 256
@@ -40,7 +40,7 @@ class Link:
     def _describe(self, memory):
         self.header = dict(zip(NAMES, HEADER.unpack_from(memory, 0)))
         h = self.header
-        if h["magic"] != MAGIC or h["order"] != 0x01020304 or h["version"] != 1:
+        if h["magic"] != MAGIC or h["order"] != 0x01020304 or h["version"] != 2:
             raise ValueError("not a link of this version")
         names = bytes(memory[h["names_at"] : h["names_at"] + h["names_bytes"]])
         rows = [CHANNEL.unpack_from(memory, h["directory_at"] + i * CHANNEL.size) for i in range(h["channel_count"])]
@@ -94,7 +94,7 @@ class SharedMemory(Link):
         self._describe(self.memory)
         if self._u32(RUN_AT + 8):
             raise FileNotFoundError("the run is over")
-        self.any, self.seen = False, 0
+        self.any, self.seen = False, max(0, self._u32(RUN_AT + 12) - 1)
         self._put("<I", PEER_AT + 8, os.getpid())
         self.generation = self._u32(PEER_AT + 12) + 1
         self._put("<I", PEER_AT + 12, self.generation)
@@ -107,10 +107,12 @@ class SharedMemory(Link):
         struct.pack_into(form, self.memory, at, *values)
 
     def _look(self):
-        newest = self._u32(RUN_AT)
+        newest = self._u32(RUN_AT + (16 if self._u32(RUN_AT + 8) else 0))  # the last one, once the run is over
         if newest == self.seen:
             return False
-        following = (self.seen + 1) % 2**32 if self.any else self._u32(RUN_AT + 12)
+        following = (self.seen + 1) % 2**32
+        if not self.any:  # in lockstep an older one may be awaited
+            following = min(following, self._u32(RUN_AT + 12))
         if (newest - following) % 2**32 > SLOTS - 2:
             following = (newest - SLOTS + 2) % 2**32
         at = self.header["out_at"] + self.header["out_slot"] * (following % SLOTS)
@@ -125,15 +127,17 @@ class SharedMemory(Link):
     def wait(self, timeout=5.0):
         until = time.monotonic() + timeout
         self._put("<Q", PEER_AT + 16, struct.unpack_from("<Q", self.memory, PEER_AT + 16)[0] + 1)
-        while not self._u32(RUN_AT + 8):
+        while True:
+            over = self._u32(RUN_AT + 8)
             if self._u32(PEER_AT + 12) != self.generation:
                 raise ConnectionError("another peer has taken our place")
             if self._look():
                 return True
+            if over:
+                return False
             if time.monotonic() > until:
                 raise TimeoutError("no frame")
             time.sleep(20e-6)
-        return False
 
     def _send(self, end):
         self.sent = (self.sent + 1) % 2**32
@@ -199,6 +203,7 @@ def read_telemetry(packet):
 class Udp(Link):
     def __init__(self, host, port):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         self.socket.connect((host, port))
         self.generation, self.sent, self.counts = int(time.time() * 1000) % 2**32, 0, {}
         self._describe(self._fetch())

@@ -16,6 +16,8 @@ static void enter(struct orr_client *c) {
   atomic_store(&c->peer->pid, (uint32_t)getpid());
   c->generation = atomic_fetch_add(&c->peer->generation, 1) + 1;
   c->sent = atomic_load(&c->peer->commanded);
+  uint32_t awaited = atomic_load_explicit(&c->run->awaited, memory_order_acquire);
+  c->seen = awaited ? awaited - 1 : 0;
 }
 
 int orr_client_shm_enter(struct orr_client *c) {
@@ -47,28 +49,27 @@ static _Atomic uint64_t *slot(const struct orr_client *c, uint32_t at, uint32_t 
   return (_Atomic uint64_t *)(void *)(c->memory + at + bytes * (number % ORR_WIRE_SLOTS));
 }
 
-/* The next frame in turn that is still whole: of ORR_WIRE_SLOTS, one may just be being written over. */
+/* The next frame in turn that is still whole: of ORR_WIRE_SLOTS, one may just be being written over. Lockstep may want an older one first. */
 static uint32_t next_of(const struct orr_client *c, uint32_t newest) {
-  uint32_t from = c->any ? c->seen + 1 : atomic_load_explicit(&c->run->awaited, memory_order_acquire);
+  uint32_t from = c->seen + 1, awaited = atomic_load_explicit(&c->run->awaited, memory_order_acquire);
+  if (!c->any && (int32_t)(awaited - from) < 0)
+    from = awaited;
   return newest - from <= ORR_WIRE_SLOTS - 2 ? from : newest - (ORR_WIRE_SLOTS - 2);
 }
 
-static int state(const struct orr_client *c) {
-  if (atomic_load_explicit(&c->run->ended, memory_order_acquire))
-    return -EPIPE;
-  return atomic_load_explicit(&c->peer->generation, memory_order_relaxed) != c->generation ? -EOWNERDEAD : 0;
+static bool displaced(const struct orr_client *c) {
+  return atomic_load_explicit(&c->peer->generation, memory_order_relaxed) != c->generation;
 }
 
-static bool take_next(struct orr_client *c) {
+static bool take_next(struct orr_client *c, uint32_t newest) {
   uint64_t head[ORR_WIRE_OUT_WORDS];
-  uint32_t newest = atomic_load_explicit(&c->run->published, memory_order_acquire);
   if (newest == c->seen)
     return false;
   uint32_t next = next_of(c, newest);
   if (!orr_wire_slot_read(slot(c, c->header.out_at, c->header.out_slot_bytes, next), head, ORR_WIRE_OUT_WORDS,
                           c->telemetry, orr_wire_words(c->header.telemetry_bytes)))
     return false;
-  c->missed += c->any ? next - c->seen - 1 : 0;
+  c->missed += (int32_t)(next - c->seen) > 1 ? next - c->seen - 1 : 0;
   c->any = true;
   c->seen = next;
   c->frame = (struct orr_client_frame){head[ORR_WIRE_OUT_FRAME], (int64_t)head[ORR_WIRE_OUT_TIME_NS],
@@ -77,8 +78,12 @@ static bool take_next(struct orr_client *c) {
 }
 
 int orr_client_shm_look(struct orr_client *c) {
-  int status = state(c);
-  return status ? status : take_next(c);
+  if (displaced(c))
+    return -EOWNERDEAD;
+  if (!atomic_load_explicit(&c->run->ended, memory_order_acquire))
+    return take_next(c, atomic_load_explicit(&c->run->published, memory_order_acquire));
+  /* what went out before the end is still there */
+  return take_next(c, atomic_load_explicit(&c->run->last, memory_order_relaxed)) ? 1 : -EPIPE;
 }
 
 void orr_client_shm_sleep(struct orr_client *c, int64_t most_ms) {
@@ -90,9 +95,8 @@ void orr_client_shm_sleep(struct orr_client *c, int64_t most_ms) {
 }
 
 int orr_client_shm_send(struct orr_client *c, uint64_t flags) {
-  int status = state(c);
-  if (status)
-    return status;
+  if (displaced(c))
+    return -EOWNERDEAD;
   uint32_t number = ++c->sent;
   const uint64_t head[ORR_WIRE_IN_WORDS] = {c->frame.number, c->header.layout_hash, c->generation, flags};
   orr_wire_slot_write(slot(c, c->header.in_at, c->header.in_slot_bytes, number), head, ORR_WIRE_IN_WORDS, c->command,

@@ -18,12 +18,16 @@ static void write_packet(struct orr_client *c, const struct orr_wire_packet *p, 
     c->unsent++;
 }
 
-/* A datagram that is a packet: 1; none: 0; or -ECONNREFUSED when nobody is there. */
+/* A datagram that is a packet: 1; none: 0; or -ECONNREFUSED when nobody is there. The kernel tells that before it gives what had come. */
 static int read_packet(struct orr_client *c, uint8_t *packet, struct orr_wire_packet *p, const uint8_t **piece,
                        size_t *bytes) {
   ssize_t got = recv(c->fd, packet, ORR_WIRE_PACKET_MAX, MSG_TRUNC);
+  if (got < 0 && errno == ECONNREFUSED) {
+    c->refused = true;
+    got = recv(c->fd, packet, ORR_WIRE_PACKET_MAX, MSG_TRUNC);
+  }
   if (got < 0)
-    return errno == ECONNREFUSED ? -ECONNREFUSED : 0;
+    return c->refused ? -ECONNREFUSED : 0;
   return got <= ORR_WIRE_PACKET_MAX && orr_wire_packet_read(packet, (size_t)got, p, piece, bytes);
 }
 

@@ -29,6 +29,7 @@ void orr_shm_lay_out(struct orr_shm *shm, const struct orr_wire_header *h) {
 static void wake(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
 
 void orr_shm_end(struct orr_shm *shm) {
+  atomic_store(&shm->run->last, shm->published);
   atomic_store(&shm->run->ended, 1);
   atomic_fetch_add(&shm->run->published, 1);
   wake(&shm->run->published);

@@ -70,6 +70,7 @@ static int bound(const struct sockaddr_in *address) {
   if (fd < 0)
     return -errno;
   setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+  setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
   int error = bind_in_time(fd, address);
   if (error == 0)
     return fd;

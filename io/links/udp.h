@@ -14,7 +14,7 @@
 #include "rt/ring.h"
 
 /* Frames that wait for the relay, commands that wait for the rt thread: powers of two. */
-enum { ORR_UDP_OUT_SLOTS = 16, ORR_UDP_IN_SLOTS = 16 };
+enum { ORR_UDP_OUT_SLOTS = ORR_WIRE_SLOTS, ORR_UDP_IN_SLOTS = ORR_WIRE_SLOTS };
 
 struct orr_udp {
   const struct orr_layout *layout;

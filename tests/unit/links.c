@@ -400,7 +400,35 @@ static void the_peer_ends_the_run(void **state) {
   orr_session_frame(r.flight.session);
   assert_int_equal(r.flight.session->end, ORR_PORT_PEER_ENDED);
   done(&r);
+  assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 100), 1); /* the frame that was on its way */
   assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 100), -EPIPE);
+  orr_client_close(&c);
+}
+
+static void a_peer_that_stalls_loses_no_frame_and_sees_the_last_ones_after_the_end(void **state) {
+  (void)state;
+  struct rig r = make("stall", false, "hold");
+  struct orr_client c;
+  enum { FRAMES = ORR_WIRE_SLOTS - 2 };
+  assert_int_equal(orr_client_open(&c, r.url, 0), 0);
+  for (int i = 0; i < FRAMES; i++)
+    fly(&r);
+  for (int i = 0; i < FRAMES; i++) {
+    answer(&c, 0.001 * i);
+    assert_int_equal(c.frame.number, 10 * i);
+  }
+  fly(&r);
+  fly(&r);
+  assert_true(torque(&r) == 0.001 * (FRAMES - 1));
+  assert_int_equal(r.port->rules.counts.applied, 1);
+  assert_int_equal(refused(&r, ORR_REFUSAL_STALE), FRAMES - 1);
+  assert_int_equal(refused(&r, ORR_REFUSAL_DROPPED), 0);
+  done(&r);
+  answer(&c, 0);
+  answer(&c, 0);
+  assert_int_equal(c.frame.number, 10 * (FRAMES + 1));
+  assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 100), -EPIPE);
+  assert_int_equal(c.missed, 0);
   orr_client_close(&c);
 }
 
@@ -419,6 +447,7 @@ int main(void) {
       cmocka_unit_test(lockstep_has_the_same_bits_however_slow_the_peer_is_or_if_it_dies_and_comes_back),
       cmocka_unit_test(lockstep_without_an_answer_stops_or_goes_on_as_the_run_file_says),
       cmocka_unit_test(the_peer_ends_the_run),
+      cmocka_unit_test(a_peer_that_stalls_loses_no_frame_and_sees_the_last_ones_after_the_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
