@@ -110,8 +110,8 @@ enum {
   ORR_WIRE_OUT_LATE = 2,
   ORR_WIRE_OUT_ENDED = 4 /* UDP, with the description's id: the run is over */
 };
-/* Flags of a command: the run shall end. */
-enum { ORR_WIRE_IN_END = 1 };
+/* Flags of a command: the run shall end. The upper half of the word is ORR_WIRE_VERSION. */
+enum { ORR_WIRE_IN_END = 1, ORR_WIRE_IN_VERSION_AT = 32 };
 
 /* [any] 8-byte words of a payload, and bytes of a slot. */
 static inline size_t orr_wire_words(size_t bytes) { return (bytes + 7) / 8; }
@@ -156,8 +156,9 @@ static inline bool orr_wire_slot_read(const _Atomic uint64_t *slot, uint64_t *he
  *       a piece of the payload, u32 CRC-32C of the block up to there
  *
  * A payload that does not fit a packet is cut into pieces of equal size (the last may be shorter), one packet each, with consecutive
- * message ids; the size is a multiple of 8, so no number is cut. In a command `frame` is the sender's generation (upper half) and
- * count (lower half), `answered` is the frame that it answers.
+ * message ids; the size is a multiple of 8, so no number is cut. In a command `frame` is the sender's
+ * generation (upper 32 bits), the tag of the layout that it goes by (16; 0: it does not say) and its count (16), `answered` is the frame that
+ * it answers. A generation keeps to one address; what is of the same generation from elsewhere is not the peer's.
  *
  * Function code DESCRIBE asks for what a segment has in front: header, directory, names. `frame` says which piece, the answer has the message id
  * DESCRIPTION_ID, the number of the piece in `frame` and the bytes of all of it in `answered`.
@@ -176,6 +177,15 @@ enum {
 };
 
 enum orr_wire_function { ORR_WIRE_COMMANDS, ORR_WIRE_END, ORR_WIRE_BEAT, ORR_WIRE_DESCRIBE, ORR_WIRE_FUNCTIONS };
+
+/* [any] 16 bits of a layout's hash, never 0. */
+static inline uint16_t orr_wire_layout_tag(uint64_t hash) {
+  uint16_t tag = (uint16_t)(hash ^ hash >> 16 ^ hash >> 32 ^ hash >> 48);
+  return tag ? tag : 1;
+}
+static inline uint64_t orr_wire_command_frame(uint32_t generation, uint16_t tag, uint32_t count) {
+  return (uint64_t)generation << 32 | (uint32_t)tag << 16 | (count & 0xffffu);
+}
 
 /* The heads of a packet as numbers. */
 struct orr_wire_packet {

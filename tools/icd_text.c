@@ -46,21 +46,26 @@ static void print_shm(const struct orr_icd_link *l) {
       "sequence "
       "(u64, odd while written), four words of head (u64) and the payload, so the payload is at byte 40 of it. Heads: "
       "telemetry "
-      "frame, simulated time in ns, answered frame, flags; command answered frame, layout hash, generation, flags.\n",
+      "frame, simulated time in ns, answered frame, flags; command answered frame, layout hash, generation, flags (bit "
+      "0: end the run; "
+      "from bit 32: the version).\n",
       l->desc->name_shm, (unsigned long long)h->segment_bytes, ORR_WIRE_VERSION, h->out_at, h->out_slot_bytes, h->in_at,
       h->in_slot_bytes, ORR_WIRE_SLOTS);
 }
 
 static void print_udp(const struct orr_icd_link *l) {
   uint32_t ip = l->desc->listen.ip;
-  printf("UDP: commands to %u.%u.%u.%u:%u. One CCSDS space packet per datagram, cFE's default headers (big-endian): 6 "
-         "bytes primary; "
-         "telemetry then u32 seconds, u16 subseconds, u32 flags; commands then u8 function code (0 command, 1 end the "
-         "run, 2 alive), "
-         "u8 checksum. Then little-endian: u64 frame, i64 simulated time in ns, u64 answered frame, payload, u32 "
-         "CRC-32C from the "
-         "frame on.\n",
-         ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255, (unsigned)l->desc->listen.port);
+  printf(
+      "UDP: commands to %u.%u.%u.%u:%u. One CCSDS space packet per datagram, cFE's default headers (big-endian): 6 "
+      "bytes primary; "
+      "telemetry then u32 seconds, u16 subseconds, u32 flags; commands then u8 function code (0 command, 1 end the "
+      "run, 2 alive), "
+      "u8 checksum. Then little-endian: u64 frame, i64 simulated time in ns, u64 answered frame, payload, u32 "
+      "CRC-32C from the "
+      "frame on. In a command the frame is the sender's generation (upper 32 bits: a later number for each start), the "
+      "layout's tag (16 bits: 0x%04x, or 0 for a sender that does not say) and a count (16 bits).\n",
+      ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255, (unsigned)l->desc->listen.port,
+      (unsigned)orr_wire_layout_tag(l->layout.hash));
 }
 
 void orr_icd_markdown(const struct orr_icd *icd) {

@@ -8,6 +8,7 @@ stores are seen in order (shared memory is written without fences here).
 link.channels describes both directions; link.frame, link.time_ns, link.answered and link.flags belong to the frame. `python3 orrery_client.py URL`
 is a minimal peer: it answers every frame with what was commanded last (zeros).
 """
+import functools
 import mmap
 import os
 import socket
@@ -21,6 +22,7 @@ CHANNEL = struct.Struct("<4I3B5x2d")
 RUN_AT, PEER_AT, DIRECTORY_AT = 128, 192, 256
 DESCRIPTION_ID, COMMAND_FLAG = 0x0FFE, 0x1000
 COMMANDS, END, BEAT, DESCRIBE = range(4)
+VERSION = 2
 ENDED = 4
 NAMES = ("magic order version layout_hash bytes step_ns divisor channel_count directory_at names_at names_bytes telemetry_bytes "
          "command_bytes out_at out_slot in_at in_slot pid telemetry_id command_id packet_max").split()
@@ -40,7 +42,7 @@ class Link:
     def _describe(self, memory):
         self.header = dict(zip(NAMES, HEADER.unpack_from(memory, 0)))
         h = self.header
-        if h["magic"] != MAGIC or h["order"] != 0x01020304 or h["version"] != 2:
+        if h["magic"] != MAGIC or h["order"] != 0x01020304 or h["version"] != VERSION:
             raise ValueError("not a link of this version")
         names = bytes(memory[h["names_at"] : h["names_at"] + h["names_bytes"]])
         rows = [CHANNEL.unpack_from(memory, h["directory_at"] + i * CHANNEL.size) for i in range(h["channel_count"])]
@@ -144,7 +146,7 @@ class SharedMemory(Link):
         at = self.header["in_at"] + self.header["in_slot"] * (self.sent % SLOTS)
         sequence = struct.unpack_from("<Q", self.memory, at)[0] | 1
         self._put("<Q", at, sequence)
-        self._put("<4Q", at + 8, self.frame, self.header["layout_hash"], self.generation, int(end))
+        self._put("<4Q", at + 8, self.frame, self.header["layout_hash"], self.generation, VERSION << 32 | int(end))
         self.memory[at + 40 : at + 40 + len(self.command)] = bytes(self.command)
         self._put("<Q", at, (sequence + 1) % 2**64)
         self._put("<I", PEER_AT, self.sent)  # an executive that sleeps looks again by itself
@@ -220,10 +222,15 @@ class Udp(Link):
                 got, number, whole = got + p[5], number + 1, p[4]
         return got
 
+    def _sender(self):
+        """The frame word of a command: generation, tag of the layout, count."""
+        tag = functools.reduce(lambda a, b: a ^ b, struct.unpack("<4H", struct.pack("<Q", self.header["layout_hash"])))
+        return self.generation << 32 | (tag or 1) << 16 | self.sent & 0xFFFF
+
     def _packet(self, function, index, piece, answered):
         message_id = self.header["command_id"] + index
         count = self.counts[message_id] = self.counts.get(message_id, -1) + 1
-        return self.socket.send(write_command(message_id, count, function, self.generation << 32 | self.sent, self.time_ns,
+        return self.socket.send(write_command(message_id, count, function, self._sender(), self.time_ns,
                                               answered, piece))
 
     def _piece_bytes(self, size, overhead):

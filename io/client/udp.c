@@ -140,10 +140,11 @@ void orr_client_udp_close(struct orr_client *c) {
 /* ---- frames ------------------------------------------------------------------------------------------------------- */
 
 static void write_command(struct orr_client *c, const struct orr_client_kept *k, enum orr_wire_function function) {
-  struct orr_wire_packet p = {.function = (uint8_t)function,
-                              .frame = (uint64_t)c->generation << 32 | k->number,
-                              .answered = k->answers,
-                              .time_ns = k->time_ns};
+  struct orr_wire_packet p = {
+      .function = (uint8_t)function,
+      .frame = orr_wire_command_frame(c->generation, orr_wire_layout_tag(c->header.layout_hash), k->number),
+      .answered = k->answers,
+      .time_ns = k->time_ns};
   for (uint32_t i = 0; i < (function == ORR_WIRE_COMMANDS ? c->in_pieces : 1); i++) {
     size_t at = i * c->in_piece, left = c->header.command_bytes - at;
     p.id = (uint16_t)(c->header.command_id + i);

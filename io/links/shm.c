@@ -63,8 +63,10 @@ static bool take_one(struct orr_shm *shm, struct orr_rules *rules, uint32_t numb
     return false;
   if (head[ORR_WIRE_IN_GENERATION] != shm->generation)
     orr_rules_refuse(rules, ORR_REFUSAL_FOREIGN);
-  else if (head[ORR_WIRE_IN_LAYOUT] != shm->layout->hash)
+  else if (head[ORR_WIRE_IN_FLAGS] >> ORR_WIRE_IN_VERSION_AT != ORR_WIRE_VERSION)
     orr_rules_refuse(rules, ORR_REFUSAL_VERSION);
+  else if (head[ORR_WIRE_IN_LAYOUT] != shm->layout->hash)
+    orr_rules_refuse(rules, ORR_REFUSAL_LAYOUT);
   else if (head[ORR_WIRE_IN_FLAGS] & ORR_WIRE_IN_END)
     *end = true;
   else

@@ -69,15 +69,18 @@ static bool allowed(const struct orr_udp *u, const struct sockaddr_in *from) {
   return false;
 }
 
-/* Later in the sense of numbers that wrap. */
+/* Later in the sense of numbers that wrap. A copy of its packets from elsewhere does not lead its frames there. */
 static bool enter_peer(struct orr_udp *u, uint32_t generation, const struct sockaddr_in *from) {
   uint32_t peers = atomic_load_explicit(&u->peers, memory_order_relaxed);
-  if (peers && generation != u->generation && (int32_t)(generation - u->generation) < 0)
+  bool told = u->desc->peer.port != 0;
+  if (peers && generation == u->generation)
+    return told || (u->peer.sin_addr.s_addr == from->sin_addr.s_addr && u->peer.sin_port == from->sin_port);
+  if (peers && (int32_t)(generation - u->generation) < 0)
     return false;
-  if (!peers || generation != u->generation)
-    atomic_store(&u->peers, peers + 1);
+  atomic_store(&u->peers, peers + 1);
   u->generation = generation;
-  if (!u->desc->peer.port)
+  u->taken_count = 0;
+  if (!told)
     u->peer = *from;
   return true;
 }
@@ -92,20 +95,55 @@ static size_t describe_piece(struct orr_udp *u, uint64_t piece, uint8_t *reply) 
   return orr_wire_packet_write(reply, &p, u->description + at, bytes);
 }
 
+/* What the rules would say too, said early: a flood of old packets must not fill the ring, or disturb what is being gathered. */
+static bool is_stale(const struct orr_udp *u, const struct orr_wire_packet *p) {
+  return u->applied != ORR_WIRE_NONE && p->answered < u->applied;
+}
+
+static bool is_copy(const struct orr_udp *u, const struct orr_udp_taken *t) {
+  for (uint32_t i = 0; i < ORR_UDP_TAKEN && i < u->taken_count; i++)
+    if (u->taken[i].frame == t->frame && u->taken[i].answered == t->answered && u->taken[i].crc == t->crc)
+      return true;
+  return false;
+}
+
 static size_t take_command(struct orr_udp *u, const struct orr_wire_packet *p, const uint8_t *piece, size_t bytes) {
+  if (is_stale(u, p))
+    return refuse(u, ORR_REFUSAL_STALE);
   int whole = orr_wire_gather_add(&u->gather, p->frame, (uint32_t)(p->id - u->desc->command_id), piece, bytes,
                                   (uint8_t *)u->gathered, u->layout->commands.bytes, u->in_piece);
   if (whole < 0)
     return refuse(u, ORR_REFUSAL_MALFORMED);
   if (whole == 0)
     return 0;
+  const struct orr_udp_taken taken = {p->frame, p->answered,
+                                      orr_wire_crc((const uint8_t *)u->gathered, u->layout->commands.bytes)};
+  if (is_copy(u, &taken))
+    return refuse(u, ORR_REFUSAL_DUPLICATE);
   uint64_t *slot = orr_ring_claim(&u->in);
   if (!slot)
     return refuse(u, ORR_REFUSAL_DROPPED);
+  u->taken[u->taken_count++ % ORR_UDP_TAKEN] = taken;
   slot[0] = p->answered;
   memcpy(slot + 1, u->gathered, 8 * orr_wire_words(u->layout->commands.bytes));
   orr_ring_commit(&u->in);
   return 0;
+}
+
+/* Right in all but the version of CCSDS packets, which is in the first three bits. */
+static bool is_of_another_version(const uint8_t *bytes, size_t count) {
+  enum { LEAST = ORR_WIRE_COMMAND_AT + ORR_WIRE_BLOCK_HEAD + ORR_WIRE_CRC_BYTES };
+  uint32_t crc;
+  if (count < LEAST || count > ORR_WIRE_PACKET_MAX || bytes[0] >> 5 == 0 || orr_wire_xor(bytes, count) != 0)
+    return false;
+  memcpy(&crc, bytes + count - ORR_WIRE_CRC_BYTES, sizeof crc);
+  return crc == orr_wire_crc(bytes + ORR_WIRE_COMMAND_AT, count - ORR_WIRE_COMMAND_AT - ORR_WIRE_CRC_BYTES);
+}
+
+/* The tag of another layout; a peer that does not say any is judged by lengths alone. */
+static bool is_of_another_layout(const struct orr_udp *u, const struct orr_wire_packet *p) {
+  uint16_t tag = (uint16_t)(p->frame >> 16);
+  return tag != 0 && tag != orr_wire_layout_tag(u->layout->hash);
 }
 
 size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const uint8_t *bytes, size_t count,
@@ -116,11 +154,13 @@ size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const 
   if (!allowed(u, from))
     return refuse(u, ORR_REFUSAL_FOREIGN);
   if (!orr_wire_packet_read(bytes, count, &p, &piece, &piece_bytes))
-    return refuse(u, ORR_REFUSAL_MALFORMED);
+    return refuse(u, is_of_another_version(bytes, count) ? ORR_REFUSAL_VERSION : ORR_REFUSAL_MALFORMED);
   if (p.id == (ORR_WIRE_DESCRIPTION_ID | ORR_WIRE_ID_COMMAND) && p.function == ORR_WIRE_DESCRIBE)
     return describe_piece(u, p.frame, reply);
   if (p.id < u->desc->command_id || p.id >= u->desc->command_id + u->in_pieces || p.function >= ORR_WIRE_FUNCTIONS)
     return refuse(u, ORR_REFUSAL_VERSION);
+  if (is_of_another_layout(u, &p))
+    return refuse(u, ORR_REFUSAL_LAYOUT);
   if (!enter_peer(u, (uint32_t)(p.frame >> 32), from))
     return refuse(u, ORR_REFUSAL_FOREIGN);
   if (p.function == ORR_WIRE_END)
@@ -134,6 +174,7 @@ size_t orr_udp_send(struct orr_udp *u, uint32_t *piece, uint8_t *packet) {
   const uint64_t *slot = orr_ring_peek(&u->out);
   if (!slot)
     return 0;
+  u->applied = slot[ORR_WIRE_OUT_ANSWERED];
   if (!u->peer.sin_port) { /* nobody to tell */
     orr_ring_release(&u->out);
     return 0;

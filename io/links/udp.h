@@ -16,6 +16,13 @@
 /* Frames that wait for the relay, commands that wait for the rt thread: powers of two. */
 enum { ORR_UDP_OUT_SLOTS = ORR_WIRE_SLOTS, ORR_UDP_IN_SLOTS = ORR_WIRE_SLOTS };
 
+/* What tells a command from its copy. The last ones handed over are kept, so that a copy takes no room from what is new. */
+enum { ORR_UDP_TAKEN = 8 };
+struct orr_udp_taken {
+  uint64_t frame, answered;
+  uint32_t crc;
+};
+
 struct orr_udp {
   const struct orr_layout *layout;
   const struct orr_run_link *desc;
@@ -43,6 +50,9 @@ struct orr_udp {
   uint16_t description_count;
   struct orr_wire_gather gather;
   uint64_t *gathered; /* a command's payload, whole words */
+  uint64_t applied;   /* as the newest frame out says: the frame that the command last applied had answered */
+  struct orr_udp_taken taken[ORR_UDP_TAKEN];
+  uint32_t taken_count; /* so far, of this peer */
 };
 
 /* [init] Binds the socket and makes the rings. Returns 0 or an errno; EMSGSIZE when a payload takes more than ORR_WIRE_PIECES_MAX packets. */

@@ -167,7 +167,7 @@ static void nan_out_of_range_wrong_layout_and_replays_are_counted_and_not_applie
   c.header.layout_hash ^= 1;
   answer(&c, 0.01);
   fly(&r);
-  assert_int_equal(refused(&r, ORR_REFUSAL_VERSION), 1);
+  assert_int_equal(refused(&r, ORR_REFUSAL_LAYOUT), 1);
   c.header.layout_hash ^= 1;
   answer(&c, 0.01);
   orr_client_send(&c); /* the same again */

@@ -100,6 +100,13 @@ static void await_command(const struct rig *r, uint64_t count) {
   assert_int_equal(orr_ring_used(&r->port->udp.in), count);
 }
 
+/* One that the relay refuses already, or else the rules at the next frame. */
+static void await_arrival(const struct rig *r, enum orr_refusal why) {
+  for (int i = 0; i < 2000 && refused(r, why) + orr_ring_used(&r->port->udp.in) == 0; i++)
+    nap_ms(1);
+  assert_int_equal(refused(r, why) + orr_ring_used(&r->port->udp.in), 1);
+}
+
 static void answer(struct orr_client *c, double value) {
   assert_int_equal(orr_client_wait(c, ORR_CLIENT_FUTEX, 2000), 1);
   assert_true(orr_client_set(c, orr_client_find(c, "wheel.torque"), 0, value));
@@ -252,13 +259,17 @@ static void a_frame_that_exceeds_the_mtu_goes_in_several_packets(void **state) {
   fly_and_answer(cut);
 }
 
-static void send_raw(const struct rig *r, const char *from, const void *bytes, size_t count) {
+/* A socket of its own for a sender: a generation keeps to one address. */
+static int sender(const char *from) {
   struct sockaddr_in a = {.sin_family = AF_INET};
   int fd = socket(AF_INET, SOCK_DGRAM, 0);
   assert_int_equal(inet_pton(AF_INET, from, &a.sin_addr), 1);
   assert_int_equal(bind(fd, (const struct sockaddr *)&a, sizeof a), 0);
+  return fd;
+}
+
+static void send_raw(const struct rig *r, int fd, const void *bytes, size_t count) {
   assert_int_equal(sendto(fd, bytes, count, 0, (const struct sockaddr *)&r->address, sizeof r->address), count);
-  close(fd);
 }
 
 static size_t command(const struct rig *r, uint32_t generation, uint64_t answers, double value, uint8_t *packet) {
@@ -276,45 +287,48 @@ static void what_is_foreign_malformed_replayed_or_not_a_number_is_counted_and_no
   (void)state;
   struct rig r = make(ordinary);
   uint8_t packet[200];
+  int peer = sender("127.0.0.1"), stranger = sender("127.0.0.2");
   size_t n = command(&r, 1, 0, 0.05, packet);
   fly(&r);
-  send_raw(&r, "127.0.0.2", packet, n); /* right in all but where it comes from */
+  send_raw(&r, stranger, packet, n); /* right in all but where it comes from */
   await(&r, ORR_REFUSAL_FOREIGN, 1);
-  send_raw(&r, "127.0.0.1", "garbage", 7);
+  send_raw(&r, peer, "garbage", 7);
   await(&r, ORR_REFUSAL_MALFORMED, 1);
   n = command(&r, 1, 0, (double)NAN, packet);
-  send_raw(&r, "127.0.0.1", packet, n);
+  send_raw(&r, peer, packet, n);
   await_command(&r, 1);
   fly(&r);
   assert_int_equal(refused(&r, ORR_REFUSAL_NOT_FINITE), 1);
   assert_true(torque(&r) == 0);
   n = command(&r, 1, 10, 0.05, packet);
-  send_raw(&r, "127.0.0.1", packet, n);
+  send_raw(&r, peer, packet, n);
   await_command(&r, 1);
   fly(&r);
   assert_true(torque(&r) == 0.05);
-  send_raw(&r, "127.0.0.1", packet, n); /* again */
-  await_command(&r, 1);
+  send_raw(&r, peer, packet, n); /* again */
+  await_arrival(&r, ORR_REFUSAL_DUPLICATE);
   fly(&r);
   assert_int_equal(refused(&r, ORR_REFUSAL_DUPLICATE), 1);
   n = command(&r, 1, 20, 0.06, packet);
-  send_raw(&r, "127.0.0.1", packet, n);
+  send_raw(&r, peer, packet, n);
   await_command(&r, 1);
   fly(&r); /* late: applied all the same */
   n = command(&r, 1, 0, 0.07, packet);
-  send_raw(&r, "127.0.0.1", packet, n);
-  await_command(&r, 1);
+  send_raw(&r, peer, packet, n);
+  await_arrival(&r, ORR_REFUSAL_STALE);
   fly(&r);
   assert_int_equal(refused(&r, ORR_REFUSAL_STALE), 1);
   assert_int_equal(orr_port_counts(r.port).late, 1);
   n = command(&r, 0, 40, 0.08, packet); /* a peer of before */
-  send_raw(&r, "127.0.0.1", packet, n);
+  send_raw(&r, peer, packet, n);
   await(&r, ORR_REFUSAL_FOREIGN, 2);
   packet[0] ^= 1; /* another message id, with its checksum */
   packet[7] ^= 1;
-  send_raw(&r, "127.0.0.1", packet, n);
+  send_raw(&r, peer, packet, n);
   await(&r, ORR_REFUSAL_VERSION, 1);
   assert_true(torque(&r) == 0.06);
+  close(peer);
+  close(stranger);
   done(&r);
 }
 
