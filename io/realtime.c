@@ -207,6 +207,8 @@ void orr_realtime_init(struct orr_realtime *r, struct orr_session *session) {
   r->marking.drive.apply = apply_marked;
   r->marking.inner = integration->drive;
   integration->drive = &r->marking.drive;
+  if (session->relay.priority_error)
+    orr_lacks_add(&r->noted, ORR_LACK_IO_PRIORITY, session->relay.priority_error);
   memcpy(r->arenas, session->arenas, sizeof session->arenas);
   r->arena_count = session->arena_count;
   r->arenas[r->arena_count++] = (struct orr_arena){r, sizeof *r};
@@ -228,6 +230,7 @@ struct orr_executive_options orr_realtime_options(const struct orr_realtime *r, 
       .core = asked->core,
       .priority = asked->priority,
       .strict = asked->strict,
+      .noted = &r->noted,
       .arenas = r->arenas,
       .arena_count = r->arena_count,
   };

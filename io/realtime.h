@@ -38,6 +38,7 @@ struct orr_realtime {
   struct orr_marking marking;
   struct orr_rehearsal rehearsal;
   struct orr_work work;
+  struct orr_lacks noted; /* of the links' io thread */
   struct orr_arena arenas[ORR_SESSION_ARENAS + 1];
   size_t arena_count;
 };

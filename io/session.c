@@ -146,6 +146,8 @@ bool orr_session_open_links(struct orr_session *s, bool lockstep, bool (*interru
     core = -1;
   else if (core == ORR_CORE_AUTO)
     core = orr_setup_choose_core();
+  /* between the loop's and what flight software would take */
+  s->relay.priority = lockstep || s->run->realtime.priority < 2 ? 0 : s->run->realtime.priority - 1;
   int error = s->relay.count ? orr_relay_start(&s->relay, core) : 0;
   if (error)
     snprintf(message, size, "no thread for the links over UDP: %s", strerror(error));

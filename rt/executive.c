@@ -105,6 +105,8 @@ const char *orr_executive_start(struct orr_executive *executive, const struct or
   struct orr_executive *e = executive;
   memset(e, 0, sizeof *e);
   e->options = *options;
+  if (options->noted)
+    e->lacks = *options->noted;
   e->dma_latency_fd = -1;
   sem_init(&e->ready, 0, 0);
   orr_segment_sweep();

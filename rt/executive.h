@@ -31,6 +31,7 @@ struct orr_executive_options {
   int priority;                          /* SCHED_FIFO; 0: none */
   bool strict;                           /* a lack ends the start */
   const struct orr_isolation *isolation; /* applied already, for this core; NULL: none */
+  const struct orr_lacks *noted;         /* lacks that were found before, to stand with the others; NULL: none */
   int64_t calibrate_ns;                  /* budget for each calibration; 0: half a second */
   const struct orr_arena *arenas;
   size_t arena_count;

@@ -39,6 +39,11 @@ static const struct {
                           "mount a tmpfs on /dev/shm with 1 MB to spare"},
     [ORR_LACK_DENORMALS] = {"denormal numbers are not flushed to zero", "decaying motion may slow the frame down",
                             "no remedy on this processor"},
+    [ORR_LACK_IO_PRIORITY] =
+        {"the io thread has no SCHED_FIFO priority",
+         "packets of links over UDP wait while other work has its core: late, and after a tenth of "
+         "a second lost",
+         "run as root, grant CAP_SYS_NICE, or ulimit -r 80 (rtprio in /etc/security/limits.conf)"},
 };
 
 const char *orr_lack_what(enum orr_lack lack) { return lack_text[lack].what; }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "rt/clock.h"
 
@@ -18,6 +19,8 @@ enum {
   BUFFERS = 256,    /* for what comes: a power of two */
   BUFFER_BYTES = (int)sizeof(struct io_uring_recvmsg_out) + (int)sizeof(struct sockaddr_in) + ORR_WIRE_PACKET_MAX,
   FAREWELLS = 3,
+  STRETCH_NS = 400000, /* at a real-time priority, looks so often at how busy it was, */
+  REST_NS = 100000,    /* and rests so long if it left its core too little */
 };
 
 /* A packet on its way out; the kernel reads it until its completion comes. */
@@ -39,7 +42,38 @@ struct mover {
   struct outgoing *outgoing; /* [SENDS] */
   uint8_t *scratch;          /* [ORR_WIRE_PACKET_MAX] */
   bool registered;           /* the sockets: then a link's index is its file */
+  int64_t looked_ns, cpu_ns; /* when it last looked at how busy it was; its processor time then */
 };
+
+/* ---- the core ---------------------------------------------------------------------------------------------------------- */
+
+static int64_t cpu_now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* At a real-time priority others of the core run only while this thread sleeps, and flight software may be one of them. */
+static void rest_if_due(struct mover *m) {
+  int64_t now_ns = orr_clock_now_ns();
+  if (m->relay->priority == 0 || now_ns - m->looked_ns < STRETCH_NS)
+    return;
+  int64_t cpu_ns = cpu_now_ns();
+  if (cpu_ns - m->cpu_ns > (now_ns - m->looked_ns) / 4 * 3) {
+    orr_clock_sleep_until(now_ns + REST_NS);
+    now_ns = orr_clock_now_ns();
+  }
+  m->looked_ns = now_ns;
+  m->cpu_ns = cpu_ns;
+}
+
+static void take_priority(struct orr_relay *r) {
+  const struct sched_param param = {.sched_priority = r->priority};
+  if (r->priority > 0)
+    r->priority_error = pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
+  if (r->priority_error)
+    r->priority = 0;
+}
 
 /* ---- plain calls ----------------------------------------------------------------------------------------------------- */
 
@@ -81,6 +115,7 @@ static void run_plain(struct mover *m) {
       busy_ns = now_ns;
     else if (now_ns - busy_ns > SPIN_NS)
       orr_clock_sleep_until(now_ns + TIMER_NS);
+    rest_if_due(m);
   }
 }
 
@@ -214,6 +249,7 @@ static void run_uring(struct mover *m) {
     }
     if (complete(m) || busy)
       busy_ns = orr_clock_now_ns();
+    rest_if_due(m);
   }
 }
 
@@ -273,6 +309,7 @@ static void *run(void *user) {
     abort();
   bool uring = !m.relay->plain && set_up_uring(&m);
   m.relay->plain = !uring;
+  take_priority(m.relay);
   pthread_barrier_wait(&m.relay->ready);
   if (uring) {
     run_uring(&m);

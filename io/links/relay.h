@@ -6,6 +6,9 @@
  * goes in with one call. With nothing to do the thread looks for a bounded while, then sleeps until a packet or a timer wakes it. Where the
  * kernel lacks a feature plain calls do the same, and `note` says why. If its ring fails in the run, the thread says so in `failed` and
  * leaves; the session sees that at the next latch and ends the run.
+ *
+ * In a real-time run the thread has a real-time priority, below that of the loop and above that of others, so that packets do not wait for
+ * whatever else its core does. Then it never has the core for longer than half a millisecond without resting.
  */
 #ifndef ORR_IO_LINKS_RELAY_H
 #define ORR_IO_LINKS_RELAY_H
@@ -21,8 +24,10 @@ struct orr_relay {
   int count;
   pthread_t thread;
   bool running;
-  bool plain;     /* without io_uring: asked for, or what is left */
-  char note[120]; /* why; set before start returns; empty: io_uring with all that was asked of it */
+  int priority;       /* SCHED_FIFO, asked for before start; 0: none */
+  int priority_error; /* an errno when that was refused; set before start returns */
+  bool plain;         /* without io_uring: asked for, or what is left */
+  char note[120];     /* why; set before start returns; empty: io_uring with all that was asked of it */
   pthread_barrier_t ready;
   _Atomic int stop;
   _Atomic int failed; /* an errno once the thread cannot go on; any thread may look */
