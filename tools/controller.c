@@ -38,11 +38,13 @@ static void answer_as_flight_software(const struct orr_answer *a, const struct o
   struct orr_fsw fsw;
   struct orr_fsw_in in = {.time_ns = a->time_ns};
   struct orr_fsw_out out;
+  char target[48];
+  snprintf(target, sizeof target, "%s.target", mission->pointed);
   memcpy(&fsw, a->memory, sizeof fsw);
   take(a, "gyro.rate", in.rate, 3);
   take(a, "star.attitude", in.attitude, 4);
   take(a, "star.valid", &in.valid, 1);
-  take(a, "bus.target", in.target, 4);
+  take(a, target, in.target, 4);
   for (int k = 0; k < ORR_FSW_WHEELS; k++) {
     char name[32];
     snprintf(name, sizeof name, "wheel_%d.speed", k + 1);
@@ -83,8 +85,9 @@ static bool has(const struct orr_run *run, const struct orr_run_link *link, cons
 
 static bool fits(const struct orr_run *run, const struct orr_run_link *link, const char *path) {
   const struct orr_mission *mission = orr_mission_find(link->stand_in_name);
-  static const char *const always[] = {"gyro.rate", "star.attitude", "star.valid", "bus.target"};
+  static const char *const always[] = {"gyro.rate", "star.attitude", "star.valid"};
   bool good = true;
+  char target[48];
   if (!mission) {
     fprintf(stderr, "%s: error: link '%s': there is no stand-in '%s'; there are", path, link->name,
             link->stand_in_name);
@@ -95,6 +98,8 @@ static bool fits(const struct orr_run *run, const struct orr_run_link *link, con
   }
   for (size_t i = 0; i < sizeof always / sizeof *always; i++)
     good &= has(run, link, always[i], false, path);
+  snprintf(target, sizeof target, "%s.target", mission->pointed);
+  good &= has(run, link, target, false, path);
   for (int k = 1; k <= ORR_FSW_WHEELS; k++) {
     char name[32];
     snprintf(name, sizeof name, "wheel_%d.speed", k);

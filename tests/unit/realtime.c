@@ -68,6 +68,33 @@ static const struct orr_stage *stage_of(const struct orr_work *work, const char 
   return NULL;
 }
 
+/* Handing over to flight software outside is a fixed amount of work; a controller inside computes for us. */
+static void handing_over_declares_what_it_takes_and_a_linked_controller_nothing(void **state) {
+  (void)state;
+  static const char text[] =
+      "orrery: 1\n"
+      "spacecraft: {bodies: {bus: {mass: 4, inertia: [2, 2.5, 3, 0.1, 0, 0], hinge: {kind: free, to: inertial}}}}\n"
+      "actuators: {w_x: &w {kind: reaction_wheel, node: bus.origin, axis: [1, 0, 0], inertia: 0.01},\n"
+      "            w_y: {<<: *w, axis: [0, 1, 0]}, w_z: {<<: *w, axis: [0, 0, 1]}}\n"
+      "sensors: {g: {kind: rate_gyro, node: bus.origin}, s: {kind: star_tracker, node: bus.origin, boresight: [0, 0, "
+      "1]}}\n"
+      "pointing: {bus: {node: bus.origin, target: [0, 0, 0, 1]}}\n"
+      "simulation: {step: 1 ms, duration: 1 s}\n"
+      "links: {fsw: {transport: %s, rate: 100 Hz, telemetry: [g.rate, s.attitude, bus.target], commands: "
+      "[w_*.torque], stiffness: [1, 1, 1], damping: [1, 1, 1]}}\n";
+  for (int outside = 0; outside < 2; outside++) {
+    char run[2000];
+    snprintf(run, sizeof run, text, outside ? "shm, name: /orrery.unit" : "linked");
+    struct orr_flight f = orr_flight_make(run, "*");
+    struct orr_realtime r;
+    orr_realtime_init(&r, f.session);
+    assert_int_equal(r.work.publish.mark_gap_ns > 0, outside);
+    assert_int_equal(r.work.latch.mark_gap_ns > 0, outside);
+    orr_realtime_close(&r);
+    orr_flight_free(&f);
+  }
+}
+
 static void every_evaluation_marks_the_frame_until_close(void **state) {
   (void)state;
   struct orr_flight f = make(""), plain = make("");
@@ -161,6 +188,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_rehearsal_leaves_state_and_outputs_as_they_were),
       cmocka_unit_test(every_evaluation_marks_the_frame_until_close),
+      cmocka_unit_test(handing_over_declares_what_it_takes_and_a_linked_controller_nothing),
       cmocka_unit_test(the_run_file_says_what_is_asked_of_the_executive),
       cmocka_unit_test(what_the_doctor_flies_goes_on_after_a_failure),
   };

@@ -109,6 +109,18 @@ static double notch(const struct orr_mission *m, double *z, double dt, double x)
   return y;
 }
 
+/* What the wheels are to do, about each axis: the notch, then a lag of first order, w/(s + w), by the backward difference. */
+static void filter(const struct orr_mission *m, struct orr_fsw *f, double dt, double torque[3]) {
+  for (int i = 0; i < 3 && dt > 0; i++) {
+    if (m->notch > 0)
+      torque[i] = notch(m, f->notch[i], dt, torque[i]);
+    if (m->roll_off > 0) {
+      f->lag[i] += m->roll_off * dt / (1 + m->roll_off * dt) * (torque[i] - f->lag[i]);
+      torque[i] = f->lag[i];
+    }
+  }
+}
+
 /* ---- actuators ------------------------------------------------------------------------------------------------------- */
 
 /* A torque on the body is the opposite of the torques on the rotors; beyond the limit the direction is kept. */
@@ -170,6 +182,7 @@ static void to_mode(struct orr_fsw *f, enum orr_fsw_mode mode) {
     return;
   f->mode = (double)mode;
   memset(f->notch, 0, sizeof f->notch);
+  memset(f->lag, 0, sizeof f->lag);
   memset(f->push, 0, sizeof f->push);
 }
 
@@ -221,8 +234,7 @@ void orr_fsw_step(const struct orr_mission *m, struct orr_fsw *f, const struct o
     break;
   case ORR_FSW_WHEELS_HOLD:
     law(m, m->bandwidth, wheels, m->wheel_brake, phi, rate, torque);
-    for (int i = 0; i < 3 && m->notch > 0 && dt > 0; i++)
-      torque[i] = notch(m, f->notch[i], dt, torque[i]);
+    filter(m, f, dt, torque);
     use_wheels(m, torque, out);
     dump(m, f, in, out);
     break;

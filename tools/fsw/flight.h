@@ -1,6 +1,6 @@
 /* The attitude control of the sample flight software: three wheels, eight thrusters, a gyro, a star tracker.
  *
- *   gyro, tracker → estimate → mode → rate that brakes in time → torque → notch → wheels, or pulses of the thrusters
+ *   gyro, tracker → estimate → mode → rate that brakes in time → torque → notch, roll-off → wheels, or pulses of the thrusters
  *
  * A zeroed struct orr_fsw is one that has seen nothing. orr_fsw_step once for each frame of telemetry, in order. [rt], one thread per struct;
  * no allocation, no clock but the telemetry's own. The same telemetry gives the same commands, so that it can be linked into a
@@ -16,10 +16,12 @@ enum { ORR_FSW_WHEELS = 3, ORR_FSW_JETS = 8 };
 /* What the software must know of a spacecraft: its data base, one line of missions.c. All about the axes of the sensors, SI. */
 struct orr_mission {
   const char *name;
+  const char *pointed; /* whose `target` is to be met; the sensors are on it */
   double inertia[3];
   double bandwidth, damping;            /* rad/s and ratio, of the wheels' loop */
   double rate_limit;                    /* of a slew */
   double notch, notch_width;            /* rad/s: the first mode as the loop sees it; 0: none */
+  double roll_off;                      /* rad/s: above it the wheels' loop falls, for what is limp beyond; 0: none */
   double wheel_axis[ORR_FSW_WHEELS][3]; /* orthonormal */
   double wheel_inertia, wheel_torque;
   double wheel_brake;            /* share of their torque that braking counts on */
@@ -59,7 +61,7 @@ struct orr_fsw {
   double attitude[4], bias[3];        /* the estimate */
   double last_star[4], star_s, stars; /* the last sample, when, how many in a row */
   double mode;                        /* enum orr_fsw_mode */
-  double notch[3][2];
+  double notch[3][2], lag[3];
   double pulse_s, push[3]; /* when thrusters were commanded last, to what torque */
   double dumping;
 };

@@ -12,6 +12,7 @@
 static const struct orr_mission missions[] = {
     {
         .name = "cassini",
+        .pointed = "bus",
         .inertia = {8700, 7900, 4700},
         .bandwidth = 0.3,
         .damping = 0.9,
@@ -40,6 +41,7 @@ static const struct orr_mission missions[] = {
     },
     {
         .name = "wings",
+        .pointed = "bus",
         .inertia = {2200, 950, 2100},
         .bandwidth = 0.35,
         .damping = 0.8,
@@ -51,6 +53,22 @@ static const struct orr_mission missions[] = {
         .wheel_torque = 8,
         .wheel_brake = 0.6,
         .dump_above = HUGE_VAL, /* nothing to dump with */
+    },
+    {
+        .name = "chain",
+        .pointed = "link_6",
+        .inertia = {1.2, 3330, 3330},
+        .bandwidth = 0.2,
+        .damping = 0.8,
+        .rate_limit = 0.15 * DEGREE,
+        .notch = 0.37 * HERTZ, /* both halves against the middle */
+        .notch_width = 0.4,
+        .roll_off = 2, /* its middle alone weighs 10 kg */
+        .wheel_axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+        .wheel_inertia = 0.015,
+        .wheel_torque = 0.6,
+        .wheel_brake = 0.5,
+        .dump_above = HUGE_VAL,
     },
 };
 
