@@ -1,5 +1,7 @@
 #include "tools/latency_pool.h"
 
+#include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +85,70 @@ struct orr_ratio orr_pool_ratio(const struct orr_pool *ours, const struct orr_po
     ratio[r] = ratio_of(ours, theirs, pick, slices, fraction, scratch);
   }
   free(pick);
+  qsort(ratio, RESAMPLES, sizeof *ratio, ascending);
+  result.low = ratio[RESAMPLES * 25 / 1000];
+  result.high = ratio[RESAMPLES * 975 / 1000 - 1];
+  return result;
+}
+
+/* ---- histograms in ns ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t count_at(const struct orr_histogram *const *slices, const uint32_t *weight, size_t count,
+                         size_t bucket) {
+  uint64_t sum = 0;
+  for (size_t s = 0; s < count; s++)
+    sum += weight[s] * atomic_load_explicit(&slices[s]->bucket[bucket], memory_order_relaxed);
+  return sum;
+}
+
+/* A clock counts in steps, so the samples of a bucket are taken as spread since the one before that has any. */
+static double weighted_percentile_ns(const struct orr_histogram *const *slices, const uint32_t *weight, size_t count,
+                                     double fraction) {
+  double total = 0, below = 0;
+  for (size_t s = 0; s < count; s++)
+    total += (double)weight[s] * (double)atomic_load_explicit(&slices[s]->total, memory_order_relaxed);
+  double rank = fraction * total, last = -1;
+  for (size_t i = 0; i < ORR_HISTOGRAM_BUCKETS; i++) {
+    double here = (double)count_at(slices, weight, count, i), at = (double)orr_histogram_floor_ns(i);
+    if (here > 0 && below + here >= rank)
+      return last < 0 ? at : last + (at - last) * fmax(0, rank - below) / here;
+    below += here;
+    last = here > 0 ? at : last;
+  }
+  return fmax(last, 0);
+}
+
+double orr_slices_percentile_ns(const struct orr_histogram *const *slices, size_t count, double fraction) {
+  uint32_t *weight = calloc(count + 1, sizeof *weight);
+  if (!weight)
+    return 0;
+  for (size_t s = 0; s < count; s++)
+    weight[s] = 1;
+  double percentile = weighted_percentile_ns(slices, weight, count, fraction);
+  free(weight);
+  return percentile;
+}
+
+struct orr_ratio orr_slices_ratio(const struct orr_histogram *const *ours, const struct orr_histogram *const *theirs,
+                                  size_t count, double fraction) {
+  double ratio[RESAMPLES];
+  uint64_t seed = 88172645463325252u;
+  struct orr_ratio result = {0, 0, 0};
+  uint32_t *weight = calloc(count + 1, sizeof *weight);
+  double below = orr_slices_percentile_ns(theirs, count, fraction);
+  if (!weight || count == 0 || !(below > 0)) {
+    free(weight);
+    return result;
+  }
+  result.value = orr_slices_percentile_ns(ours, count, fraction) / below;
+  for (size_t r = 0; r < RESAMPLES; r++) {
+    memset(weight, 0, count * sizeof *weight);
+    for (size_t s = 0; s < count; s++)
+      weight[next_random(&seed) % count]++;
+    below = weighted_percentile_ns(theirs, weight, count, fraction);
+    ratio[r] = below > 0 ? weighted_percentile_ns(ours, weight, count, fraction) / below : 0;
+  }
+  free(weight);
   qsort(ratio, RESAMPLES, sizeof *ratio, ascending);
   result.low = ratio[RESAMPLES * 25 / 1000];
   result.high = ratio[RESAMPLES * 975 / 1000 - 1];

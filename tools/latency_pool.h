@@ -1,10 +1,12 @@
 /* Latencies in whole microseconds, as cyclictest counts them, pooled over slices of a run, and the ratio of two such pools with an interval
- * from resampling slices. */
+ * from resampling slices. The same for histograms in ns, a pointer per slice. */
 #ifndef ORR_TOOLS_LATENCY_POOL_H
 #define ORR_TOOLS_LATENCY_POOL_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "rt/histogram.h"
 
 enum { ORR_POOL_LIMIT_US = 20000 };
 
@@ -33,5 +35,11 @@ struct orr_ratio {
 /* percentile(ours) / percentile(theirs), both over all slices; slices are resampled in pairs. Deterministic. `scratch`: two pools. */
 struct orr_ratio orr_pool_ratio(const struct orr_pool *ours, const struct orr_pool *theirs, size_t slices,
                                 double fraction, struct orr_pool *scratch);
+
+/* Value that `fraction` of the samples of all slices lie below; 0 when empty. Samples are known to 1 % (rt/histogram.h). */
+double orr_slices_percentile_ns(const struct orr_histogram *const *slices, size_t count, double fraction);
+/* As orr_pool_ratio. 0 when there are no samples. */
+struct orr_ratio orr_slices_ratio(const struct orr_histogram *const *ours, const struct orr_histogram *const *theirs,
+                                  size_t count, double fraction);
 
 #endif

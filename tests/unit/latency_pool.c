@@ -1,4 +1,5 @@
 /* Pools of latencies against what they must say for samples known exactly. */
+#include <math.h>
 #include <stdlib.h>
 
 #include <setjmp.h>
@@ -80,12 +81,66 @@ static void slices_that_differ_widen_the_interval(void **state) {
   test_free(scratch);
 }
 
+/* ---- histograms in ns ---- */
+
+enum { HISTOGRAMS = 20 };
+
+static const struct orr_histogram **histograms(int64_t scale_ns, int bad_every, int64_t bad) {
+  const struct orr_histogram **slices = test_calloc(HISTOGRAMS, sizeof *slices);
+  for (size_t s = 0; s < HISTOGRAMS; s++) {
+    struct orr_histogram *h = test_calloc(1, sizeof *h);
+    for (int64_t k = 1; k <= 1000; k++)
+      orr_histogram_add(h, k * scale_ns * (bad_every && s % (size_t)bad_every == 0 ? bad : 1));
+    slices[s] = h;
+  }
+  return slices;
+}
+
+static void free_histograms(const struct orr_histogram **slices) {
+  for (size_t s = 0; s < HISTOGRAMS; s++)
+    test_free((void *)(uintptr_t)slices[s]);
+  test_free(slices);
+}
+
+static void slices_in_ns_know_their_percentiles_and_ratios(void **state) {
+  (void)state;
+  const struct orr_histogram **ours = histograms(30, 0, 1), **theirs = histograms(20, 0, 1);
+  double p50 = orr_slices_percentile_ns(theirs, HISTOGRAMS, 0.5),
+         p99 = orr_slices_percentile_ns(theirs, HISTOGRAMS, 0.99);
+  assert_true(fabs(p50 / 10000 - 1) < 0.01 && fabs(p99 / 19800 - 1) < 0.01);
+  struct orr_ratio r = orr_slices_ratio(ours, theirs, HISTOGRAMS, 0.5);
+  assert_true(fabs(r.value / 1.5 - 1) < 0.01 && r.low == r.value && r.high == r.value);
+  assert_true(orr_slices_ratio(ours, theirs, 0, 0.5).value == 0);
+  free_histograms(ours);
+  /* one slice in four is ten times as bad */
+  ours = histograms(20, 4, 10);
+  r = orr_slices_ratio(ours, theirs, HISTOGRAMS, 0.9);
+  assert_true(r.low < r.value && r.value < r.high && r.high - r.low > 0.5 * r.value);
+  free_histograms(ours);
+  free_histograms(theirs);
+}
+
+/* A clock that counts in steps of 10 ns: the median moves with the share of the samples, not in steps. */
+static void samples_of_a_coarse_clock_are_spread_over_its_steps(void **state) {
+  (void)state;
+  struct orr_histogram *h = test_calloc(1, sizeof *h);
+  const struct orr_histogram *one = h;
+  assert_true(orr_slices_percentile_ns(&one, 1, 0.5) == 0);
+  for (int i = 0; i < 100; i++)
+    orr_histogram_add(h, i < 40 ? 100 : 110);
+  double p50 = orr_slices_percentile_ns(&one, 1, 0.5), p90 = orr_slices_percentile_ns(&one, 1, 0.9);
+  assert_true(p50 > 101 && p50 < 103 && p90 > 107 && p90 < 110);
+  test_free(h);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_percentile_lies_within_its_microsecond),
       cmocka_unit_test(skipped_periods_come_back),
       cmocka_unit_test(pools_of_twice_the_latency_have_the_ratio_two_inside_their_interval),
       cmocka_unit_test(slices_that_differ_widen_the_interval),
+      cmocka_unit_test(slices_in_ns_know_their_percentiles_and_ratios),
+      cmocka_unit_test(samples_of_a_coarse_clock_are_spread_over_its_steps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
