@@ -314,6 +314,12 @@ void orr_session_record(struct orr_session *s) {
   }
 }
 
+void orr_session_settle(struct orr_session *s) {
+  for (size_t i = 0; i < s->run->link_count && s->end == ORR_PORT_GOES_ON; i++)
+    if (s->links[i].outside)
+      orr_port_settle(s->links[i].outside);
+}
+
 /* ---- compute ------------------------------------------------------------------------------------------------------ */
 
 enum orr_status orr_session_advance(struct orr_session *s) { return s->status = orr_plant_advance(s->plant); }

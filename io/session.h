@@ -92,6 +92,9 @@ enum orr_status orr_session_sense(struct orr_session *session);
 /* [rt] All five. */
 enum orr_status orr_session_frame(struct orr_session *session);
 
+/* [init] After the last frame: orr_port_settle for the links that lead outside, so that the answer to it is counted. */
+void orr_session_settle(struct orr_session *session);
+
 /* [any] The hash of the plant's state. And the words of the whole state, answers that wait in links included: [init]. */
 uint64_t orr_session_hash(const struct orr_session *session);
 size_t orr_session_state_words(const struct orr_session *session);

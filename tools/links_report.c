@@ -107,6 +107,10 @@ static void print_link(const char *name, const struct orr_port *p) {
   printf("link %-6s %s: %llu frames out, %llu commands applied, %llu of them late, %llu missed; %llu peers\n", name,
          where, (unsigned long long)c->published, (unsigned long long)c->applied, (unsigned long long)c->late,
          (unsigned long long)c->missed, (unsigned long long)c->peers);
+  const struct orr_answers a = orr_rules_answers(&p->rules);
+  printf("            answers to them: %llu on time, %llu late, %llu superseded, %llu waiting; %llu never came\n",
+         (unsigned long long)a.on_time, (unsigned long long)a.late, (unsigned long long)a.superseded,
+         (unsigned long long)a.waiting, (unsigned long long)a.unanswered);
   for (int k = ORR_REFUSAL_NONE + 1; k < ORR_REFUSALS; k++)
     if (c->refused[k])
       printf("            %llu refused: %s (%s)\n", (unsigned long long)c->refused[k],
@@ -161,6 +165,17 @@ static json_t *losses_json(const struct orr_port *p) {
   return to;
 }
 
+static json_t *answers_json(const struct orr_rules *rules) {
+  const struct orr_answers a = orr_rules_answers(rules);
+  json_t *to = json_object();
+  set_count(to, "on_time", a.on_time);
+  set_count(to, "late", a.late);
+  set_count(to, "superseded", a.superseded);
+  set_count(to, "waiting", a.waiting);
+  set_count(to, "unanswered", a.unanswered);
+  return to;
+}
+
 static json_t *link_json(const struct orr_port *p) {
   const struct orr_link_counts counts = orr_port_counts(p), *c = &counts;
   json_t *one = json_object(), *refused = json_object();
@@ -176,6 +191,7 @@ static json_t *link_json(const struct orr_port *p) {
     set_count(refused, orr_refusal_name((enum orr_refusal)k), c->refused[k]);
   json_object_set_new(one, "refused", refused);
   json_object_set_new(one, "lost", losses_json(p));
+  json_object_set_new(one, "answers", answers_json(&p->rules));
   history_json(p, one);
   return one;
 }

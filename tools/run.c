@@ -192,6 +192,7 @@ static enum orr_status fly(struct flight *f) {
   if (status == ORR_OK)
     orr_session_record(s);
   f->took_s = now_s() - start;
+  orr_session_settle(s);
   return status;
 }
 

@@ -211,6 +211,7 @@ static int fly(struct flight *f, const struct orr_executive_options *options, co
   orr_executive_join(&f->executive);
   if (f->executive.loop.result.end != ORR_RT_LOOP_STAGE)
     orr_session_record(f->realtime.session); /* the last frame's sensors */
+  orr_session_settle(f->realtime.session);
   orr_environment_read(&f->after, f->executive.core, "");
   return summarise(f);
 }

@@ -7,7 +7,7 @@
 #include "rt/clock.h"
 
 /* How long a wait lasts before it is asked whether it shall end. */
-enum { SLICE_NS = 20000000 };
+enum { SLICE_NS = 20000000, SETTLE_NS = 100000000 };
 
 void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const struct orr_channel_table *table,
                    struct orr_block *block) {
@@ -151,6 +151,14 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
     return ORR_PORT_GOES_ON;
   note_silence(link, frame);
   return latch == ORR_LATCH_STOP ? ORR_PORT_SILENT : ORR_PORT_GOES_ON;
+}
+
+void orr_port_settle(struct orr_port *link) {
+  const struct orr_rules *r = &link->rules;
+  int64_t until_ns = orr_clock_now_ns() + SETTLE_NS;
+  while (!take(link) && r->published >= 0 && r->next.answers != r->published && r->due.answers != r->published &&
+         r->applied != r->published && peer_lives(link) && orr_clock_now_ns() < until_ns)
+    orr_clock_sleep_until(orr_clock_now_ns() + SETTLE_NS / 100);
 }
 
 struct orr_link_counts orr_port_counts(const struct orr_port *link) {

@@ -61,6 +61,10 @@ void orr_port_publish(struct orr_port *link, int64_t frame, int64_t time_ns, con
 /* [rt] Commands for a frame (of the link, or any) into the block. In lockstep it waits for the answer, and is not [rt]. */
 enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *values);
 
+/* [init] After the last frame: takes what is on its way, and waits for the answer to it a tenth of a second at most, if there is a peer.
+ * Nothing is applied any more. */
+void orr_port_settle(struct orr_port *link);
+
 /* [any] What came of it so far, the transport's own refusals included; and whether the transport is dead. */
 struct orr_link_counts orr_port_counts(const struct orr_port *link);
 bool orr_port_dead(const struct orr_port *link);

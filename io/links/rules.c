@@ -6,6 +6,7 @@ void orr_rules_init(struct orr_rules *rules, const struct orr_layout *layout, in
   int n = layout->commands.numbers;
   *rules = (struct orr_rules){.layout = layout,
                               .divisor = divisor,
+                              .first = -1,
                               .published = -1,
                               .applied = -1,
                               .next = {-1, numbers},
@@ -15,7 +16,25 @@ void orr_rules_init(struct orr_rules *rules, const struct orr_layout *layout, in
 
 void orr_rules_refuse(struct orr_rules *rules, enum orr_refusal refusal) { rules->counts.refused[refusal]++; }
 
+static uint64_t *answered_word(struct orr_rules *rules, int64_t frame, uint64_t *bit) {
+  uint64_t at = (uint64_t)(frame / rules->divisor) % ORR_ANSWER_WINDOW;
+  *bit = UINT64_C(1) << at % 64;
+  return &rules->answered[at / 64];
+}
+
+/* One that is taken is the first to its frame. One that is stale may not be: beyond the window nobody remembers. */
+static void note_answer(struct orr_rules *rules, int64_t frame, bool taken) {
+  uint64_t bit, *word = answered_word(rules, frame, &bit);
+  bool remembered = (rules->published - frame) / rules->divisor < ORR_ANSWER_WINDOW;
+  rules->counts.answered += taken || (remembered && !(*word & bit));
+  if (remembered)
+    *word |= bit;
+}
+
 void orr_rules_publish(struct orr_rules *rules, int64_t frame) {
+  uint64_t bit, *word = answered_word(rules, frame, &bit);
+  *word &= ~bit;
+  rules->first = rules->first < 0 ? frame : rules->first;
   rules->published = frame;
   rules->counts.published++;
   if (rules->next.answers < 0)
@@ -28,7 +47,7 @@ void orr_rules_publish(struct orr_rules *rules, int64_t frame) {
 }
 
 static enum orr_refusal judge(struct orr_rules *rules, uint64_t answers, const uint64_t *payload) {
-  if (rules->published < 0 || answers > (uint64_t)rules->published ||
+  if (rules->published < 0 || answers > (uint64_t)rules->published || answers < (uint64_t)rules->first ||
       ((uint64_t)rules->published - answers) % (uint64_t)rules->divisor)
     return ORR_REFUSAL_MALFORMED;
   int64_t frame = (int64_t)answers;
@@ -41,6 +60,8 @@ static enum orr_refusal judge(struct orr_rules *rules, uint64_t answers, const u
 
 enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers, const uint64_t *payload) {
   enum orr_refusal refusal = judge(rules, answers, payload);
+  if (refusal == ORR_REFUSAL_NONE || refusal == ORR_REFUSAL_STALE)
+    note_answer(rules, (int64_t)answers, refusal == ORR_REFUSAL_NONE);
   if (refusal != ORR_REFUSAL_NONE) {
     orr_rules_refuse(rules, refusal);
     return refusal;
@@ -89,4 +110,14 @@ enum orr_latch orr_rules_latch(struct orr_rules *rules, double *values) {
   rules->counts.timeouts++;
   fall_silent(rules, values);
   return rules->policy == ORR_SILENCE_STOP ? ORR_LATCH_STOP : ORR_LATCH_NOTHING;
+}
+
+struct orr_answers orr_rules_answers(const struct orr_rules *rules) {
+  const struct orr_link_counts *c = &rules->counts;
+  uint64_t waiting = (uint64_t)(rules->next.answers >= 0) + (uint64_t)(rules->due.answers >= 0);
+  return (struct orr_answers){.on_time = c->applied - c->late,
+                              .late = c->late,
+                              .superseded = c->answered - c->applied - waiting,
+                              .waiting = waiting,
+                              .unanswered = c->published - c->answered};
 }

@@ -16,7 +16,9 @@
 enum orr_silence_policy { ORR_SILENCE_HOLD, ORR_SILENCE_ZERO, ORR_SILENCE_STOP };
 
 struct orr_link_counts {
-  uint64_t published;             /* frames out */
+  uint64_t published; /* frames out */
+  uint64_t
+      answered; /* of those: an answer came, in time or not; a stale one counts within ORR_ANSWER_WINDOW frames of the link */
   uint64_t applied;               /* commands, late ones included */
   uint64_t late;                  /* of those */
   uint64_t missed;                /* boundaries without a command to apply */
@@ -24,6 +26,16 @@ struct orr_link_counts {
   uint64_t refused[ORR_REFUSALS]; /* by cause */
   uint64_t peers;                 /* that came */
 };
+
+/* Every frame out is one of these; their sum is `published`. */
+struct orr_answers {
+  uint64_t on_time;    /* its answer was applied at its own boundary */
+  uint64_t late;       /* its answer was applied at a later one */
+  uint64_t superseded; /* its answer came after, or while waiting was overtaken by, that to a newer frame: stale */
+  uint64_t waiting;    /* its answer waits for a boundary: at the end of a run the last one does */
+  uint64_t unanswered;
+};
+enum { ORR_ANSWER_WINDOW = 1024 };
 
 /* An answer that was applied late, and when. The newest few are kept: number i of all in [i mod ORR_LATE_KEPT]. */
 enum { ORR_LATE_KEPT = 16 };
@@ -41,14 +53,15 @@ struct orr_rules {
   const struct orr_layout *layout;
   int divisor, silence_frames; /* 0: no limit */
   enum orr_silence_policy policy;
-  int64_t published; /* −1 before the first */
-  int64_t applied;   /* the frame that the command last applied answers; −1: none */
+  int64_t first, published; /* −1 before the first */
+  int64_t applied;          /* the frame that the command last applied answers; −1: none */
   struct orr_waiting next, due;
   double *scratch; /* [commands.numbers] */
   int silent;      /* boundaries since the last command */
   bool asap;       /* an answer is due at once */
   bool late;       /* the command last applied */
   struct orr_late late_ones[ORR_LATE_KEPT];
+  uint64_t answered[ORR_ANSWER_WINDOW / 64]; /* bit (frame / divisor) mod ORR_ANSWER_WINDOW: that frame is answered */
   struct orr_link_counts counts;
 };
 
@@ -71,5 +84,8 @@ bool orr_rules_ready(const struct orr_rules *rules);
 /* [rt] At a boundary of the link after frame 0 (under asap: at every frame): applies what is due to the frame's block, or lets the
  * policy rule. */
 enum orr_latch orr_rules_latch(struct orr_rules *rules, double *values);
+
+/* [any] What became of the frames so far. O(1). */
+struct orr_answers orr_rules_answers(const struct orr_rules *rules);
 
 #endif

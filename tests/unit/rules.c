@@ -280,13 +280,18 @@ static void any_sequence_of_offers_is_accounted_for(void **state) {
   (void)state;
   struct orr_prng random = {7};
   struct rig r;
-  uint64_t offers = 0;
+  static bool seen[10000]; /* by frame of the link, the slow way */
+  uint64_t offers = 0, seen_count = 0;
   int64_t before = -1;
   make(&r, 4, ORR_SILENCE_ZERO);
   for (int64_t frame = 0; frame < 100000; frame += 10) {
     orr_rules_publish(&r.rules, frame);
-    for (int n = (int)(prng_next(&random) % 5); n > 0; n--, offers++)
-      command(&r, (uint64_t)(frame - 40 + (int64_t)(prng_next(&random) % 60)), 0.5);
+    for (int n = (int)(prng_next(&random) % 5); n > 0; n--, offers++) {
+      int64_t answers = frame - 40 + (int64_t)(prng_next(&random) % 60);
+      command(&r, (uint64_t)answers, 0.5);
+      if (answers >= 0 && answers <= frame && answers % 10 == 0)
+        seen[answers / 10] = true;
+    }
     if (frame == 0)
       continue;
     if (latch(&r) == ORR_LATCH_APPLIED) {
@@ -294,11 +299,17 @@ static void any_sequence_of_offers_is_accounted_for(void **state) {
       before = r.rules.applied;
     }
   }
+  for (int i = 0; i < 10000; i++)
+    seen_count += seen[i];
   uint64_t accounted = r.rules.counts.applied + (r.rules.next.answers >= 0) + (r.rules.due.answers >= 0);
   for (int i = 0; i < ORR_REFUSALS; i++)
     accounted += r.rules.counts.refused[i];
   assert_int_equal(accounted, offers);
   assert_true(r.rules.counts.applied > 1000 && r.rules.counts.late > 100);
+  struct orr_answers a = orr_rules_answers(&r.rules);
+  assert_int_equal(a.on_time + a.late, r.rules.counts.applied);
+  assert_int_equal(a.on_time + a.late + a.superseded + a.waiting + a.unanswered, 10000);
+  assert_int_equal(a.superseded + a.on_time + a.late + a.waiting, seen_count);
   done(&r);
 }
 
