@@ -1,7 +1,8 @@
 /* The live screen of `orrery run --mode realtime`: where the run is, how punctual, where it points, how it bends, who answers.
  *
  * orr_run_status_choose, after orr_session_create and before the start → orr_run_status_draw from the main thread while the run flies →
- * orr_run_status_wipe. Draws only where stderr is a terminal; reads what the loop publishes and disturbs nothing.
+ * orr_run_status_wipe. Where stderr is a terminal it is redrawn, cut to what fits; elsewhere there is a plain line each five seconds. Reads
+ * what the loop publishes and disturbs nothing.
  */
 #ifndef ORR_TOOLS_RUN_STATUS_H
 #define ORR_TOOLS_RUN_STATUS_H
@@ -13,8 +14,11 @@ struct orr_run_status {
   struct orr_watch watch;
   const struct orr_session *session;
   const char *path;
-  bool shown;                             /* there is a terminal */
-  int lines;                              /* on it now */
+  bool shown, terminal;
+  int lines, columns, rows;               /* on it now, and its size */
+  int64_t next_ns;                        /* when the next plain line is due */
+  uint64_t out, applied;                  /* of links, when they were looked at last */
+  bool silent;                            /* frames went out since, and no command was applied */
   int pointing, modes, mode_count, loads; /* indices of the watch; −1: none */
   const char *load_name;
 };
