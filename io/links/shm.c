@@ -46,6 +46,7 @@ void orr_shm_publish(struct orr_shm *shm, const uint64_t head[ORR_WIRE_OUT_WORDS
   orr_wire_slot_write(slot(shm->out, shm->out_slot_bytes, number), head, ORR_WIRE_OUT_WORDS, payload,
                       orr_wire_words(shm->layout->telemetry.bytes));
   atomic_store_explicit(&shm->run->awaited, number, memory_order_relaxed);
+  shm->before = atomic_load_explicit(&shm->peer->commanded, memory_order_relaxed);
   /* either the peer sees the new number before it sleeps, or we see that it sleeps */
   atomic_store_explicit(&shm->run->published, number, memory_order_seq_cst);
   if (atomic_load_explicit(&shm->peer->waits, memory_order_seq_cst))
@@ -69,6 +70,8 @@ static bool take_one(struct orr_shm *shm, struct orr_rules *rules, uint32_t numb
     orr_rules_refuse(rules, ORR_REFUSAL_LAYOUT);
   else if (head[ORR_WIRE_IN_FLAGS] & ORR_WIRE_IN_END)
     *end = true;
+  else if (head[ORR_WIRE_IN_ANSWERS] == (uint64_t)rules->published && (int32_t)(shm->before - number) >= 0)
+    orr_rules_refuse(rules, ORR_REFUSAL_MALFORMED);
   else
     orr_rules_offer(rules, head[ORR_WIRE_IN_ANSWERS], shm->payload);
   return true;

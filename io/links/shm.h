@@ -22,8 +22,9 @@ struct orr_shm {
   char *out, *in; /* slot 0 */
   size_t out_slot_bytes, in_slot_bytes;
   uint32_t published, seen; /* frames out; commands looked at */
-  uint32_t generation;      /* of the peer */
-  uint64_t *payload;        /* of a command, whole words */
+  uint32_t before;     /* the newest command that was there before the newest frame went out, and so cannot answer it */
+  uint32_t generation; /* of the peer */
+  uint64_t *payload;   /* of a command, whole words */
 };
 
 /* [init] Makes the segment, for its owner alone (0600), and takes the place of one whose run died. `payload` has room for a command.

@@ -21,6 +21,7 @@ void orr_udp_publish(struct orr_udp *u, const uint64_t head[ORR_WIRE_OUT_WORDS],
   uint64_t *to = u->last[u->frames++ & 1];
   memcpy(to, head, 8 * ORR_WIRE_OUT_WORDS);
   memcpy(to + ORR_WIRE_OUT_WORDS, payload, 8 * orr_wire_words(u->layout->telemetry.bytes));
+  u->before = orr_ring_used(&u->in);
   hand_over(u, to);
 }
 
@@ -36,7 +37,11 @@ bool orr_udp_take(struct orr_udp *u, struct orr_rules *rules) {
     const uint64_t *slot = orr_ring_peek(&u->in);
     if (!slot)
       break;
-    orr_rules_offer(rules, slot[0], slot + 1);
+    if (u->before && slot[0] == (uint64_t)rules->published)
+      orr_rules_refuse(rules, ORR_REFUSAL_MALFORMED);
+    else
+      orr_rules_offer(rules, slot[0], slot + 1);
+    u->before -= u->before > 0;
     orr_ring_release(&u->in);
   }
   return atomic_load_explicit(&u->ended, memory_order_relaxed) != 0;

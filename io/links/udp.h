@@ -43,6 +43,7 @@ struct orr_udp {
   /* the rt thread's */
   uint64_t *last[2]; /* [ORR_WIRE_OUT_WORDS + words] the newest frame and the one before, for lockstep */
   uint64_t frames;
+  uint64_t before; /* commands that waited before the newest frame went out, and so cannot answer it */
   /* the relay's */
   struct sockaddr_in peer; /* port 0: not known yet */
   uint32_t generation;

@@ -1,0 +1,744 @@
+/* A link under a peer that is hostile, dies, is stopped, or does not read: the same checks over shared memory and over UDP, in lockstep and
+ * as in real time. Frames are flown one after the other, without a clock. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/support/flight.h"
+#include "tests/support/forger.h"
+
+static const char pattern[] =
+    "orrery: 1\n"
+    "spacecraft: {bodies: {bus: {mass: 10, inertia: [2, 2, 2, 0, 0, 0], hinge: {kind: free, to: inertial},\n"
+    "  nodes: {n: {at: [0, 0, 0]}}}}}\n"
+    "actuators:\n"
+    "  wheel: {kind: reaction_wheel, node: bus.n, axis: [0, 0, 1], inertia: 0.01, max_torque: 0.1}\n"
+    "  jet: {kind: thruster, node: bus.n, direction: [1, 0, 0], thrust: 1}\n"
+    "sensors: {gyro: {kind: rate_gyro, node: bus.n, rate: 100 Hz}}\n"
+    "simulation: {step: 10 ms, duration: 10 s, initial: {bus: {rate: [0, 0, 0.1]}}}\n"
+    "links: {fsw: {%s, rate: 10 Hz, telemetry: [gyro.*], commands: ['*.torque', jet.on_time],\n"
+    "  lockstep: {timeout: %d ms, policy: %s}, timeout: {frames: 3, policy: %s}}}\n";
+
+/* Frames of the simulation between two of the link. */
+enum { DIVISOR = 10, PATIENCE_MS = 20000 };
+
+enum transport { SHM, UDP, TRANSPORTS };
+
+struct shape {
+  enum transport transport;
+  bool lockstep;
+  int timeout_ms;     /* lockstep */
+  const char *policy; /* when commands stop */
+};
+
+struct rig {
+  struct shape shape;
+  struct orr_flight flight;
+  struct orr_port *port;
+  struct sockaddr_in address;
+  char name[64], url[80];
+};
+
+/* A port that was free a moment ago. */
+static uint16_t free_port(void) {
+  struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof a;
+  int fd = socket(AF_INET, SOCK_DGRAM, 0);
+  assert_int_equal(bind(fd, (const struct sockaddr *)&a, sizeof a), 0);
+  assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &size), 0);
+  close(fd);
+  return ntohs(a.sin_port);
+}
+
+/* The run file flown, its link not open yet. */
+static struct rig prepare(struct shape s) {
+  struct rig r = {.shape = s};
+  char text[2000], link[200];
+  uint16_t port = free_port();
+  snprintf(r.name, sizeof r.name, "/orrery.faults.%d.%u", (int)getpid(), port); /* one that nobody else has */
+  if (s.transport == SHM) {
+    snprintf(link, sizeof link, "transport: shm, name: %s", r.name);
+    snprintf(r.url, sizeof r.url, "shm:%s", r.name);
+  } else {
+    snprintf(link, sizeof link, "transport: udp, listen: '127.0.0.1:%d', allow: [127.0.0.1]", port);
+    snprintf(r.url, sizeof r.url, "udp:127.0.0.1:%d", port);
+  }
+  snprintf(text, sizeof text, pattern, link, s.timeout_ms ? s.timeout_ms : PATIENCE_MS,
+           strcmp(s.policy, "stop") ? "continue" : "stop", s.policy);
+  r.address =
+      (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  r.flight = orr_flight_make(text, NULL);
+  r.port = r.flight.session->links[0].room;
+  return r;
+}
+
+static struct rig make(struct shape s) {
+  struct rig r = prepare(s);
+  char message[200];
+  if (!orr_session_open_links(r.flight.session, s.lockstep, NULL, message, sizeof message))
+    fail_msg("%s", message);
+  return r;
+}
+
+static void done(struct rig *r) { orr_flight_free(&r->flight); }
+
+/* From one frame of the link to the next: the first of them is published and latched. */
+static void fly(struct rig *r) { orr_flight_run(&r->flight, DIVISOR); }
+
+static double torque(const struct rig *r) { return orr_flight_value(&r->flight, "wheel.torque"); }
+
+static uint64_t refused(const struct rig *r, enum orr_refusal why) { return orr_port_counts(r->port).refused[why]; }
+
+static void nap_ms(long ms) {
+  const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+  nanosleep(&t, NULL);
+}
+
+/* Packets that the relay has judged so far: handed over or refused. Over shared memory nobody is in between. */
+static uint64_t judged(const struct rig *r) {
+  uint64_t sum = atomic_load(&r->port->udp.in.head);
+  for (int i = 0; i < ORR_REFUSALS; i++)
+    sum += atomic_load(&r->port->udp.refused[i]);
+  return sum;
+}
+
+static void await_judged(const struct rig *r, uint64_t count) {
+  for (int i = 0; r->shape.transport == UDP && i < PATIENCE_MS && judged(r) < count; i++)
+    nap_ms(1);
+}
+
+/* Until the relay has taken a frame beyond so many; it looks every 50 µs at least. */
+static void await_relay(const struct rig *r, uint64_t frames) {
+  const struct timespec nap = {0, 20000};
+  for (int i = 0; i < PATIENCE_MS * 20 && atomic_load(&r->port->udp.out.tail) == frames; i++)
+    nanosleep(&nap, NULL);
+}
+
+/* ---- a peer in this process ------------------------------------------------------------------------------------------- */
+
+struct peer {
+  struct rig *rig;
+  struct orr_client client;
+  struct orr_forger forger;
+  struct orr_signal wheel, jet;
+};
+
+static void enter(struct peer *p, struct rig *r) {
+  *p = (struct peer){.rig = r};
+  assert_int_equal(orr_client_open(&p->client, r->url, PATIENCE_MS), 0);
+  p->forger.client = &p->client;
+  p->wheel = orr_client_find(&p->client, "wheel.torque");
+  p->jet = orr_client_find(&p->client, "jet.on_time");
+  /* over UDP frames go to whom the relay has heard of */
+  for (int i = 0; r->shape.transport == UDP && i < PATIENCE_MS && !atomic_load(&r->port->udp.peers); i++)
+    nap_ms(1);
+}
+
+static void see(struct peer *p, uint64_t frame) {
+  assert_int_equal(orr_client_wait(&p->client, ORR_CLIENT_FUTEX, PATIENCE_MS), 1);
+  assert_int_equal(p->client.frame.number, frame);
+}
+
+/* The same where others may have gone before. */
+static bool reach(struct peer *p, uint64_t frame) {
+  while (orr_client_wait(&p->client, ORR_CLIENT_FUTEX, PATIENCE_MS) == 1)
+    if (p->client.frame.number == frame)
+      return true;
+  return false;
+}
+
+static void command(struct peer *p, double value, struct orr_forgery f) {
+  uint64_t before = judged(p->rig);
+  assert_true(orr_client_set(&p->client, p->wheel, 0, value));
+  orr_forge(&p->forger, &f);
+  await_judged(p->rig, before + 1);
+}
+
+/* The frame that just went out, answered well. */
+static void answer(struct peer *p, uint64_t frame, double value) {
+  see(p, frame);
+  command(p, value, (struct orr_forgery){.answers = frame});
+}
+
+/* ---- what is never applied --------------------------------------------------------------------------------------------- */
+
+enum fault {
+  NOT_A_NUMBER,
+  INFINITE,
+  BEYOND_RANGE,
+  OTHER_LAYOUT,
+  OTHER_VERSION,
+  OLD,
+  NEVER_OUT,
+  FORMER_PEER,
+  COPY,
+  FAULTS
+};
+
+static const enum orr_refusal verdicts[FAULTS] = {
+    [NOT_A_NUMBER] = ORR_REFUSAL_NOT_FINITE,
+    [INFINITE] = ORR_REFUSAL_NOT_FINITE,
+    [BEYOND_RANGE] = ORR_REFUSAL_OUT_OF_RANGE,
+    [OTHER_LAYOUT] = ORR_REFUSAL_LAYOUT,
+    [OTHER_VERSION] = ORR_REFUSAL_VERSION,
+    [OLD] = ORR_REFUSAL_STALE,
+    [NEVER_OUT] = ORR_REFUSAL_MALFORMED,
+    [FORMER_PEER] = ORR_REFUSAL_FOREIGN,
+    [COPY] = ORR_REFUSAL_DUPLICATE,
+};
+
+/* Frame `now` is out; the answers to now - DIVISOR and before are applied or will be at once. */
+static void commit_fault(struct peer *p, enum fault fault, uint64_t now) {
+  struct orr_forgery f = {.answers = now};
+  double value = 0.07;
+  uint64_t before = judged(p->rig);
+  switch (fault) {
+  case NOT_A_NUMBER:
+    value = (double)NAN;
+    break;
+  case INFINITE:
+    value = -HUGE_VAL;
+    break;
+  case BEYOND_RANGE:
+    assert_true(orr_client_set(&p->client, p->jet, 0, -1e-9)); /* a wheel takes any torque and gives what it can */
+    break;
+  case OTHER_LAYOUT:
+    f.other_layout = true;
+    break;
+  case OTHER_VERSION:
+    f.other_version = true;
+    break;
+  case OLD:
+    f.answers = now - 2 * DIVISOR;
+    break;
+  case NEVER_OUT:
+    f.answers = now + DIVISOR;
+    break;
+  case FORMER_PEER:
+    f.generations_ago = 1;
+    break;
+  default: /* COPY */
+    orr_forge_again(&p->forger);
+    await_judged(p->rig, before + 1);
+    return;
+  }
+  command(p, value, f);
+  assert_true(orr_client_set(&p->client, p->jet, 0, 0));
+}
+
+/* Good answers, and between two of them the fault: `times` of it, or none. Returns the hash of the state. */
+static uint64_t fly_with_fault(struct shape shape, enum fault fault, int times) {
+  struct rig r = make(shape);
+  struct peer p;
+  enter(&p, &r);
+  fly(&r);
+  for (uint64_t frame = 0; frame < 6 * DIVISOR; frame += DIVISOR) {
+    double value = 0.01 + 1e-4 * (double)frame;
+    bool here = frame == 3 * DIVISOR;
+    if (here && fault == COPY) { /* of the last good one */
+      for (int i = 0; i < times; i++)
+        commit_fault(&p, fault, frame);
+      see(&p, frame);
+    } else if (here) {
+      see(&p, frame);
+      for (int i = 0; i < times; i++)
+        commit_fault(&p, fault, frame);
+    } else {
+      see(&p, frame);
+    }
+    command(&p, value, (struct orr_forgery){.answers = frame});
+    fly(&r);
+    if (torque(&r) != value)
+      fail_msg("fault %d over %s%s, frame %d: %.9g, not %.9g", (int)fault, r.url, shape.lockstep ? ", lockstep" : "",
+               (int)frame, torque(&r), value);
+  }
+  struct orr_link_counts counts = orr_port_counts(r.port);
+  assert_int_equal(counts.applied, 6);
+  assert_int_equal(counts.late + counts.missed, 0);
+  assert_int_equal(counts.peers, 1);
+  for (int i = ORR_REFUSAL_NONE + 1; i < ORR_REFUSALS; i++)
+    if (counts.refused[i] != (i == (int)verdicts[fault] ? (uint64_t)times : 0))
+      fail_msg("fault %d over %s: %llu refused as %s, not %d", (int)fault, r.url, (unsigned long long)counts.refused[i],
+               orr_refusal_name((enum orr_refusal)i), i == (int)verdicts[fault] ? times : 0);
+  uint64_t hash = orr_session_hash(r.flight.session);
+  orr_client_close(&p.client);
+  done(&r);
+  return hash;
+}
+
+static void each_fault_is_counted_by_its_cause_and_leaves_the_bits_as_they_were(void **state) {
+  (void)state;
+  uint64_t hash = fly_with_fault((struct shape){SHM, true, 0, "hold"}, COPY, 0);
+  for (enum transport t = SHM; t < TRANSPORTS; t++)
+    for (int lockstep = 0; lockstep < 2; lockstep++)
+      for (enum fault fault = 0; fault < FAULTS; fault++)
+        assert_true(fly_with_fault((struct shape){t, lockstep, 0, "hold"}, fault, 3) == hash);
+}
+
+/* Over UDP the bytes may be wrong, too, and the sender another one. */
+static void a_wrong_sum_or_another_sender_is_counted_and_does_not_lead_frames_away(void **state) {
+  (void)state;
+  struct rig r = make((struct shape){UDP, false, 0, "hold"});
+  struct peer p;
+  struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  int elsewhere = socket(AF_INET, SOCK_DGRAM, 0), stranger = socket(AF_INET, SOCK_DGRAM, 0);
+  assert_int_equal(bind(elsewhere, (const struct sockaddr *)&a, sizeof a), 0);
+  a.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+  assert_int_equal(bind(stranger, (const struct sockaddr *)&a, sizeof a), 0);
+  enter(&p, &r);
+  fly(&r);
+  see(&p, 0);
+  command(&p, 0.07, (struct orr_forgery){.bad_sum = true});
+  assert_int_equal(refused(&r, ORR_REFUSAL_MALFORMED), 1);
+  command(&p, 0.02, (struct orr_forgery){0});
+  uint64_t before = judged(&r);
+  orr_forge_again_from(&p.forger, elsewhere, &r.address); /* the same bytes from another port of the same machine */
+  orr_forge_again_from(&p.forger, stranger, &r.address);
+  await_judged(&r, before + 2);
+  assert_int_equal(refused(&r, ORR_REFUSAL_FOREIGN), 2);
+  fly(&r);
+  answer(&p, DIVISOR, 0.03); /* the frame came here */
+  fly(&r);
+  assert_true(torque(&r) == 0.03);
+  assert_int_equal(orr_port_counts(r.port).peers, 1);
+  assert_int_equal(recv(elsewhere, &a, sizeof a, MSG_DONTWAIT), -1);
+  close(elsewhere);
+  close(stranger);
+  orr_client_close(&p.client);
+  done(&r);
+}
+
+/* More copies between two frames than there are places for commands: they take none from a good answer. */
+static void a_flood_of_replays_displaces_no_good_answer(void **state) {
+  (void)state;
+  enum { REPLAYS = 20 * ORR_UDP_IN_SLOTS, BATCH = 64 };
+  struct rig r = make((struct shape){UDP, false, 0, "hold"});
+  struct peer p;
+  struct orr_forger old;
+  enter(&p, &r);
+  fly(&r);
+  answer(&p, 0, 0.01);
+  old = p.forger;
+  for (uint64_t frame = DIVISOR; frame < 8 * DIVISOR; frame += DIVISOR) {
+    fly(&r);
+    for (int i = 0; i < REPLAYS; i++) { /* the oldest and the newest in turn; the relay keeps up */
+      if (i % BATCH == 0)
+        await_judged(&r, judged(&r));
+      uint64_t before = judged(&r);
+      orr_forge_again(i % 2 ? &old : &p.forger);
+      if (i % BATCH == BATCH - 1)
+        await_judged(&r, before + 1);
+    }
+    answer(&p, frame, 1e-3 * (double)frame);
+  }
+  fly(&r);
+  assert_true(torque(&r) == 1e-3 * 7 * DIVISOR);
+  struct orr_link_counts counts = orr_port_counts(r.port);
+  assert_int_equal(counts.applied, 8);
+  assert_int_equal(counts.late + counts.missed, 0);
+  assert_int_equal(counts.refused[ORR_REFUSAL_DROPPED], 0);
+  assert_int_equal(counts.refused[ORR_REFUSAL_STALE] + counts.refused[ORR_REFUSAL_DUPLICATE], 7 * REPLAYS);
+  orr_client_close(&p.client);
+  done(&r);
+}
+
+/* ---- late ------------------------------------------------------------------------------------------------------------- */
+
+static void a_late_answer_is_applied_late_and_recorded_with_its_frame(void **state) {
+  (void)state;
+  for (enum transport t = SHM; t < TRANSPORTS; t++) {
+    struct rig r = make((struct shape){t, false, 0, "hold"});
+    struct peer p;
+    enter(&p, &r);
+    fly(&r); /* 0 */
+    see(&p, 0);
+    fly(&r); /* 10: nothing is there */
+    fly(&r); /* 20 */
+    command(&p, 0.04, (struct orr_forgery){.answers = 0});
+    fly(&r); /* 30 */
+    assert_true(torque(&r) == 0.04);
+    see(&p, DIVISOR);
+    see(&p, 2 * DIVISOR);
+    assert_int_equal(r.port->rules.counts.late, 1);
+    assert_int_equal(r.port->rules.late_ones[0].answers, 0);
+    assert_int_equal(r.port->rules.late_ones[0].applied_at, 3 * DIVISOR);
+    assert_int_equal(r.port->silence_count, 1);
+    assert_int_equal(r.port->silences[0].first, DIVISOR);
+    assert_int_equal(r.port->silences[0].last, 2 * DIVISOR);
+    fly(&r); /* 40 tells the peer */
+    see(&p, 3 * DIVISOR);
+    see(&p, 4 * DIVISOR);
+    assert_true(p.client.frame.flags & ORR_WIRE_OUT_LATE);
+    assert_int_equal(p.client.frame.answered, 0);
+    orr_client_close(&p.client);
+    done(&r);
+  }
+}
+
+/* In lockstep an answer is late only where the run file says to go on without. */
+static void lockstep_that_goes_on_applies_a_late_answer_late(void **state) {
+  (void)state;
+  for (enum transport t = SHM; t < TRANSPORTS; t++) {
+    struct rig r = make((struct shape){t, true, 50, "hold"});
+    struct peer p;
+    enter(&p, &r);
+    fly(&r);
+    see(&p, 0);
+    fly(&r); /* 10: waits for 50 ms in vain */
+    assert_int_equal(r.flight.session->end, ORR_PORT_GOES_ON);
+    assert_int_equal(r.port->rules.counts.timeouts, 1);
+    see(&p, DIVISOR);
+    command(&p, 0.04, (struct orr_forgery){.answers = 0});
+    fly(&r); /* 20: waits for the answer to 10 in vain, and takes that to 0 */
+    assert_true(torque(&r) == 0.04);
+    assert_int_equal(r.port->rules.counts.timeouts, 2);
+    assert_int_equal(r.port->rules.counts.late, 1);
+    assert_int_equal(r.port->rules.late_ones[0].applied_at, 2 * DIVISOR);
+    orr_client_close(&p.client);
+    done(&r);
+  }
+}
+
+/* ---- commands stop ------------------------------------------------------------------------------------------------------ */
+
+static void when_commands_stop_levels_follow_the_policy_and_pulses_are_zero(void **state) {
+  (void)state;
+  static const char *const policies[] = {"hold", "zero", "stop"};
+  for (enum transport t = SHM; t < TRANSPORTS; t++)
+    for (int i = 0; i < 3; i++) {
+      struct rig r = make((struct shape){t, false, 0, policies[i]});
+      struct peer p;
+      enter(&p, &r);
+      fly(&r);
+      assert_true(orr_client_set(&p.client, p.jet, 0, 5));
+      answer(&p, 0, 0.05);
+      fly(&r); /* applied */
+      fly(&r);
+      fly(&r);
+      assert_true(torque(&r) == 0.05);
+      assert_true(orr_flight_value(&r.flight, "jet.thrust") > 0.5); /* what is left of the pulse */
+      assert_int_equal(r.flight.session->end, ORR_PORT_GOES_ON);
+      fly(&r); /* the third boundary without a command */
+      assert_true(torque(&r) == (i == 1 ? 0 : 0.05));
+      assert_int_equal(r.flight.session->end, i == 2 ? ORR_PORT_SILENT : ORR_PORT_GOES_ON);
+      assert_int_equal(r.port->rules.counts.timeouts, 1);
+      assert_true(orr_flight_value(&r.flight, "jet.on_time") == 0);
+      orr_client_close(&p.client);
+      done(&r);
+    }
+}
+
+static void lockstep_without_an_answer_stops_or_goes_on_as_the_run_file_says(void **state) {
+  (void)state;
+  for (enum transport t = SHM; t < TRANSPORTS; t++)
+    for (int stop = 0; stop < 2; stop++) {
+      struct rig r = make((struct shape){t, true, 50, stop ? "stop" : "hold"});
+      struct peer p;
+      enter(&p, &r);
+      fly(&r);
+      answer(&p, 0, 0.05);
+      fly(&r);
+      orr_flight_run(&r.flight, 1);
+      assert_int_equal(r.flight.session->end, stop ? ORR_PORT_SILENT : ORR_PORT_GOES_ON);
+      assert_int_equal(r.port->rules.counts.timeouts, 1);
+      assert_true(torque(&r) == 0.05);
+      orr_client_close(&p.client);
+      done(&r);
+    }
+}
+
+static void the_peer_ends_the_run(void **state) {
+  (void)state;
+  for (enum transport t = SHM; t < TRANSPORTS; t++)
+    for (int lockstep = 0; lockstep < 2; lockstep++) {
+      struct rig r = make((struct shape){t, lockstep, 0, "hold"});
+      struct peer p;
+      enter(&p, &r);
+      fly(&r);
+      answer(&p, 0, 0.05);
+      fly(&r);
+      see(&p, DIVISOR);
+      assert_int_equal(orr_client_end(&p.client), 0);
+      for (int i = 0; t == UDP && i < PATIENCE_MS && !atomic_load(&r.port->udp.ended); i++)
+        nap_ms(1);
+      orr_flight_run(&r.flight, 1);
+      assert_int_equal(r.flight.session->end, ORR_PORT_PEER_ENDED);
+      done(&r);
+      while (orr_client_wait(&p.client, ORR_CLIENT_FUTEX, 1000) == 1) {
+      }
+      assert_int_equal(orr_client_wait(&p.client, ORR_CLIENT_FUTEX, 1000), -EPIPE);
+      orr_client_close(&p.client);
+    }
+}
+
+/* ---- lockstep under a process that dies or is stopped ------------------------------------------------------------------ */
+
+/* Turns the rate down; before the answer to frame number `at` it sends itself the signal. */
+static void fly_peer(const char *url, int at, int signal) {
+  struct orr_client c;
+  if (orr_client_open(&c, url, PATIENCE_MS) != 0)
+    _exit(2);
+  struct orr_signal rate = orr_client_find(&c, "gyro.rate"), wheel = orr_client_find(&c, "wheel.torque");
+  while (orr_client_wait(&c, ORR_CLIENT_FUTEX, PATIENCE_MS) == 1) {
+    orr_client_set(&c, wheel, 0, 0.5 * orr_client_get(&c, rate, 2));
+    if (signal && c.frame.number == (uint64_t)at)
+      raise(signal);
+    orr_client_send(&c);
+  }
+  _exit(0);
+}
+
+static pid_t start_peer(const struct rig *r, int at, int signal) {
+  pid_t child = fork();
+  if (child == 0)
+    fly_peer(r->url, at, signal);
+  return child;
+}
+
+/* Waits for the signal to do its work, then undoes it: after a while in which the run waits. */
+static pid_t start_healer(pid_t peer, int signal) {
+  pid_t child = fork();
+  if (child != 0)
+    return child;
+  if (signal == SIGSTOP) {
+    char path[40], text[400] = "", stopped = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)peer);
+    for (int i = 0; i < PATIENCE_MS && stopped != 'T'; i++) {
+      int fd = open(path, O_RDONLY | O_CLOEXEC);
+      ssize_t got = read(fd, text, sizeof text - 1);
+      const char *state = got > 0 ? strrchr(text, ')') : NULL;
+      stopped = state ? state[2] : 0;
+      close(fd);
+      nap_ms(1);
+    }
+    nap_ms(100);
+    kill(peer, SIGCONT);
+  }
+  _exit(0);
+}
+
+static uint64_t fly_lockstep(enum transport t, int signal) {
+  enum { FRAMES = 600, AT = 200 };
+  struct rig r = make((struct shape){t, true, 0, "stop"});
+  pid_t peer = start_peer(&r, AT, signal), healer = signal == SIGSTOP ? start_healer(peer, signal) : 0;
+  int status;
+  for (int i = 0; i < FRAMES; i++) {
+    assert_int_equal(orr_session_frame(r.flight.session), ORR_OK);
+    assert_int_equal(r.flight.session->end, ORR_PORT_GOES_ON);
+    if (i == AT && signal == SIGKILL) { /* that frame is out: its answer will never come from there */
+      waitpid(peer, &status, 0);
+      assert_true(WIFSIGNALED(status));
+      peer = start_peer(&r, 0, 0);
+    }
+  }
+  uint64_t hash = orr_session_hash(r.flight.session);
+  struct orr_link_counts counts = orr_port_counts(r.port);
+  assert_int_equal(counts.applied, FRAMES / DIVISOR - 1);
+  assert_int_equal(counts.late + counts.missed + counts.timeouts, 0);
+  assert_int_equal(counts.peers, signal == SIGKILL ? 2 : 1);
+  if (signal == SIGKILL) {
+    assert_int_equal(r.port->arrival_count, 2);
+    assert_in_range(r.port->arrivals[1], AT, AT + DIVISOR);
+  }
+  done(&r);
+  waitpid(peer, &status, 0);
+  assert_int_equal(status, 0);
+  if (healer)
+    waitpid(healer, &status, 0);
+  return hash;
+}
+
+static void lockstep_has_the_same_bits_when_the_peer_is_killed_or_suspended(void **state) {
+  (void)state;
+  uint64_t hash = fly_lockstep(SHM, 0);
+  for (enum transport t = SHM; t < TRANSPORTS; t++) {
+    assert_true(fly_lockstep(t, SIGKILL) == hash);
+    assert_true(fly_lockstep(t, SIGSTOP) == hash);
+  }
+}
+
+static void lockstep_over_a_truncated_segment_ends_by_its_policy(void **state) {
+  (void)state;
+  for (int stop = 0; stop < 2; stop++) {
+    struct rig r = make((struct shape){SHM, true, 50, stop ? "stop" : "hold"});
+    struct peer p;
+    enter(&p, &r);
+    fly(&r);
+    answer(&p, 0, 0.05);
+    fly(&r);
+    orr_client_close(&p.client);
+    int fd = shm_open(r.name, O_RDWR, 0);
+    assert_int_equal(ftruncate(fd, 0), 0);
+    close(fd);
+    orr_flight_run(&r.flight, 1);
+    assert_true(orr_port_dead(r.port));
+    assert_int_equal(r.flight.session->end, stop ? ORR_PORT_SILENT : ORR_PORT_GOES_ON);
+    assert_int_equal(r.port->rules.counts.timeouts, 1);
+    assert_true(torque(&r) == 0.05);
+    done(&r);
+  }
+}
+
+/* ---- full buffers --------------------------------------------------------------------------------------------------------- */
+
+/* The link is open and nobody reads its socket, as when the io thread has no core. */
+static void packets_that_the_kernel_drops_are_counted_to_the_last(void **state) {
+  (void)state;
+  enum { MOST = 200000, BYTES = 200 };
+  struct rig r = prepare((struct shape){UDP, false, 0, "hold"});
+  char bytes[BYTES] = {0}, message[200];
+  uint64_t sent = 0, read = 0;
+  int fd = socket(AF_INET, SOCK_DGRAM, 0);
+  assert_true(orr_port_open(r.port, r.flight.session->plant->step_ns, false, message, sizeof message));
+  assert_int_equal(orr_port_losses(r.port).not_received, 0);
+  while (sent < MOST && (sent % 1000 || orr_port_losses(r.port).not_received < 1000))
+    sent += sendto(fd, bytes, BYTES, 0, (const struct sockaddr *)&r.address, sizeof r.address) == BYTES;
+  while (recv(r.port->udp.fd, bytes, BYTES, MSG_DONTWAIT) == BYTES)
+    read++;
+  uint64_t lost = orr_port_losses(r.port).not_received;
+  print_message("%llu packets sent, %llu in the buffer, %llu dropped\n", (unsigned long long)sent,
+                (unsigned long long)read, (unsigned long long)lost);
+  assert_true(lost >= 1000);
+  assert_int_equal(read + lost, sent);
+  close(fd);
+  orr_port_close(r.port);
+  done(&r);
+}
+
+/* A network of its own whose loopback lets a byte through now and then: what is sent stays charged to the socket that sent it. */
+static bool slow_network(void) {
+  return unshare(CLONE_NEWNET) == 0 && system("ip link set lo up 2>/dev/null") == 0 &&
+         system("tc qdisc add dev lo root tbf rate 1mbit burst 10kb limit 100mb 2>/dev/null") == 0;
+}
+
+/* In a process of its own, so no assertion of the framework's. */
+static void must(bool good, const char *what) {
+  if (good)
+    return;
+  fprintf(stderr, "full send buffer: not so: %s\n", what);
+  _exit(1);
+}
+
+static void fly_with_full_send_buffer(bool plain) {
+  enum { MOST = 20000 };
+  struct rig r = prepare((struct shape){UDP, false, 0, "hold"});
+  struct peer p;
+  char message[200];
+  r.flight.session->relay.plain = plain;
+  must(orr_session_open_links(r.flight.session, false, NULL, message, sizeof message), "the link opens");
+  must(r.flight.session->relay.plain == plain, "the relay is what was asked for");
+  enter(&p, &r);
+  must(system("tc qdisc change dev lo root tbf rate 8bit burst 1500 limit 100mb") == 0, "a slower network");
+  int out = 0;
+  for (; out < MOST && orr_port_losses(r.port).full < 100; out++) {
+    uint64_t relayed = atomic_load(&r.port->udp.out.tail);
+    fly(&r);
+    await_relay(&r, relayed);
+    must(atomic_load(&r.port->udp.out.tail) > relayed, "the relay does not wait for the kernel");
+  }
+  struct orr_port_losses lost = orr_port_losses(r.port);
+  fprintf(stderr, "%s: %d frames out, %llu packets not taken by the kernel\n", plain ? "plain" : "io_uring", out,
+          (unsigned long long)lost.full);
+  must(lost.full >= 100 && lost.unsent + lost.not_relayed == 0, "what is not sent is counted by its cause");
+  must(system("tc qdisc del dev lo root") == 0, "a quick network again");
+  uint64_t frame = (uint64_t)orr_plant_frame(r.flight.plant);
+  fly(&r);
+  must(reach(&p, frame), "the next frame arrives");
+  command(&p, 0.06, (struct orr_forgery){.answers = frame});
+  fly(&r);
+  must(torque(&r) == 0.06, "its answer is applied");
+  orr_client_close(&p.client);
+  done(&r);
+}
+
+static void a_full_send_buffer_is_counted_and_nobody_waits_for_it(void **state) {
+  (void)state;
+  for (int plain = 0; plain < 2; plain++) {
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+      if (!slow_network())
+        _exit(77);
+      fly_with_full_send_buffer(plain);
+      _exit(0);
+    }
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+      print_message("no network of one's own with a token bucket here: root, and `tc` of iproute2, are needed\n");
+      skip();
+    }
+    assert_int_equal(status, 0);
+  }
+}
+
+/* Its socket takes what it has room for, and the rest is dropped there. */
+static void a_suspended_peer_over_udp_holds_up_nobody_and_recovers(void **state) {
+  (void)state;
+  enum { FRAMES = 3000 };
+  struct rig r = make((struct shape){UDP, false, 0, "zero"});
+  int small = 4096;
+  struct peer p;
+  enter(&p, &r);
+  assert_int_equal(setsockopt(p.client.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
+  fly(&r);
+  answer(&p, 0, 0.05);
+  for (int i = 0; i < FRAMES; i++) {
+    uint64_t relayed = atomic_load(&r.port->udp.out.tail);
+    fly(&r);
+    await_relay(&r, relayed);
+  }
+  assert_true(torque(&r) == 0);
+  assert_int_equal(orr_port_losses(r.port).not_relayed + orr_port_losses(r.port).full, 0);
+  assert_int_equal(r.port->rules.counts.timeouts, 1);
+  uint64_t frame = (uint64_t)orr_plant_frame(r.flight.plant);
+  while (orr_client_wait(&p.client, ORR_CLIENT_FUTEX, 100) == 1) { /* what it finds when it goes on */
+    uint64_t before = judged(&r);
+    assert_int_equal(orr_client_send(&p.client), 0);
+    await_judged(&r, before + 1);
+  }
+  fly(&r);
+  assert_in_range(r.port->rules.counts.late, 1, 2);
+  answer(&p, frame, 0.06);
+  assert_true(p.client.missed > FRAMES / 2);
+  fly(&r);
+  assert_true(torque(&r) == 0.06);
+  orr_client_close(&p.client);
+  done(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_fault_is_counted_by_its_cause_and_leaves_the_bits_as_they_were),
+      cmocka_unit_test(a_wrong_sum_or_another_sender_is_counted_and_does_not_lead_frames_away),
+      cmocka_unit_test(a_flood_of_replays_displaces_no_good_answer),
+      cmocka_unit_test(a_late_answer_is_applied_late_and_recorded_with_its_frame),
+      cmocka_unit_test(lockstep_that_goes_on_applies_a_late_answer_late),
+      cmocka_unit_test(when_commands_stop_levels_follow_the_policy_and_pulses_are_zero),
+      cmocka_unit_test(lockstep_without_an_answer_stops_or_goes_on_as_the_run_file_says),
+      cmocka_unit_test(the_peer_ends_the_run),
+      cmocka_unit_test(lockstep_has_the_same_bits_when_the_peer_is_killed_or_suspended),
+      cmocka_unit_test(lockstep_over_a_truncated_segment_ends_by_its_policy),
+      cmocka_unit_test(packets_that_the_kernel_drops_are_counted_to_the_last),
+      cmocka_unit_test(a_full_send_buffer_is_counted_and_nobody_waits_for_it),
+      cmocka_unit_test(a_suspended_peer_over_udp_holds_up_nobody_and_recovers),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
