@@ -96,6 +96,12 @@ static uint32_t generation_now(void) {
   return (uint32_t)((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000);
 }
 
+/* Of one kind from the first piece to the last, so that no piece grows by a longer head; and none that means something else. */
+static bool ids_sound(uint16_t first, unsigned type, uint32_t pieces) {
+  return (first & 0xf800) == (ORR_WIRE_ID_SECONDARY | type) &&
+         (first & 0x7ff) + pieces <= (ORR_WIRE_DESCRIPTION_ID & 0x7ff);
+}
+
 static int prepare(struct orr_client *c) {
   size_t in = orr_wire_words(c->header.command_bytes), out = orr_wire_words(c->header.telemetry_bytes);
   if (c->header.packet_max > ORR_WIRE_PACKET_MAX || c->header.packet_max < 100)
@@ -104,7 +110,9 @@ static int prepare(struct orr_client *c) {
   c->in_piece = orr_wire_piece_bytes(c->header.command_id, c->header.command_bytes, c->header.packet_max);
   c->out_pieces = orr_wire_pieces(c->header.telemetry_bytes, c->out_piece);
   c->in_pieces = orr_wire_pieces(c->header.command_bytes, c->in_piece);
-  if (c->out_pieces > ORR_WIRE_PIECES_MAX || c->in_pieces > ORR_WIRE_PIECES_MAX)
+  if (c->out_pieces > ORR_WIRE_PIECES_MAX || c->in_pieces > ORR_WIRE_PIECES_MAX ||
+      !ids_sound(c->header.telemetry_id, 0, c->out_pieces) ||
+      !ids_sound(c->header.command_id, ORR_WIRE_ID_COMMAND, c->in_pieces))
     return EPROTO;
   c->gathered = calloc(out + 2 * in + 3, 8);
   if (!c->gathered)
@@ -191,7 +199,7 @@ int orr_client_udp_look(struct orr_client *c) {
   }
   c->delivered[c->next_delivered++ % ORR_CLIENT_DELIVERED] = p.frame;
   if (!c->any || p.frame > c->newest) {
-    c->missed += c->any ? (p.frame - c->newest) / c->divisor - 1 : 0;
+    c->missed += c->any ? (p.frame - c->newest - 1) / c->divisor : 0;
     c->newest = p.frame;
   }
   c->any = true;

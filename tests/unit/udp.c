@@ -423,6 +423,43 @@ static void lockstep_has_the_same_bits_with_a_slow_peer_and_lost_packets(void **
   assert_true(fly_lockstep(0) == fly_lockstep(7));
 }
 
+/* The last of them would be written beyond the buffer of a packet: its second piece has the longer head of telemetry. */
+static void a_client_refuses_message_ids_that_are_none(void **state) {
+  (void)state;
+  static const uint16_t wrong[][2] = {{0x0880, 0x0880}, {0x1880, 0x1880}, {0x2880, 0x1880},
+                                      {0x0080, 0x1880}, {0x0ffe, 0x1880}, {0x0880, 0x1fff}};
+  struct rig r = make(ordinary);
+  struct orr_client c;
+  struct orr_wire_header *h = (struct orr_wire_header *)(void *)r.port->udp.description;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    h->telemetry_id = wrong[i][0];
+    h->command_id = wrong[i][1];
+    assert_int_equal(orr_client_open(&c, r.url, 2000), -EPROTO);
+    orr_client_close(&c);
+  }
+  h->telemetry_id = 0x0880;
+  h->command_id = 0x1880;
+  assert_int_equal(orr_client_open(&c, r.url, 1000), 0);
+  orr_client_close(&c);
+  done(&r);
+}
+
+static void a_frame_out_of_step_counts_no_frame_as_missed(void **state) {
+  (void)state;
+  struct rig r = make(ordinary);
+  struct orr_client c;
+  assert_int_equal(orr_client_open(&c, r.url, 1000), 0);
+  for (uint64_t frame = 10; frame <= 11; frame++) {
+    const uint64_t head[ORR_WIRE_OUT_WORDS] = {frame}, payload[3] = {0};
+    orr_udp_publish(&r.port->udp, head, payload);
+    assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 2000), 1);
+    assert_int_equal(c.frame.number, frame);
+    assert_int_equal(c.missed, 0);
+  }
+  orr_client_close(&c);
+  done(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_checksum_is_that_of_rfc_3720),
@@ -434,6 +471,8 @@ int main(void) {
       cmocka_unit_test(a_frame_that_exceeds_the_mtu_goes_in_several_packets),
       cmocka_unit_test(what_is_foreign_malformed_replayed_or_not_a_number_is_counted_and_not_applied),
       cmocka_unit_test(a_flood_of_garbage_hinders_nobody),
+      cmocka_unit_test(a_client_refuses_message_ids_that_are_none),
+      cmocka_unit_test(a_frame_out_of_step_counts_no_frame_as_missed),
       cmocka_unit_test(lockstep_has_the_same_bits_with_a_slow_peer_and_lost_packets),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
