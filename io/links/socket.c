@@ -84,7 +84,8 @@ static struct sockaddr_in address_of(const struct orr_run_address *a) {
   return out;
 }
 
-int orr_udp_open(struct orr_udp *u, const struct orr_run_link *desc, const struct orr_layout *layout, int64_t step_ns) {
+int orr_udp_prepare(struct orr_udp *u, const struct orr_run_link *desc, const struct orr_layout *layout,
+                    int64_t step_ns) {
   *u = (struct orr_udp){.desc = desc, .layout = layout, .fd = -1, .gather.key = UINT64_MAX, .applied = ORR_WIRE_NONE};
   u->out_piece = orr_wire_piece_bytes(desc->telemetry_id, layout->telemetry.bytes, desc->packet_max);
   u->in_piece = orr_wire_piece_bytes(desc->command_id, layout->commands.bytes, desc->packet_max);
@@ -92,15 +93,21 @@ int orr_udp_open(struct orr_udp *u, const struct orr_run_link *desc, const struc
   u->in_pieces = orr_wire_pieces(layout->commands.bytes, u->in_piece);
   if (u->out_pieces > ORR_WIRE_PIECES_MAX || u->in_pieces > ORR_WIRE_PIECES_MAX)
     return EMSGSIZE;
-  if (!describe(u, step_ns) || !make_rings(u)) {
-    orr_udp_close(u);
-    return ENOMEM;
-  }
-  struct sockaddr_in here = address_of(&desc->listen);
   if (desc->peer.port)
     u->peer = address_of(&desc->peer);
+  if (describe(u, step_ns) && make_rings(u))
+    return 0;
+  orr_udp_close(u);
+  return ENOMEM;
+}
+
+int orr_udp_open(struct orr_udp *u, const struct orr_run_link *desc, const struct orr_layout *layout, int64_t step_ns) {
+  int error = orr_udp_prepare(u, desc, layout, step_ns);
+  if (error)
+    return error;
+  struct sockaddr_in here = address_of(&desc->listen);
   u->fd = bound(&here);
-  int error = u->fd < 0 ? -u->fd : 0;
+  error = u->fd < 0 ? -u->fd : 0;
   if (error)
     orr_udp_close(u);
   return error;

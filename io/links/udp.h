@@ -59,6 +59,9 @@ struct orr_udp {
 /* [init] Binds the socket and makes the rings. Returns 0 or an errno; EMSGSIZE when a payload takes more than ORR_WIRE_PIECES_MAX packets. */
 int orr_udp_open(struct orr_udp *udp, const struct orr_run_link *desc, const struct orr_layout *layout,
                  int64_t step_ns);
+/* [init] The same without the socket. */
+int orr_udp_prepare(struct orr_udp *udp, const struct orr_run_link *desc, const struct orr_layout *layout,
+                    int64_t step_ns);
 void orr_udp_close(struct orr_udp *udp);
 
 /* [rt] A frame out. Never enters the kernel. A full ring is counted (orr_ring_refused). O(bytes). */

@@ -1,132 +1,113 @@
-/* The peer's part of a shared segment filled with any bytes, under a link that flies (io/links/shm, rules, layout); and the whole segment,
- * under a client that opens it. The first byte says which: even, the peer's part; odd, the client. The rest is a list of writes: two bytes
- * of place, one of length, so many bytes; after each, a frame. Nothing crashes or hangs, and the plant's numbers stay values of their channels.
+/* The peer's part of a shared segment filled with any bytes, under a link that flies (io/links/shm). The segment is plain memory of just
+ * its size, so that the sanitizer sees a byte beyond.
+ *
+ * The first byte is the shape, as orr_link_rig_init takes it. Then steps; what:
+ *   0 bytes written: two bytes of place in what the peer may write, then the bytes       1 the next frame, and a command latched
+ *   2 the frame before answered by a peer that is right, with the bytes as payload
+ *   3 the same, but the first five bytes change answers, generation, layout, flags and sequence of it
+ *   4 a peer comes       5 the link waits for nothing, and looks whether the peer lives
+ * Nothing crashes or hangs, what is the executive's stays as it wrote it, and the plant's numbers stay values of their channels.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "io/client/client.h"
+#include "io/links/description.h"
 #include "io/links/shm.h"
+#include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct orr_channel channels[] = {
-    {.name = "a.rate", .unit = "rad/s", .count = 2, .offset = 0},
-    {.name = "b.torque",
-     .unit = "N m",
-     .direction = ORR_CHANNEL_COMMAND,
-     .count = 1,
-     .low = -1,
-     .high = 1,
-     .offset = 2},
-    {.name = "b.time",
-     .unit = "s",
-     .direction = ORR_CHANNEL_COMMAND,
-     .hold = ORR_CHANNEL_PULSE,
-     .count = 1,
-     .low = 0,
-     .high = 2,
-     .offset = 3},
-    {.name = "c.mode",
-     .unit = "",
-     .type = ORR_CHANNEL_WHOLE,
-     .direction = ORR_CHANNEL_COMMAND,
-     .count = 1,
-     .low = 0,
-     .high = 9,
-     .offset = 4},
-    {.name = "d.on",
-     .unit = "",
-     .type = ORR_CHANNEL_FLAG,
-     .direction = ORR_CHANNEL_COMMAND,
-     .count = 2,
-     .low = 0,
-     .high = 1,
-     .offset = 5},
-};
-enum { VALUES = 7, COUNT = 5 };
-
-static const struct orr_channel_table table = {
-    .channels = channels, .count = COUNT, .output_values = 2, .value_count = VALUES};
-
-static void must(bool good) {
-  if (!good)
-    abort();
-}
-
 struct rig {
-  struct orr_layout layout;
-  struct orr_rules rules;
+  struct orr_link_rig link;
   struct orr_shm shm;
-  double values[VALUES];
-  int64_t frame;
-  char url[64];
+  uint64_t taken[ORR_RIG_WORDS];
 };
 
-static void fly(struct rig *r) {
-  const uint64_t head[ORR_WIRE_OUT_WORDS] = {(uint64_t)r->frame}, payload[2] = {0};
-  orr_rules_publish(&r->rules, r->frame);
-  orr_shm_publish(&r->shm, head, payload);
-  orr_shm_take(&r->shm, &r->rules);
-  if (r->frame > 0)
-    orr_rules_latch(&r->rules, r->values);
-  r->frame += 2;
-  for (int i = 1; i < COUNT; i++)
-    for (int k = 0; k < channels[i].count; k++)
-      must(orr_channel_accepts(&channels[i], r->values[channels[i].offset + k]));
-}
-
-/* A client of what stands there: whatever it finds, it reads and writes within it. */
-static void visit(struct rig *r) {
-  struct orr_client c;
-  if (orr_client_open(&c, r->url, 0) == 0) {
-    for (uint32_t i = 0; i < c.header.channel_count; i++) {
-      struct orr_signal s = orr_client_find(&c, orr_client_name(&c, i));
-      must(strlen(orr_client_unit(&c, i)) < c.header.names_bytes);
-      (void)orr_client_get(&c, s, s.count - 1);
-      orr_client_set(&c, s, s.count - 1, 0.5);
-    }
-    if (orr_client_wait(&c, ORR_CLIENT_POLL, 0) == 1)
-      orr_client_send(&c);
+/* Any bytes into the peer's words or the slots of commands. */
+static void scribble(struct rig *r, const struct orr_step *s) {
+  size_t slots = (size_t)(r->shm.memory + r->shm.bytes - r->shm.in), room = sizeof(struct orr_wire_peer) + slots;
+  size_t place = (size_t)(orr_step_byte(s, 0) << 8 | orr_step_byte(s, 1)) % room;
+  for (size_t i = 2; i < s->size; i++, place = (place + 1) % room) {
+    char *to = place < sizeof(struct orr_wire_peer) ? (char *)r->shm.peer + place
+                                                    : r->shm.in + place - sizeof(struct orr_wire_peer);
+    *to = (char)s->bytes[i];
   }
-  orr_client_close(&c);
 }
 
-static void play(struct rig *r, const uint8_t *data, size_t size) {
-  bool client = size > 0 && data[0] & 1;
-  size_t first = client ? 0 : ORR_WIRE_PEER_AT;
-  for (size_t at = 1; at + 3 <= size;) {
-    size_t place = (size_t)data[at] << 8 | data[at + 1], length = data[at + 2];
-    at += 3;
-    length = length < size - at ? length : size - at;
-    place = first + place % (r->shm.bytes - first);
-    length = length < r->shm.bytes - place ? length : r->shm.bytes - place;
-    if (!client && place < ORR_WIRE_DIRECTORY_AT && place + length > ORR_WIRE_DIRECTORY_AT)
-      length = ORR_WIRE_DIRECTORY_AT - place;
-    memcpy(r->shm.memory + place, data + at, length);
-    at += length;
-    if (client)
-      visit(r);
-    fly(r);
+static void next_frame(struct rig *r) {
+  uint64_t head[ORR_WIRE_OUT_WORDS];
+  orr_link_rig_publish(&r->link, head);
+  orr_shm_publish(&r->shm, head, r->link.payload);
+  orr_shm_take(&r->shm, &r->link.rules);
+  orr_link_rig_latch(&r->link);
+  orr_must(atomic_load(&r->shm.run->published) == r->shm.published);
+}
+
+static void write_command(struct rig *r, const struct orr_step *s, bool right) {
+  struct orr_step rest = *s;
+  uint64_t payload[ORR_RIG_WORDS] = {0};
+  uint64_t head[ORR_WIRE_IN_WORDS] = {r->link.frame > 1 ? (uint64_t)r->link.frame - ORR_RIG_DIVISOR : 0,
+                                      r->link.layout.hash, atomic_load(&r->shm.peer->generation),
+                                      (uint64_t)ORR_WIRE_VERSION << ORR_WIRE_IN_VERSION_AT};
+  uint32_t number = atomic_load(&r->shm.peer->commanded) + 1;
+  _Atomic uint64_t *slot = (_Atomic uint64_t *)(void *)(r->shm.in + r->shm.in_slot_bytes * (number % ORR_WIRE_SLOTS));
+  if (!right) {
+    head[ORR_WIRE_IN_ANSWERS] += (uint64_t)(int64_t)(int8_t)orr_step_byte(s, 0);
+    head[ORR_WIRE_IN_GENERATION] += orr_step_byte(s, 1);
+    head[ORR_WIRE_IN_LAYOUT] ^= orr_step_byte(s, 2);
+    head[ORR_WIRE_IN_FLAGS] ^= (orr_step_byte(s, 3) & 15) | (uint64_t)(orr_step_byte(s, 3) >> 4)
+                                                                << ORR_WIRE_IN_VERSION_AT;
+    size_t skipped = s->size < 5 ? s->size : 5;
+    rest = (struct orr_step){s->what, s->bytes + skipped, s->size - skipped};
+  }
+  memcpy(payload, rest.bytes, rest.size);
+  orr_wire_slot_write(slot, head, ORR_WIRE_IN_WORDS, payload, orr_wire_words(r->link.layout.commands.bytes));
+  if (!right && orr_step_byte(s, 4))
+    atomic_fetch_add(slot, 1); /* torn */
+  atomic_store(&r->shm.peer->commanded, number);
+}
+
+static void do_step(struct rig *r, const struct orr_step *s) {
+  switch (s->what % 6) {
+  case 0:
+    scribble(r, s);
+    break;
+  case 1:
+    next_frame(r);
+    break;
+  case 2:
+  case 3:
+    write_command(r, s, s->what % 6 == 2);
+    break;
+  case 4:
+    atomic_store(&r->shm.peer->pid, (uint32_t)getpid());
+    atomic_fetch_add(&r->shm.peer->generation, 1);
+    break;
+  default:
+    orr_shm_await(&r->shm, 1);
+    orr_shm_wait(&r->shm, 0);
+    (void)orr_shm_peer_lives(&r->shm);
   }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const int telemetry[] = {0}, commands[] = {1, 2, 3, 4};
-  struct rig r = {0};
-  struct orr_layout_entry entries[6];
-  double numbers[3 * 6];
-  uint64_t taken[8];
-  snprintf(r.url, sizeof r.url, "shm:/orrery.fuzz.%d", (int)getpid());
-  orr_layout_init(&r.layout, entries, &table, telemetry, 1, commands, 4);
-  orr_rules_init(&r.rules, &r.layout, 2, numbers);
-  r.rules.silence_frames = 3;
-  r.rules.policy = ORR_SILENCE_ZERO;
-  must(orr_shm_open(&r.shm, r.url + 4, &r.layout, 1000000, 2, taken) == 0);
-  fly(&r);
-  play(&r, data, size);
-  orr_shm_close(&r.shm);
+  struct rig r;
+  orr_link_rig_init(&r.link, size ? data[0] : 0);
+  struct orr_wire_header head = orr_description_header(&r.link.layout, 1000000, ORR_RIG_DIVISOR);
+  r.shm = (struct orr_shm){.fd = -1, .bytes = head.segment_bytes, .layout = &r.link.layout, .payload = r.taken};
+  r.shm.memory = aligned_alloc(64, r.shm.bytes);
+  char *before = malloc(head.out_at);
+  orr_must(r.shm.memory && before);
+  orr_shm_lay_out(&r.shm, &head);
+  memcpy(before, r.shm.memory, head.out_at);
+  struct orr_steps steps = {data + 1, size ? size - 1 : 0};
+  for (struct orr_step s; orr_steps_next(&steps, &s);)
+    do_step(&r, &s);
+  orr_shm_end(&r.shm);
+  orr_must(memcmp(before, r.shm.memory, ORR_WIRE_RUN_AT) == 0);
+  orr_must(memcmp(before + head.directory_at, r.shm.memory + head.directory_at, head.out_at - head.directory_at) == 0);
+  free(before);
+  free(r.shm.memory);
   return 0;
 }
