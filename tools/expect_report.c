@@ -82,18 +82,15 @@ static const char *const kinds[] = {
 
 /* "below 0.05 deg after 20 s" */
 static void bound_text(const struct orr_run_expect *e, char *text, size_t size) {
-  size_t used = (size_t)(e->form == ORR_EXPECT_BETWEEN
-                             ? snprintf(text, size, "between %.6g and %.6g %s", e->low, e->high, e->unit)
-                             : snprintf(text, size, "%.60s", e->bound));
+  size_t used = (size_t)snprintf(text, size, "%.90s", e->bound);
   if (e->after_ns > 0 && used < size)
     used += (size_t)snprintf(text + used, size - used, " after %.9g s", 1e-9 * (double)e->after_ns);
   if (e->until_ns < INT64_MAX && used < size)
     snprintf(text + used, size - used, " until %.9g s", 1e-9 * (double)e->until_ns);
 }
 
-/* Angles in degrees and latencies in units that suit: easier to see than SI. */
+/* In the unit of the bound; latencies in what suits. */
 static void value_text(const struct orr_run_expect *e, const struct orr_expect_verdict *v, char *text, size_t size) {
-  const double degree = 57.295779513082320876798;
   char duration[ORR_DURATION_TEXT], at[48] = "";
   if (v->at_ns >= 0)
     snprintf(at, sizeof at, " at %.9g s", 1e-9 * (double)v->at_ns);
@@ -103,10 +100,8 @@ static void value_text(const struct orr_run_expect *e, const struct orr_expect_v
     snprintf(text, size, "%.3g of it", v->value);
   else if (e->channel < 0 && e->measure == ORR_MEASURE_LATENCY)
     snprintf(text, size, "%s", orr_duration_text(llrint(1e9 * v->value), duration));
-  else if (strcmp(e->unit, "rad") == 0 || strcmp(e->unit, "rad/s") == 0)
-    snprintf(text, size, "%.4g deg%s%s", v->value * degree, e->unit + 3, at);
   else
-    snprintf(text, size, "%.6g%s%s%s", v->value, *e->unit ? " " : "", e->unit, at);
+    snprintf(text, size, "%.4g%s%s%s", v->value / e->shown_unit_si, *e->shown_unit ? " " : "", e->shown_unit, at);
 }
 
 void orr_expect_print(const struct orr_expect_report *r) {
@@ -118,7 +113,7 @@ void orr_expect_print(const struct orr_expect_report *r) {
     char bound[160], value[120];
     bound_text(e, bound, sizeof bound);
     value_text(e, &v, value, sizeof value);
-    printf("%-11s %-22s %-30s %s\n", kinds[v.kind], e->subject, bound, value);
+    printf("%-11s %-22s %-38s %s\n", kinds[v.kind], e->subject, bound, value);
     counts[v.kind]++;
   }
   if (run->expect_count)

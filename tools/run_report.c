@@ -70,8 +70,8 @@ void orr_run_report_end(const struct orr_run_report *r) {
   const struct orr_plant *p = r->session->plant;
   for (int i = 0; i < p->pointing_count; i++) {
     const struct orr_channel *c = &p->table.channels[p->pointing_channel[i] + 1];
-    printf("%-11s %.4g rad off its target at the end\n", r->session->run->spacecraft.bodies[p->pointings[i].body].name,
-           p->values[c->offset]);
+    printf("%-11s %.4g deg off its target at the end\n", r->session->run->spacecraft.bodies[p->pointings[i].body].name,
+           p->values[c->offset] * 57.295779513082320876798);
   }
   orr_links_print(r->session);
   printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(r->session));

@@ -99,6 +99,8 @@ struct orr_run_expect {
   double low, high; /* SI; of_peak: `high` is the part of the largest magnitude before `after_ns` that may be left */
   int64_t after_ns, until_ns;         /* both ends count */
   const char *subject, *bound, *unit; /* as the file has them, and the unit inside */
+  const char *shown_unit;             /* that of the bound in the file */
+  double shown_unit_si;               /* one of it */
 };
 
 struct orr_run {

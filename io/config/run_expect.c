@@ -1,5 +1,6 @@
 /* The section `expect` of a run file: what a run must show to be a good one. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/config/run_draft.h"
@@ -116,11 +117,29 @@ static bool find_subject(struct reading *r, const struct expect_keys *keys, stru
 
 /* ---- the bound ----------------------------------------------------------------------------------------------------- */
 
+/* What is said of the run later is said in the unit of its bound. */
+static void keep_unit(struct orr_run_expect *out, const char *text) {
+  struct orr_quantity q;
+  char *end;
+  out->shown_unit = out->unit;
+  out->shown_unit_si = 1;
+  if (orr_quantity_parse(text, out->unit, &q) != ORR_QUANTITY_OK || !q.has_unit)
+    return;
+  strtod(text, &end);
+  out->shown_unit = end + strspn(end, " ");
+  out->shown_unit_si = q.unit.numerator / q.unit.denominator;
+}
+
 static bool read_between(struct reading *r, struct orr_place place) {
   const struct orr_key key = {.name = "between", .unit = r->out->unit, .count = 2, .form = "[low, high]"};
   double ends[2];
   if (!orr_read_numbers(r->reader, place, &key, ends))
     return false;
+  const char *text[2];
+  for (size_t i = 0; i < 2; i++)
+    text[i] = orr_place_item(r->reader->diagnostics, place, i).node->text;
+  keep_unit(r->out, text[0]);
+  r->out->bound = orr_arena_format(r->reader->arena, "between %s and %s", text[0], text[1]);
   r->out->low = ends[0];
   r->out->high = ends[1];
   if (ends[0] < ends[1])
@@ -158,17 +177,17 @@ static bool read_bound(struct reading *r, const struct expect_keys *keys, struct
   }
   r->out->form = (enum orr_expect_form)found;
   struct orr_place bound = forms[found];
-  if (found == ORR_EXPECT_BETWEEN) {
-    r->out->bound = names[found];
+  if (found == ORR_EXPECT_BETWEEN)
     return read_between(r, bound);
-  }
   bool good = found == ORR_EXPECT_OF_PEAK
                   ? read_of_peak(r, bound, keys)
                   : orr_read_number(r->reader, bound, names[found], r->out->unit, NULL, &r->out->high);
   r->out->low = r->out->high;
-  if (good)
-    r->out->bound = orr_arena_format(r->reader->arena, "%s %s", names[found], bound.node->text);
-  return good;
+  if (!good)
+    return false;
+  r->out->bound = orr_arena_format(r->reader->arena, "%s %s", names[found], bound.node->text);
+  keep_unit(r->out, bound.node->text);
+  return true;
 }
 
 /* ---- entries ------------------------------------------------------------------------------------------------------- */

@@ -13,8 +13,8 @@ hash_of() { sed -n 's/^state_hash *//p'; }
 fly() { "$ORRERY" run "$here/configs/cubesat.yaml" --mode batch "$@"; }
 
 out=$(fly) || fail "the cubesat does not fly"
-error=$(printf '%s\n' "$out" | sed -n 's/^bus *\([0-9.e+-]*\) rad off.*/\1/p')
-awk -v e="$error" 'BEGIN { exit !(e != "" && e > 0 && e < 1e-3) }' || fail "it points $error rad off its target"
+error=$(printf '%s\n' "$out" | sed -n 's/^bus *\([0-9.e+-]*\) deg off.*/\1/p')
+awk -v e="$error" 'BEGIN { exit !(e != "" && e > 0 && e < 0.057) }' || fail "it points $error deg off its target"
 first=$(printf '%s\n' "$out" | hash_of)
 [ ${#first} -eq 16 ] || fail "no state hash: $out"
 
