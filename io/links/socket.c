@@ -86,7 +86,12 @@ static struct sockaddr_in address_of(const struct orr_run_address *a) {
 
 int orr_udp_prepare(struct orr_udp *u, const struct orr_run_link *desc, const struct orr_layout *layout,
                     int64_t step_ns) {
-  *u = (struct orr_udp){.desc = desc, .layout = layout, .fd = -1, .gather.key = UINT64_MAX, .applied = ORR_WIRE_NONE};
+  *u = (struct orr_udp){.desc = desc,
+                        .layout = layout,
+                        .fd = -1,
+                        .gather.key = UINT64_MAX,
+                        .newest = ORR_WIRE_NONE,
+                        .applied = ORR_WIRE_NONE};
   u->out_piece = orr_wire_piece_bytes(desc->telemetry_id, layout->telemetry.bytes, desc->packet_max);
   u->in_piece = orr_wire_piece_bytes(desc->command_id, layout->commands.bytes, desc->packet_max);
   u->out_pieces = orr_wire_pieces(layout->telemetry.bytes, u->out_piece);

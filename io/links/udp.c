@@ -100,9 +100,19 @@ static size_t describe_piece(struct orr_udp *u, uint64_t piece, uint8_t *reply) 
   return orr_wire_packet_write(reply, &p, u->description + at, bytes);
 }
 
-/* What the rules would say too, said early: a flood of old packets must not fill the ring, or disturb what is being gathered. */
-static bool is_stale(const struct orr_udp *u, const struct orr_wire_packet *p) {
-  return u->applied != ORR_WIRE_NONE && p->answered < u->applied;
+static uint64_t *handed_word(struct orr_udp *u, uint64_t frame, uint64_t *bit) {
+  uint64_t at = frame / (uint64_t)u->desc->divisor % ORR_ANSWER_WINDOW;
+  *bit = UINT64_C(1) << at % 64;
+  return &u->handed[at / 64];
+}
+
+/* What the rules would say too, said early: a flood of old packets must not fill the ring, or disturb what is being gathered. The first
+ * answer to a frame goes through all the same: they account for it. */
+static bool is_stale(struct orr_udp *u, const struct orr_wire_packet *p) {
+  if (u->applied == ORR_WIRE_NONE || p->answered >= u->applied)
+    return false;
+  uint64_t bit, *word = handed_word(u, p->answered, &bit);
+  return *word & bit || (u->applied - p->answered) / (uint64_t)u->desc->divisor >= ORR_ANSWER_WINDOW;
 }
 
 static bool is_copy(const struct orr_udp *u, const struct orr_udp_taken *t) {
@@ -129,6 +139,8 @@ static size_t take_command(struct orr_udp *u, const struct orr_wire_packet *p, c
   if (!slot)
     return refuse(u, ORR_REFUSAL_DROPPED);
   u->taken[u->taken_count++ % ORR_UDP_TAKEN] = taken;
+  uint64_t bit, *word = handed_word(u, p->answered, &bit);
+  *word |= bit;
   slot[0] = p->answered;
   memcpy(slot + 1, u->gathered, 8 * orr_wire_words(u->layout->commands.bytes));
   orr_ring_commit(&u->in);
@@ -175,11 +187,21 @@ size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const 
   return 0;
 }
 
+/* A frame goes out, or goes out again. */
+static void note_frame(struct orr_udp *u, const uint64_t *slot) {
+  uint64_t frame = slot[ORR_WIRE_OUT_FRAME], bit, *word = handed_word(u, frame, &bit);
+  if (u->newest != ORR_WIRE_NONE && frame <= u->newest)
+    return;
+  *word &= ~bit;
+  u->newest = frame;
+  u->applied = slot[ORR_WIRE_OUT_ANSWERED];
+}
+
 size_t orr_udp_send(struct orr_udp *u, uint32_t *piece, uint8_t *packet) {
   const uint64_t *slot = orr_ring_peek(&u->out);
   if (!slot)
     return 0;
-  u->applied = slot[ORR_WIRE_OUT_ANSWERED];
+  note_frame(u, slot);
   if (!u->peer.sin_port) { /* nobody to tell */
     orr_ring_release(&u->out);
     return 0;

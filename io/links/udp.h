@@ -51,7 +51,10 @@ struct orr_udp {
   uint16_t description_count;
   struct orr_wire_gather gather;
   uint64_t *gathered; /* a command's payload, whole words */
-  uint64_t applied;   /* as the newest frame out says: the frame that the command last applied had answered */
+  uint64_t newest;    /* frame out; ORR_WIRE_NONE: none */
+  uint64_t applied;   /* as it says: the frame that the command last applied had answered */
+  uint64_t
+      handed[ORR_ANSWER_WINDOW / 64]; /* bit (frame / divisor) mod ORR_ANSWER_WINDOW: an answer to it was handed over */
   struct orr_udp_taken taken[ORR_UDP_TAKEN];
   uint32_t taken_count; /* so far, of this peer */
 };

@@ -329,33 +329,29 @@ static void a_wrong_sum_or_another_sender_is_counted_and_does_not_lead_frames_aw
 /* More copies between two frames than there are places for commands: they take none from a good answer. */
 static void a_flood_of_replays_displaces_no_good_answer(void **state) {
   (void)state;
-  enum { REPLAYS = 20 * ORR_UDP_IN_SLOTS, BATCH = 64 };
+  enum { REPLAYS = 10 * ORR_UDP_IN_SLOTS, BATCH = 64, LAST = ORR_UDP_TAKEN + 40 };
+  static struct orr_forger all[LAST + 1]; /* more than are remembered as copies */
   struct rig r = make((struct shape){UDP, false, 0, "hold"});
   struct peer p;
-  struct orr_forger old;
   enter(&p, &r);
-  fly(&r);
-  answer(&p, 0, 0.01);
-  old = p.forger;
-  for (uint64_t frame = DIVISOR; frame < 8 * DIVISOR; frame += DIVISOR) {
+  for (int k = 0; k <= LAST; k++) {
     fly(&r);
-    for (int i = 0; i < REPLAYS; i++) { /* the oldest and the newest in turn; the relay keeps up */
-      if (i % BATCH == 0)
-        await_judged(&r, judged(&r));
+    for (int i = 0; i < (k ? REPLAYS : 0); i++) {
       uint64_t before = judged(&r);
-      orr_forge_again(i % 2 ? &old : &p.forger);
-      if (i % BATCH == BATCH - 1)
+      orr_forge_again(&all[i % k]);
+      if (i % BATCH == BATCH - 1) /* the relay keeps up */
         await_judged(&r, before + 1);
     }
-    answer(&p, frame, 1e-3 * (double)frame);
+    answer(&p, (uint64_t)(k * DIVISOR), 1e-3 * k);
+    all[k] = p.forger;
   }
   fly(&r);
-  assert_true(torque(&r) == 1e-3 * 7 * DIVISOR);
+  assert_true(torque(&r) == 1e-3 * LAST);
   struct orr_link_counts counts = orr_port_counts(r.port);
-  assert_int_equal(counts.applied, 8);
+  assert_int_equal(counts.applied, LAST + 1);
   assert_int_equal(counts.late + counts.missed, 0);
   assert_int_equal(counts.refused[ORR_REFUSAL_DROPPED], 0);
-  assert_int_equal(counts.refused[ORR_REFUSAL_STALE] + counts.refused[ORR_REFUSAL_DUPLICATE], 7 * REPLAYS);
+  assert_int_equal(counts.refused[ORR_REFUSAL_STALE] + counts.refused[ORR_REFUSAL_DUPLICATE], LAST * REPLAYS);
   orr_client_close(&p.client);
   done(&r);
 }
@@ -388,6 +384,36 @@ static void a_late_answer_is_applied_late_and_recorded_with_its_frame(void **sta
     see(&p, 4 * DIVISOR);
     assert_true(p.client.frame.flags & ORR_WIRE_OUT_LATE);
     assert_int_equal(p.client.frame.answered, 0);
+    orr_client_close(&p.client);
+    done(&r);
+  }
+}
+
+/* Over UDP the relay refuses old packets early; the first answer to a frame is none of them. */
+static void an_answer_that_is_overtaken_is_superseded_and_its_copies_are_stale(void **state) {
+  (void)state;
+  for (enum transport t = SHM; t < TRANSPORTS; t++) {
+    struct rig r = make((struct shape){t, false, 0, "hold"});
+    struct peer p;
+    enter(&p, &r);
+    fly(&r); /* 0 */
+    see(&p, 0);
+    fly(&r); /* 10 */
+    answer(&p, DIVISOR, 0.02);
+    fly(&r); /* 20: applied */
+    fly(&r); /* 30 says so */
+    see(&p, 2 * DIVISOR);
+    see(&p, 3 * DIVISOR);
+    command(&p, 0.01, (struct orr_forgery){.answers = 0});
+    for (int i = 0; i < 5; i++) {
+      uint64_t before = judged(&r);
+      orr_forge_again(&p.forger);
+      await_judged(&r, before + 1);
+    }
+    fly(&r);
+    assert_true(torque(&r) == 0.02);
+    assert_int_equal(orr_rules_answers(&r.port->rules).superseded, 1);
+    assert_int_equal(refused(&r, ORR_REFUSAL_STALE) + refused(&r, ORR_REFUSAL_DUPLICATE), 6);
     orr_client_close(&p.client);
     done(&r);
   }
@@ -730,6 +756,7 @@ int main(void) {
       cmocka_unit_test(a_wrong_sum_or_another_sender_is_counted_and_does_not_lead_frames_away),
       cmocka_unit_test(a_flood_of_replays_displaces_no_good_answer),
       cmocka_unit_test(a_late_answer_is_applied_late_and_recorded_with_its_frame),
+      cmocka_unit_test(an_answer_that_is_overtaken_is_superseded_and_its_copies_are_stale),
       cmocka_unit_test(lockstep_that_goes_on_applies_a_late_answer_late),
       cmocka_unit_test(when_commands_stop_levels_follow_the_policy_and_pulses_are_zero),
       cmocka_unit_test(lockstep_without_an_answer_stops_or_goes_on_as_the_run_file_says),
