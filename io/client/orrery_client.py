@@ -6,7 +6,7 @@ stores are seen in order (shared memory is written without fences here).
             link.send({"wheel_x.torque": 0.02 * link["gyro.rate"][0]})
 
 link.channels describes both directions; link.frame, link.time_ns, link.answered and link.flags belong to the frame. `python3 orrery_client.py URL`
-is a minimal peer: it answers every frame with what was commanded last (zeros).
+is a minimal peer: it answers every frame with what was commanded last (zeros), and says what it saw; exit status 1 when frames were lost.
 """
 import functools
 import mmap
@@ -303,10 +303,19 @@ def open(url, wait=10.0):  # noqa: A001
 
 
 def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: orrery_client.py URL")
+    seen = first = last = 0
     with open(sys.argv[1]) as link:
         while link.wait():
             link.send()
+            last = max(last, link.frame)
+            first = first if seen else link.frame
+            seen += 1
+        lost = (last - first) // link.header["divisor"] + 1 - seen if seen else 0
+    print(f"echo: frames {first} to {last}: {seen} seen, {lost} lost, {seen} answered")
+    return 1 if lost else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -12,12 +12,13 @@
 
 /* Takes the place of whoever was there: the next generation. */
 static void enter(struct orr_client *c) {
+  /* before the run may know of us, and go on */
+  uint32_t awaited = atomic_load_explicit(&c->run->awaited, memory_order_acquire);
+  c->seen = awaited ? awaited - 1 : 0;
   c->peer = (struct orr_wire_peer *)(void *)(c->memory + ORR_WIRE_PEER_AT);
   atomic_store(&c->peer->pid, (uint32_t)getpid());
   c->generation = atomic_fetch_add(&c->peer->generation, 1) + 1;
   c->sent = atomic_load(&c->peer->commanded);
-  uint32_t awaited = atomic_load_explicit(&c->run->awaited, memory_order_acquire);
-  c->seen = awaited ? awaited - 1 : 0;
 }
 
 int orr_client_shm_enter(struct orr_client *c) {

@@ -157,9 +157,10 @@ fi
 
 # the Python peer over shared memory: every frame answered, also one after the other
 name=/orrery.icd.$$
-python3 io/client/orrery_client.py "shm:$name" 2>"$dir/err" &
+python3 io/client/orrery_client.py "shm:$name" >"$dir/echo" 2>"$dir/err" &
 peer=$!
 "$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name --mode lockstep --duration 5s >"$dir/out" 2>&1 || fail "shm: $(cat "$dir/out")"
 wait $peer || fail "the Python peer over shared memory: $(cat "$dir/err")"
 grep -q '50 frames out, 49 commands applied, 0 of them late, 0 missed; 1 peers' "$dir/out" || fail "shm: $(cat "$dir/out")"
+grep -q '^echo: frames 0 to 490: 50 seen, 0 lost, 50 answered$' "$dir/echo" || fail "the Python peer says: $(cat "$dir/echo")"
 exit 0

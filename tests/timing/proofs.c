@@ -27,64 +27,8 @@
 #include "rt/executive.h"
 #include "tests/support/filter.h"
 #include "tests/support/rig.h"
+#include "tests/timing/counting.h"
 #include "tools/controller.h"
-
-/* --- counting stand-ins, in force on a thread that watches ------------------------------------------------------------ */
-static _Thread_local struct {
-  int on;
-  long allocations, wall_clock, monotonic;
-} watch;
-
-/* NOLINTBEGIN(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name): libc's names, not ours to choose */
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *block, size_t bytes);
-void __libc_free(void *block);
-
-void *malloc(size_t bytes) {
-  watch.allocations += watch.on;
-  return __libc_malloc(bytes);
-}
-void *calloc(size_t count, size_t bytes) {
-  watch.allocations += watch.on;
-  return __libc_calloc(count, bytes);
-}
-void *realloc(void *block, size_t bytes) {
-  watch.allocations += watch.on;
-  return __libc_realloc(block, bytes);
-}
-void free(void *block) {
-  watch.allocations += watch.on;
-  __libc_free(block);
-}
-
-typedef int clock_gettime_fn(clockid_t, struct timespec *);
-static clock_gettime_fn *libc_clock_gettime;
-
-int clock_gettime(clockid_t clock, struct timespec *t) {
-  if (watch.on && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI))
-    watch.wall_clock++;
-  if (watch.on && clock == CLOCK_MONOTONIC)
-    watch.monotonic++;
-  return libc_clock_gettime ? libc_clock_gettime(clock, t) : (int)syscall(SYS_clock_gettime, clock, t);
-}
-
-int gettimeofday(struct timeval *restrict t, void *restrict zone) {
-  (void)zone;
-  watch.wall_clock += watch.on;
-  return (int)syscall(SYS_gettimeofday, t, NULL);
-}
-
-time_t time(time_t *t) {
-  watch.wall_clock += watch.on;
-  struct timespec now;
-  syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);
-  if (t)
-    *t = now.tv_sec;
-  return now.tv_sec;
-}
-
-/* NOLINTEND(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name) */
 
 /* --- runs ------------------------------------------------------------------------------------------------------------- */
 /* What a run leaves: read by the test's own hand from the kernel at the first and the last frame. */
@@ -445,8 +389,7 @@ static void flying_a_spacecraft_adds_no_system_call_to_the_loop(void **state) {
 }
 
 int main(void) {
-  void *found = dlsym(RTLD_NEXT, "clock_gettime");
-  memcpy(&libc_clock_gettime, &found, sizeof found);
+  find_libc_clock();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(three_seconds_at_1_khz_take_no_fault_and_one_switch_a_frame),
       cmocka_unit_test(two_seconds_at_5_khz_take_no_fault_and_one_switch_a_frame),
