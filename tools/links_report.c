@@ -9,7 +9,18 @@ bool orr_links_interrupted(void) {
   return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
 }
 
+/* Outside real time there is no moment at which an answer arrives. */
+static void say_asap_means_nothing(const struct orr_run *run) {
+  for (size_t i = 0; i < run->link_count; i++)
+    if (run->links[i].asap)
+      fprintf(stderr,
+              "orrery run: warning: link '%s': 'latch: asap' is for real time only; answers are applied at the "
+              "boundaries of the link\n",
+              run->links[i].name);
+}
+
 bool orr_links_batch(const struct orr_run *run, const char *path) {
+  say_asap_means_nothing(run);
   for (size_t i = 0; i < run->link_count; i++) {
     if (run->links[i].transport == ORR_TRANSPORT_LINKED || run->links[i].stand_in)
       continue;
@@ -29,6 +40,8 @@ bool orr_links_start(struct orr_session *s, bool lockstep) {
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
   sigprocmask(SIG_BLOCK, &ends, NULL);
+  if (lockstep)
+    say_asap_means_nothing(s->run);
   if (!orr_session_open_links(s, lockstep, orr_links_interrupted, message, sizeof message)) {
     fprintf(stderr, "orrery run: %s\n", message);
     return false;

@@ -141,13 +141,17 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
     return ORR_PORT_GOES_ON;
   if (take(link))
     return ORR_PORT_PEER_ENDED;
-  if (frame <= link->desc->phase || (!boundary && link->rules.due.answers < 0))
+  if (frame <= link->desc->phase)
     return ORR_PORT_GOES_ON;
+  if (!boundary) {
+    orr_rules_latch_between(&link->rules, frame, values);
+    return ORR_PORT_GOES_ON;
+  }
   enum orr_port_end end = link->lockstep ? wait_for_answer(link) : ORR_PORT_GOES_ON;
   if (end != ORR_PORT_GOES_ON)
     return end;
   enum orr_latch latch = orr_rules_latch(&link->rules, values);
-  if (latch == ORR_LATCH_APPLIED)
+  if (latch == ORR_LATCH_APPLIED || latch == ORR_LATCH_EARLY)
     return ORR_PORT_GOES_ON;
   note_silence(link, frame);
   return latch == ORR_LATCH_STOP ? ORR_PORT_SILENT : ORR_PORT_GOES_ON;

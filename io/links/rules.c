@@ -92,18 +92,33 @@ static void fall_silent(const struct orr_rules *rules, double *values) {
   }
 }
 
+/* `in_time`: the oldest frame whose answer is not late at `frame`. */
+static enum orr_latch apply_due(struct orr_rules *rules, int64_t frame, int64_t in_time, double *values) {
+  rules->late = rules->due.answers < in_time;
+  rules->applied = rules->due.answers;
+  rules->due.answers = -1;
+  rules->silent = 0;
+  rules->counts.applied++;
+  if (rules->late)
+    rules->late_ones[rules->counts.late++ % ORR_LATE_KEPT] = (struct orr_late){rules->applied, frame};
+  orr_layout_apply(&rules->layout->commands, rules->due.numbers, values);
+  return ORR_LATCH_APPLIED;
+}
+
+enum orr_latch orr_rules_latch_between(struct orr_rules *rules, int64_t frame, double *values) {
+  if (rules->due.answers < 0)
+    return ORR_LATCH_NOTHING;
+  rules->early = true;
+  return apply_due(rules, frame, rules->published, values);
+}
+
 enum orr_latch orr_rules_latch(struct orr_rules *rules, double *values) {
-  if (rules->due.answers >= 0) {
-    rules->late = !rules->asap && rules->due.answers < rules->published - rules->divisor;
-    rules->applied = rules->due.answers;
-    rules->due.answers = -1;
-    rules->silent = 0;
-    rules->counts.applied++;
-    if (rules->late)
-      rules->late_ones[rules->counts.late++ % ORR_LATE_KEPT] = (struct orr_late){rules->applied, rules->published};
-    orr_layout_apply(&rules->layout->commands, rules->due.numbers, values);
-    return ORR_LATCH_APPLIED;
-  }
+  bool early = rules->early;
+  rules->early = rules->due.answers == rules->published; /* to the frame that has just gone out */
+  if (rules->due.answers >= 0)
+    return apply_due(rules, rules->published, rules->published - rules->divisor, values);
+  if (early)
+    return ORR_LATCH_EARLY;
   rules->counts.missed++;
   if (rules->silence_frames == 0 || rules->silent == rules->silence_frames || ++rules->silent < rules->silence_frames)
     return ORR_LATCH_NOTHING;

@@ -5,7 +5,7 @@
  *
  * The answer to frame kd is applied at (k+1)d: on time. A later one is applied at the next boundary of the link, and counted late. Of
  * several that are due, the newest is applied and the others are stale. An answer to the frame just published waits for its own
- * boundary. Nothing is applied in part. [init] orr_rules_init over numbers that the caller gives; all else [rt], one thread, O(numbers).
+ * boundary. Nothing is applied in part. Under asap (real time only) an answer is applied at the first latch after it came. [init] orr_rules_init over numbers that the caller gives; all else [rt], one thread, O(numbers).
  */
 #ifndef ORR_IO_LINKS_RULES_H
 #define ORR_IO_LINKS_RULES_H
@@ -59,13 +59,19 @@ struct orr_rules {
   double *scratch; /* [commands.numbers] */
   int silent;      /* boundaries since the last command */
   bool asap;       /* an answer is due at once */
+  bool early;      /* one was applied since the last boundary, before it was due */
   bool late;       /* the command last applied */
   struct orr_late late_ones[ORR_LATE_KEPT];
   uint64_t answered[ORR_ANSWER_WINDOW / 64]; /* bit (frame / divisor) mod ORR_ANSWER_WINDOW: that frame is answered */
   struct orr_link_counts counts;
 };
 
-enum orr_latch { ORR_LATCH_NOTHING, ORR_LATCH_APPLIED, ORR_LATCH_STOP };
+enum orr_latch {
+  ORR_LATCH_NOTHING,
+  ORR_LATCH_APPLIED,
+  ORR_LATCH_EARLY, /* nothing now, for under asap it was applied before this boundary */
+  ORR_LATCH_STOP
+};
 
 /* [init] `numbers` is [3][commands.numbers]. */
 void orr_rules_init(struct orr_rules *rules, const struct orr_layout *layout, int divisor, double *numbers);
@@ -81,9 +87,12 @@ void orr_rules_refuse(struct orr_rules *rules, enum orr_refusal refusal);
 /* [rt] Whether the command for the next latch is there. */
 bool orr_rules_ready(const struct orr_rules *rules);
 
-/* [rt] At a boundary of the link after frame 0 (under asap: at every frame): applies what is due to the frame's block, or lets the
+/* [rt] At a boundary of the link after frame 0: applies what is due to the frame's block, or lets the
  * policy rule. */
 enum orr_latch orr_rules_latch(struct orr_rules *rules, double *values);
+
+/* [rt] Under asap, at a frame between boundaries: applies what has come. Late is what comes after its own boundary. */
+enum orr_latch orr_rules_latch_between(struct orr_rules *rules, int64_t frame, double *values);
 
 /* [any] What became of the frames so far. O(1). */
 struct orr_answers orr_rules_answers(const struct orr_rules *rules);

@@ -60,6 +60,26 @@ for try in 1 2 3 4 5; do
 done
 [ "$(hash_of "$dir/realtime")" = "$(hash_of "$dir/batch")" ] || fail "real time has other bits"
 
+# --- latch: asap: at the first frame after the answer came, in real time only ------------------------------------------------
+for mode in batch lockstep; do
+  [ $mode = batch ] || start_peer
+  fly --mode $mode --duration 1s --set links.fsw.latch=asap >"$dir/asap" 2>"$dir/err" || fail "asap in $mode: $(cat "$dir/err")"
+  [ "$(hash_of "$dir/asap")" = "$(hash_of "$dir/batch")" ] || fail "asap changes the bits of $mode"
+  grep -q "'latch: asap' is for real time only" "$dir/err" || fail "nobody says that asap means nothing in $mode"
+done
+wait "$peer"
+for try in 1 2 3 4 5; do
+  start_peer
+  fly --mode realtime --duration 1s --set links.fsw.latch=asap >"$dir/asap" 2>"$dir/err" || fail "asap in real time: $(cat "$dir/err")"
+  wait "$peer"
+  peer=
+  # that to the last of the ten is applied too, long before its boundary
+  grep -q '10 frames out, 10 commands applied, 0 of them late, 0 missed' "$dir/asap" && break
+  [ $try -lt 5 ] || fail "in five runs no one had every answer on time: $(grep '^link' "$dir/asap")"
+done
+[ "$(hash_of "$dir/asap")" != "$(hash_of "$dir/batch")" ] || fail "asap changes nothing in real time"
+grep -q 'asap' "$dir/err" && fail "asap is said to mean nothing in real time"
+
 # --- over UDP ---------------------------------------------------------------------------------------------------------------
 port=$((20000 + $$ % 20000))
 sed "s|transport: shm, name: /orrery.fsw|transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1]|" configs/cubesat.yaml >"$dir/udp.yaml"

@@ -432,6 +432,33 @@ static void a_peer_that_stalls_loses_no_frame_and_sees_the_last_ones_after_the_e
   orr_client_close(&c);
 }
 
+/* The answer to frame 0 comes during frame 4: applied at 5 in real time; in lockstep, where it means nothing, at 10. */
+static void asap_means_the_first_frame_in_real_time_and_nothing_in_lockstep(void **state) {
+  (void)state;
+  for (int lockstep = 0; lockstep < 2; lockstep++) {
+    struct rig r = make(lockstep ? "later" : "asap", false, "hold");
+    struct orr_client c;
+    orr_port_close(r.port); /* and opened again as the run file would have it */
+    struct orr_run_link asap = *r.port->desc;
+    char message[200];
+    asap.asap = true;
+    r.port->desc = &asap;
+    assert_true(orr_port_open(r.port, 10000000, lockstep, message, sizeof message));
+    assert_int_equal(orr_client_open(&c, r.url, 0), 0);
+    orr_flight_run(&r.flight, 5);
+    answer(&c, 0.05);
+    assert_true(torque(&r) == 0);
+    for (int frame = 5; frame <= 10; frame++) {
+      orr_flight_run(&r.flight, 1);
+      assert_true(torque(&r) == (lockstep && frame < 10 ? 0 : 0.05));
+    }
+    assert_int_equal(r.port->rules.counts.applied, 1);
+    assert_int_equal(r.port->rules.counts.missed + r.port->rules.counts.late, 0);
+    orr_client_close(&c);
+    done(&r);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_segment_describes_itself_and_is_its_owners_alone),
@@ -447,6 +474,7 @@ int main(void) {
       cmocka_unit_test(lockstep_has_the_same_bits_however_slow_the_peer_is_or_if_it_dies_and_comes_back),
       cmocka_unit_test(lockstep_without_an_answer_stops_or_goes_on_as_the_run_file_says),
       cmocka_unit_test(the_peer_ends_the_run),
+      cmocka_unit_test(asap_means_the_first_frame_in_real_time_and_nothing_in_lockstep),
       cmocka_unit_test(a_peer_that_stalls_loses_no_frame_and_sees_the_last_ones_after_the_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -275,6 +275,42 @@ static void when_commands_stop_the_policy_rules_and_pulses_are_zero_in_any_case(
   }
 }
 
+/* One answer per frame of the link, applied between boundaries: none is missed, none late, and no silence is seen. */
+static void under_asap_an_answer_is_applied_at_the_first_frame_after_it_came(void **state) {
+  (void)state;
+  struct rig r;
+  make(&r, 1, ORR_SILENCE_ZERO);
+  r.rules.asap = true;
+  orr_rules_publish(&r.rules, 0);
+  for (int64_t frame = 1; frame <= 30; frame++) {
+    bool boundary = frame % 10 == 0;
+    if (boundary)
+      orr_rules_publish(&r.rules, frame);
+    if (frame % 10 == 4)
+      command(&r, (uint64_t)(frame - 4), 0.01 * (double)frame);
+    enum orr_latch want = boundary ? ORR_LATCH_EARLY : frame % 10 == 4 ? ORR_LATCH_APPLIED : ORR_LATCH_NOTHING;
+    assert_int_equal(boundary ? latch(&r) : orr_rules_latch_between(&r.rules, frame, r.values), want);
+    if (frame % 10 == 4)
+      assert_true(r.values[TORQUE] == 0.01 * (double)frame);
+  }
+  assert_int_equal(r.rules.counts.missed + r.rules.counts.timeouts + r.rules.counts.late, 0);
+  assert_int_equal(r.rules.counts.applied, 3);
+  command(&r, 30, 0.5); /* before the latch of that frame: at once, and it is not asked for again at 40 */
+  assert_int_equal(latch(&r), ORR_LATCH_APPLIED);
+  orr_rules_publish(&r.rules, 40);
+  assert_int_equal(latch(&r), ORR_LATCH_EARLY);
+  orr_rules_publish(&r.rules, 50); /* that to 40 did not come in time */
+  assert_int_equal(latch(&r), ORR_LATCH_NOTHING);
+  assert_int_equal(r.rules.counts.missed, 1);
+  assert_int_equal(r.rules.counts.timeouts, 1);
+  command(&r, 40, 0.25);
+  assert_int_equal(orr_rules_latch_between(&r.rules, 53, r.values), ORR_LATCH_APPLIED);
+  assert_int_equal(r.rules.counts.late, 1);
+  assert_int_equal(r.rules.late_ones[0].answers, 40);
+  assert_int_equal(r.rules.late_ones[0].applied_at, 53);
+  done(&r);
+}
+
 /* Any order, any repetition: what is applied grows, was published, answers an older frame, and every offer is accounted for. */
 static void any_sequence_of_offers_is_accounted_for(void **state) {
   (void)state;
@@ -323,6 +359,7 @@ int main(void) {
       cmocka_unit_test(stale_duplicate_and_unpublished_answers_are_counted_and_never_applied),
       cmocka_unit_test(a_command_with_one_bad_number_is_refused_whole),
       cmocka_unit_test(when_commands_stop_the_policy_rules_and_pulses_are_zero_in_any_case),
+      cmocka_unit_test(under_asap_an_answer_is_applied_at_the_first_frame_after_it_came),
       cmocka_unit_test(any_sequence_of_offers_is_accounted_for),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
