@@ -176,8 +176,8 @@ build-tests: programs unit replays $(TIMING_PROGRAMS) $(B)/tests/vectors/compare
 # Programs side by side first; then, one at a time on a quiet machine, those that measure time.
 test:
 	@tools/setup build test
-	@$(SUBMAKE) $(JOBS) all build-tests
-	@$(SUBMAKE) $(JOBS) CC=gcc SANITIZE=1 DEBUG= FUZZ= programs unit replays \
+	+@$(SUBMAKE) $(JOBS) all build-tests
+	+@$(SUBMAKE) $(JOBS) CC=gcc SANITIZE=1 DEBUG= FUZZ= programs unit replays \
 	  build/sanitize/tests/vectors/compare
 	@$(RUNNER) -j $(shell nproc) -t 300 $(UNIT_PROGRAMS) $(SANITIZED) $(B)/tests/vectors/compare $(E2E) \
 	  ORRERY=$(CURDIR)/build/sanitize/orrery build/sanitize/tests/vectors/compare ORRERY=$(CURDIR)/$(B)/orrery \
@@ -185,28 +185,36 @@ test:
 
 # --- run -------------------------------------------------------------------------------------------------------------
 # An executive and flight software, two processes: over shared memory, over UDP, or in lockstep as fast as they go.
+# DURATION=5s flies so much of it; SEGMENT and PORT are where the two meet.
 FLIGHT := configs/cassini-slew.yaml
 PICTURE := build/cassini-slew.svg
-UDP_LINK := links.fsw={transport: udp, listen: "127.0.0.1:5010", allow: [127.0.0.1], rate: 100 Hz, \
+DURATION ?=
+SEGMENT ?= /orrery.cassini
+PORT ?= 5010
+UDP_LINK = links.fsw={transport: udp, listen: "127.0.0.1:$(PORT)", allow: [127.0.0.1], rate: 100 Hz, \
   telemetry: [gyro.rate, star.*, wheel_*.speed, bus.target], commands: [wheel_*.torque, jet_*.on_time], \
   timeout: {frames: 50, policy: zero}}
+SHM_LINK = $(if $(filter-out /orrery.cassini,$(SEGMENT)),--set links.fsw.name=$(SEGMENT))
 
-# $(call fly,URL,ARGUMENTS)
+# $(call fly,URL,ARGUMENTS); Ctrl-C ends both programs, and the summary is still waited for
+flown = $(strip $(B)/orrery run $(FLIGHT) $(1) $(if $(DURATION),--duration $(DURATION)))
 define fly
-@tools/setup build
-@$(SUBMAKE) $(JOBS) all
-@echo '$(B)/fsw $(1) cassini &'; $(B)/fsw $(1) cassini & peer=$$!; \
-  echo '$(B)/orrery run $(FLIGHT) $(2)'; $(B)/orrery run $(FLIGHT) $(2) --plot $(PICTURE); status=$$?; \
-  kill $$peer 2>/dev/null; wait $$peer 2>/dev/null; echo "picture     $(CURDIR)/$(PICTURE)"; exit $$status
+@trap : INT; rm -f $(PICTURE); echo '$(B)/fsw $(1) cassini &'; $(B)/fsw $(1) cassini & peer=$$!; \
+  echo '$(call flown,$(2))'; $(call flown,$(2)) --plot $(PICTURE); status=$$?; \
+  kill $$peer 2>/dev/null; wait $$peer 2>/dev/null; [ ! -f $(PICTURE) ] || echo "picture     $(CURDIR)/$(PICTURE)"; exit $$status
 endef
 
-.PHONY: run run-udp run-lockstep
+.PHONY: run run-udp run-lockstep flyable
+flyable:
+	@tools/setup build
+	+@$(SUBMAKE) $(JOBS) all
+run run-udp run-lockstep: flyable
 run:
-	$(call fly,shm:/orrery.cassini,--mode realtime)
+	$(call fly,shm:$(SEGMENT),--mode realtime $(SHM_LINK))
 run-udp:
-	$(call fly,udp:127.0.0.1:5010,--mode realtime --set '$(UDP_LINK)')
+	$(call fly,udp:127.0.0.1:$(PORT),--mode realtime --set '$(UDP_LINK)')
 run-lockstep:
-	$(call fly,shm:/orrery.cassini,--mode lockstep)
+	$(call fly,shm:$(SEGMENT),--mode lockstep $(SHM_LINK))
 
 # --- check: the quick gate ---------------------------------------------------------------------------------------------
 SOURCES := $(foreach r,core rt io tools tests,$(wildcard $(r)/*.c $(r)/*/*.c))
@@ -296,7 +304,7 @@ endif
 .PHONY: help
 help:
 	@echo 'make          build/orrery'
-	@echo 'make run      installs what is missing, builds, flies cassini in real time under flight software; run-udp, run-lockstep'
+	@echo 'make run      installs what is missing, builds, flies cassini in real time under flight software; run-udp, run-lockstep; DURATION=5s'
 	@echo 'make test     installs what is missing, builds, and runs every test'
 	@echo 'make check    the quick gate: format, warnings of gcc and clang, clang-tidy, cppcheck, rooms, objects of core'
 	@echo 'make fuzz     each fuzz target for FUZZ_SECONDS=60'

@@ -1,0 +1,90 @@
+#!/bin/sh
+# `make run`, `make run-udp`, `make run-lockstep` as a new user has them: in a tree of their own, without git, by a user without rights where this
+# one is root. What is said, the picture, the exit status, what is left behind; the two in real time for two seconds only.
+set -u
+built=$(dirname "$ORRERY")
+case ${built##*/} in release*) ;; *) exit 77 ;; esac
+dir=$(mktemp -d) || exit 1
+segment=/orrery.make_run.$$
+port=$((20000 + $$ % 20000))
+trap 'rm -rf "$dir" "/dev/shm$segment"' EXIT
+fail() {
+  echo "FAIL: $1"
+  exit 1
+}
+mkdir -p "$dir/tree/build/${built##*/}"
+cp -a Makefile core rt io tools configs "$dir/tree"
+(cd "$built" && find . -mindepth 1 -maxdepth 1 ! -name tests -exec cp -a -t "$dir/tree/build/${built##*/}" {} +) || fail "copying the build"
+cp -P build/orrery "$dir/tree/build" 2>/dev/null
+as=
+[ "$(id -u)" -eq 0 ] && chown -R 65534:65534 "$dir" && as='setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all'
+# the variables that this was made with, but not its job server
+variables=
+case ${MAKEFLAGS-} in *'-- '*) variables=${MAKEFLAGS##*-- } ;; esac
+make_in() { # LOG ARGUMENTS...
+  log=$dir/$1
+  shift
+  # shellcheck disable=SC2086
+  (cd "$dir/tree" && ulimit -l 64 && exec $as env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS HOME="$dir" make -j2 "$@" $variables SEGMENT=$segment PORT=$port) >"$log" 2>&1
+}
+said() { grep -q -e "$2" "$dir/$1" || fail "make $1 does not say '$2': $(cat "$dir/$1")"; }
+
+# a whole flight, as fast as it goes
+make_in run-lockstep run-lockstep || fail "make run-lockstep: $(cat "$dir/run-lockstep")"
+grep -q jobserver "$dir/run-lockstep" && fail "make -j2 does not reach the build: $(cat "$dir/run-lockstep")"
+said run-lockstep '^build/.*/fsw shm:.* cassini &$'
+said run-lockstep '^verdict     passed: 4 met, 0 not met, 1 not judged'
+said run-lockstep "^picture     $dir/tree/build/cassini-slew.svg"
+[ "$(grep -c 'class="p"' "$dir/tree/build/cassini-slew.svg")" -eq 5 ] || fail "the picture has not its five panels"
+
+# in real time; an overrun that is our own on a machine that is busy gets another try
+for target in run run-udp; do
+  for try in 1 2 3 4; do
+    port=$((port + 1))
+    make_in $target $target DURATION=2s
+    status=$?
+    if grep -q '^verdict     passed: 3 met, 0 not met, 2 not judged' "$dir/$target"; then
+      [ $status -eq 0 ] || fail "make $target passes with exit $status: $(cat "$dir/$target")"
+      break
+    fi
+    said $target '^NOT MET     overruns.own'
+    [ $status -ne 0 ] || fail "make $target succeeds with a verdict that failed: $(cat "$dir/$target")"
+    [ $try -lt 4 ] || fail "make $target: $(cat "$dir/$target")"
+  done
+  said $target '^overruns    own 0, '
+  said $target '^wake-up  .* [mun]s '
+  said $target '^link fsw .* 200 frames out, '
+  said $target '^picture     '
+  if [ -n "$as" ]; then
+    said $target '^warning: no SCHED_FIFO priority'
+    said $target '^warning: memory is not locked'
+    said $target '^loop .*no real-time priority'
+  fi
+done
+
+# what does not fly leaves no picture and no success
+make_in wrong run-lockstep DURATION=3m && fail "a duration in metres is a success"
+grep -q '^picture' "$dir/wrong" && fail "a run that did not fly has a picture"
+
+# Ctrl-C, to both programs and make: the summary comes, nothing stays
+(
+  cd "$dir/tree" || exit 1
+  # shellcheck disable=SC2086
+  exec setsid $as env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS HOME="$dir" python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])' make run $variables SEGMENT=$segment
+) >"$dir/ctrl-c" 2>&1 &
+group=$!
+tries=0
+until grep -q '^t = ' "$dir/ctrl-c"; do # the first plain line of its status, after five seconds
+  tries=$((tries + 1))
+  [ $tries -lt 300 ] || fail "make run does not fly: $(cat "$dir/ctrl-c")"
+  sleep 0.1
+done
+kill -INT -$group
+wait $group && fail "a run that was interrupted is a success"
+said ctrl-c '^end         stopped'
+said ctrl-c '^verdict'
+said ctrl-c '^picture'
+[ ! -e "/dev/shm$segment" ] || fail "the link's memory stays"
+exit 0
