@@ -1,6 +1,6 @@
 #!/bin/sh
 # The main job: cassini's slew under the sample flight software. One state_hash in batch (linked in), in lockstep over shared memory and over
-# UDP; flight software that is killed in the slew and started again settles it, by the policy of the link in between.
+# UDP; flight software that is killed in the slew and started again settles it, by the policy of the link in between, over both.
 set -u
 dir=$(mktemp -d) || exit 1
 name=/orrery.flight.$$
@@ -28,31 +28,45 @@ run --mode lockstep --set links.fsw.name=$name >"$dir/shm" 2>"$dir/err" || fail 
 wait "$peer" || fail "flight software over shm: $(cat "$dir/fsw")"
 [ "$(hash_of "$dir/shm")" = "$first" ] || fail "lockstep over shm has other bits than batch"
 
+over_udp() { # PORT
+  echo "links.fsw={transport: udp, listen: '127.0.0.1:$1', allow: [127.0.0.1], rate: 100 Hz,
+    telemetry: [gyro.rate, star.*, wheel_*.speed, bus.target], commands: [wheel_*.torque, jet_*.on_time], timeout: {frames: 50, policy: zero}}"
+}
 "$fsw" "udp:127.0.0.1:$port" cassini 2>"$dir/fsw" &
 peer=$!
-run --mode lockstep --set "links.fsw={transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1], rate: 100 Hz,
-  telemetry: [gyro.rate, star.*, wheel_*.speed, bus.target], commands: [wheel_*.torque, jet_*.on_time]}" \
-  >"$dir/udp" 2>"$dir/err" || fail "lockstep over UDP: $(cat "$dir/udp" "$dir/err")"
+run --mode lockstep --set "$(over_udp "$port")" >"$dir/udp" 2>"$dir/err" || fail "lockstep over UDP: $(cat "$dir/udp" "$dir/err")"
 kill "$peer" 2>/dev/null
 wait "$peer" 2>/dev/null
+peer=
 [ "$(hash_of "$dir/udp")" = "$first" ] || fail "lockstep over UDP has other bits than batch"
 
-# Killed at about 8 s of 40, in the middle of the slew; back after a second and a half, of which one is flown without commands.
-"$fsw" "shm:$name" cassini 2>/dev/null &
-peer=$!
-run --mode realtime --set links.fsw.name=$name --duration 40s --set realtime.priority=0 >"$dir/killed" 2>"$dir/err" &
-flown=$!
-sleep 8
-kill -9 "$peer"
-wait "$peer" 2>/dev/null
-sleep 1.5
-"$fsw" "shm:$name" cassini 2>/dev/null &
-peer=$!
-wait "$flown"
-grep -q '^link fsw .* 2 peers' "$dir/killed" || fail "two peers: $(cat "$dir/killed" "$dir/err")"
-grep -q 'timed out' "$dir/killed" || fail "the policy ruled nothing: $(cat "$dir/killed")"
-end=$(sed -n 's/^bus *\([0-9.e+-]*\) deg off.*/\1/p' "$dir/killed")
-awk -v e="$end" 'BEGIN { exit !(e != "" && e < 0.05) }' || fail "it does not settle again: $end deg"
+# Killed at about 8 s of 40, in the middle of the slew; back after a second and a half, of which one is flown without commands. Over shared memory and over
+# UDP, side by side.
+killed() { # LOG URL SETTING
+  "$fsw" "$2" cassini 2>/dev/null &
+  mine=$!
+  run --mode realtime --set "$3" --duration 40s --set realtime.priority=0 --set realtime.spin=0s --set realtime.phase=0s >"$dir/$1" 2>"$dir/$1.err" &
+  flown=$!
+  sleep 8
+  kill -9 "$mine"
+  wait "$mine" 2>/dev/null
+  sleep 1.5
+  "$fsw" "$2" cassini 2>/dev/null &
+  mine=$!
+  wait "$flown"
+  kill -9 "$mine" 2>/dev/null
+  wait "$mine" 2>/dev/null
+}
+killed killed-shm "shm:$name" "links.fsw.name=$name" &
+others=$!
+killed killed-udp "udp:127.0.0.1:$((port + 1))" "$(over_udp $((port + 1)))"
+wait "$others"
+for log in killed-shm killed-udp; do
+  grep -q '^link fsw .* 2 peers' "$dir/$log" || fail "$log: two peers: $(cat "$dir/$log" "$dir/$log.err")"
+  grep -q 'timed out' "$dir/$log" || fail "$log: the policy ruled nothing: $(cat "$dir/$log")"
+  end=$(sed -n 's/^bus *\([0-9.e+-]*\) deg off.*/\1/p' "$dir/$log")
+  awk -v e="$end" 'BEGIN { exit !(e != "" && e < 0.05) }' || fail "$log: it does not settle again: $end deg"
+done
 
 # what a stand-in needs is asked for
 for set in 'links.fsw.stand_in=galileo|no stand-in .galileo.; there are cassini' \

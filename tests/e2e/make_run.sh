@@ -67,6 +67,7 @@ make_in wrong run-lockstep DURATION=3m && fail "a duration in metres is a succes
 grep -q '^picture' "$dir/wrong" && fail "a run that did not fly has a picture"
 
 # Ctrl-C, to both programs and make: the summary comes, nothing stays
+: >"$dir/ctrl-c"
 (
   cd "$dir/tree" || exit 1
   # shellcheck disable=SC2086
