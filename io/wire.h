@@ -57,7 +57,8 @@ struct orr_wire_header {
   uint32_t run_pid;
   uint16_t telemetry_id, command_id; /* UDP: message ids of the first piece */
   uint32_t packet_max;               /* UDP: bytes of the longest packet */
-  uint64_t unused[4];
+  uint64_t run;                      /* any number, another for each run: so that a new one is not taken for this */
+  uint64_t unused[3];
 };
 
 struct orr_wire_run {

@@ -4,8 +4,8 @@
 
 #include "io/client/client.h"
 
-/* Writes `what: the error's text` and returns −error. */
-int orr_client_fail(struct orr_client *client, int error, const char *what);
+/* Writes `what: why`, or without `why` the error's own text, and returns −error. */
+int orr_client_fail(struct orr_client *client, int error, const char *what, const char *why);
 int64_t orr_client_now_ms(void);
 void orr_client_pause_us(long us);
 
@@ -16,12 +16,15 @@ int orr_client_copy(struct orr_client *client, const char *memory);
 
 /* The carriers. enter reads what the run says of itself, in client.memory or over client.fd (waiting `answer_ms` for each piece of it); 0 or an
  * errno: EAGAIN while it is being written, ENOENT when the run is over or silent, EPROTO for what is not a link of this version. look
- * returns 1 for a new frame, 0 for none, or the reason to end; sleep waits for one. */
+ * returns 1 for a new frame, 0 for none, or the reason to end; sleep waits for one. pulse, now and then while none comes: we live, and does the
+ * run? 0 or the reason to end. */
 int orr_client_shm_enter(struct orr_client *client);
 int orr_client_shm_look(struct orr_client *client);
 void orr_client_shm_sleep(struct orr_client *client, int64_t most_ms);
 int orr_client_shm_send(struct orr_client *client, uint64_t flags);
 void orr_client_shm_beat(struct orr_client *client);
+bool orr_client_shm_lives(const struct orr_client *client);
+int orr_client_shm_pulse(struct orr_client *client);
 void orr_client_shm_close(struct orr_client *client);
 
 int orr_client_udp_enter(struct orr_client *client, int answer_ms);
@@ -29,6 +32,7 @@ int orr_client_udp_look(struct orr_client *client);
 void orr_client_udp_sleep(struct orr_client *client, int64_t most_ms);
 int orr_client_udp_send(struct orr_client *client, uint64_t flags);
 void orr_client_udp_beat(struct orr_client *client);
+int orr_client_udp_pulse(struct orr_client *client);
 void orr_client_udp_close(struct orr_client *client);
 
 #endif

@@ -7,8 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-int orr_client_fail(struct orr_client *c, int error, const char *what) {
-  snprintf(c->error, sizeof c->error, "%s: %s", what, strerror(error));
+enum { PULSE_MS = 100 }; /* so often while nothing comes */
+
+int orr_client_fail(struct orr_client *c, int error, const char *what, const char *why) {
+  snprintf(c->error, sizeof c->error, "%s: %s", what, why ? why : strerror(error));
   return -error;
 }
 
@@ -140,6 +142,13 @@ static bool over_udp(const struct orr_client *c) { return c->fd >= 0; }
 
 static int look(struct orr_client *c) { return over_udp(c) ? orr_client_udp_look(c) : orr_client_shm_look(c); }
 
+static int pulse(struct orr_client *c, int64_t now_ms) {
+  if (now_ms < c->pulse_ms)
+    return 0;
+  c->pulse_ms = now_ms + PULSE_MS;
+  return over_udp(c) ? orr_client_udp_pulse(c) : orr_client_shm_pulse(c);
+}
+
 int orr_client_wait(struct orr_client *c, enum orr_client_how how, int most_ms) {
   enum { SPINS = 1000 };
   int64_t until_ms = -1; /* the clock is not looked at while a quick answer may do */
@@ -148,20 +157,24 @@ int orr_client_wait(struct orr_client *c, enum orr_client_how how, int most_ms) 
   for (;;) {
     for (int i = 0; i < spins; i++) {
       int status = look(c);
+      if (status == 1 && !over_udp(c))
+        orr_client_shm_beat(c);
       if (status)
         return status;
       if (!over_udp(c))
         __builtin_ia32_pause();
     }
-    if (!over_udp(c))
-      orr_client_beat(c);
     int64_t now_ms = orr_client_now_ms();
+    int status = pulse(c, now_ms);
+    if (status)
+      return status;
     if (until_ms < 0)
       until_ms = now_ms + most_ms;
     if (now_ms >= until_ms)
       return 0;
+    int64_t left_ms = until_ms - now_ms < PULSE_MS ? until_ms - now_ms : PULSE_MS;
     if (how == ORR_CLIENT_FUTEX)
-      (over_udp(c) ? orr_client_udp_sleep : orr_client_shm_sleep)(c, until_ms - now_ms);
+      (over_udp(c) ? orr_client_udp_sleep : orr_client_shm_sleep)(c, left_ms);
     else if (how == ORR_CLIENT_POLL)
       orr_client_pause_us(50);
   }

@@ -19,7 +19,7 @@
 #include "io/wire.h"
 
 enum orr_client_how {
-  ORR_CLIENT_SPIN,  /* never enters the kernel but to look at the clock: a core of its own */
+  ORR_CLIENT_SPIN, /* never sleeps: a core of its own; over shared memory no call, but ten a second while nothing comes */
   ORR_CLIENT_FUTEX, /* sleeps in the kernel (UDP: on the socket) */
   ORR_CLIENT_POLL,  /* looks, sleeps 50 µs, looks again: where nothing may wake us */
 };
@@ -64,9 +64,11 @@ struct orr_client {
   struct orr_wire_peer *peer;
   uint64_t *telemetry, *command; /* payloads, whole words */
   uint32_t seen, sent, generation;
-  bool any;     /* a frame was seen */
-  bool refused; /* UDP: nobody has that port any more */
-  int fd;       /* UDP; −1: shared memory */
+  int64_t pulse_ms; /* when to look again whether the run lives, and to say that we do */
+  bool any;         /* a frame was seen */
+  bool refused;     /* UDP: nobody has that port any more */
+  int lock_fd;      /* the segment, on which a run that lives holds a lock; 0: none */
+  int fd;           /* UDP; −1: shared memory */
   size_t out_piece, in_piece;
   uint32_t out_pieces, in_pieces;
   uint16_t counts[ORR_WIRE_PIECES_MAX];
@@ -75,11 +77,13 @@ struct orr_client {
   uint64_t newest, delivered[ORR_CLIENT_DELIVERED]; /* frames */
   uint32_t next_delivered;
   struct orr_client_kept kept[2];
-  uint64_t unsent; /* packets that the kernel did not take */
+  uint64_t unsent;  /* commands, by packets, that the kernel did not take */
+  int64_t asked_ms; /* when we asked last which run this is */
 };
 
-/* [init] Opens `shm:/name` or `udp:host:port`; tries again for `wait_ms` when nobody is there yet. A peer that was there before is replaced. 0; -EINVAL for a
- * URL that is none; -ENOENT; -EACCES; -EPROTO when what is there is not a link of this version. */
+/* [init] Opens `shm:/name` or `udp:host:port`, host an IPv4 address or a name that has one; tries again for `wait_ms` when nobody is there yet. A
+ * peer that was there before is replaced. 0; -EINVAL for a URL that is none; -EAFNOSUPPORT for an IPv6 address; -EHOSTUNREACH for a name that has no
+ * address; -ENOENT; -EACCES; -EPROTO when what is there is not a link of this version. */
 int orr_client_open(struct orr_client *client, const char *url, int wait_ms);
 /* [init] Any time, also after a failed open. The run goes on without us by its policy. */
 void orr_client_close(struct orr_client *client);
@@ -92,7 +96,8 @@ const char *orr_client_name(const struct orr_client *client, uint32_t i);
 const char *orr_client_unit(const struct orr_client *client, uint32_t i);
 
 /* [any] 1: the next frame in turn is in client.frame, its numbers are for get. 0: none for `most_ms`. -EPIPE: the run is over.
- * -EOWNERDEAD: another peer has taken our place. */
+ * -ECONNRESET: it died, or another has taken its place: close and open again, and find anew, for its layout may be another. Noticed within 0.1 s of
+ * waiting. -EOWNERDEAD: another peer has taken our place. */
 int orr_client_wait(struct orr_client *client, enum orr_client_how how, int most_ms);
 
 /* [rt] A number of the frame; NaN for a signal or element that is not there. O(1). */
@@ -102,7 +107,8 @@ double orr_client_get(const struct orr_client *client, struct orr_signal signal,
 bool orr_client_set(struct orr_client *client, struct orr_signal signal, uint32_t element, double value);
 /* [rt] Sends the command as the answer to the frame that wait found last. 0, or -EAGAIN before the first frame, -EOWNERDEAD. */
 int orr_client_send(struct orr_client *client);
-/* [rt] Says that we live, when there is nothing to command. wait and send say it too. */
+/* [rt] Says that we live, when there is nothing to command. send says it too, and wait, with each frame (over UDP, while none comes) and ten times
+ * a second. A run tells by it who hangs. */
 void orr_client_beat(struct orr_client *client);
 /* [rt] Asks the run to end. As orr_client_send. */
 int orr_client_end(struct orr_client *client);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -17,38 +18,54 @@ static int open_segment(struct orr_client *c, const char *name) {
   struct stat status;
   int fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);
   if (fd < 0)
-    return orr_client_fail(c, errno, name);
+    return orr_client_fail(c, errno, name, NULL);
   bool good = fstat(fd, &status) == 0 && status.st_size >= (off_t)ORR_WIRE_DIRECTORY_AT;
   size_t bytes = good ? (size_t)status.st_size : 0;
   void *memory = good ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
   int error = good ? errno : EAGAIN;
+  c->lock_fd = fcntl(fd, F_DUPFD_CLOEXEC, 1);
   close(fd);
   if (memory == MAP_FAILED)
-    return orr_client_fail(c, error, name);
+    return orr_client_fail(c, error, name, NULL);
   c->memory = memory;
   c->memory_bytes = bytes;
   error = orr_client_shm_enter(c);
-  return error ? orr_client_fail(c, error, name) : 0;
+  return error ? orr_client_fail(c, error, name, NULL) : 0;
+}
+
+/* Splits `host:port`. NULL, or what is wrong with it. */
+static const char *split(const char *address, char *host, size_t size, const char **port) {
+  const char *colon = strrchr(address, ':');
+  if (!colon || colon == address || (size_t)(colon - address) >= size)
+    return "a link over UDP is udp:host:port";
+  *port = colon + 1;
+  size_t digits = strspn(*port, "0123456789");
+  if (digits == 0 || digits > 5 || (*port)[digits] || atoi(*port) < 1 || atoi(*port) > 65535)
+    return "the port is a number from 1 to 65535";
+  memcpy(host, address, (size_t)(colon - address));
+  host[colon - address] = 0;
+  return NULL;
 }
 
 static int connect_to(struct orr_client *c, const char *address) {
-  char host[64];
-  const char *colon = strrchr(address, ':');
-  if (!colon || (size_t)(colon - address) >= sizeof host)
-    return orr_client_fail(c, EINVAL, address);
-  memcpy(host, address, (size_t)(colon - address));
-  host[colon - address] = 0;
+  char host[256];
+  const char *port, *wrong = split(address, host, sizeof host, &port);
+  if (wrong)
+    return orr_client_fail(c, EINVAL, address, wrong);
+  if (strchr(host, ':') || host[0] == '[')
+    return orr_client_fail(c, EAFNOSUPPORT, address, "links have no IPv6: give an IPv4 address or a name that has one");
   const struct addrinfo wanted = {.ai_family = AF_INET, .ai_socktype = SOCK_DGRAM};
   struct addrinfo *found = NULL;
-  if (getaddrinfo(host, colon + 1, &wanted, &found) != 0)
-    return orr_client_fail(c, EINVAL, address);
+  int status = getaddrinfo(host, port, &wanted, &found);
+  if (status != 0) /* a name server that does not answer now may do so later */
+    return orr_client_fail(c, status == EAI_AGAIN ? EAGAIN : EHOSTUNREACH, address, gai_strerror(status));
   c->fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   c->refused = false;
   if (c->fd >= 0) /* for the frames of a stall; what the kernel allows */
     setsockopt(c->fd, SOL_SOCKET, SO_RCVBUF, &(int){ROOM}, sizeof(int));
   int error = c->fd < 0 || connect(c->fd, found->ai_addr, found->ai_addrlen) != 0 ? errno : 0;
   freeaddrinfo(found);
-  return error ? orr_client_fail(c, error, address) : 0;
+  return error ? orr_client_fail(c, error, address, NULL) : 0;
 }
 
 static int open_socket(struct orr_client *c, const char *address) {
@@ -56,7 +73,7 @@ static int open_socket(struct orr_client *c, const char *address) {
   if (status != 0)
     return status;
   int error = orr_client_udp_enter(c, ANSWER_MS);
-  return error ? orr_client_fail(c, error, address) : 0;
+  return error ? orr_client_fail(c, error, address, NULL) : 0;
 }
 
 static int open_once(struct orr_client *c, const char *url) {
@@ -64,7 +81,7 @@ static int open_once(struct orr_client *c, const char *url) {
     return open_segment(c, url + 4);
   if (strncmp(url, "udp:", 4) == 0)
     return open_socket(c, url + 4);
-  return orr_client_fail(c, EINVAL, url);
+  return orr_client_fail(c, EINVAL, url, "a link is shm:/name or udp:host:port");
 }
 
 int orr_client_open(struct orr_client *c, const char *url, int wait_ms) {

@@ -1,13 +1,16 @@
-"""The flight software's side of a link (io/wire.h) in Python, for quick experiments. Standard library only; x86-64 or another machine whose
-stores are seen in order (shared memory is written without fences here).
+"""The flight software's side of a link (io/wire.h) in Python 3.11, for quick experiments. Standard library only; x86-64 or another machine
+whose stores are seen in order (shared memory is written without fences here).
 
     with orrery_client.open("shm:/orrery.fsw") as link:       # or "udp:127.0.0.1:5010"
         while link.wait():                                     # the next frame in turn; False when the run is over
             link.send({"wheel_x.torque": 0.02 * link["gyro.rate"][0]})
 
-link.channels describes both directions; link.frame, link.time_ns, link.answered and link.flags belong to the frame. `python3 orrery_client.py URL`
-is a minimal peer: it answers every frame with what was commanded last (zeros), and says what it saw; exit status 1 when frames were lost.
+link.channels describes both directions; link.frame, link.time_ns, link.answered and link.flags belong to the frame, link.missed counts those that
+went by unseen. wait raises TimeoutError when no frame comes, and ConnectionResetError when the run died or another took its place: then close, and
+open again. `python3 orrery_client.py URL` is a minimal peer: it answers every frame with what was commanded last (zeros), and says what it saw; exit
+status 1 when frames were lost.
 """
+import fcntl
 import functools
 import mmap
 import os
@@ -17,15 +20,16 @@ import sys
 import time
 
 MAGIC, SLOTS, NONE = 0x314B4E494C52524F, 128, 2**64 - 1
-HEADER = struct.Struct("<QIIQQq2I3I2I4IIHHI")
+HEADER = struct.Struct("<QIIQQq2I3I2I4IIHHIQ")
 CHANNEL = struct.Struct("<4I3B5x2d")
 RUN_AT, PEER_AT, DIRECTORY_AT = 128, 192, 256
 DESCRIPTION_ID, COMMAND_FLAG = 0x0FFE, 0x1000
 COMMANDS, END, BEAT, DESCRIBE = range(4)
 VERSION = 2
 ENDED = 4
+PULSE_S = 0.1  # so often, while nothing comes, we say that we live and ask whether the run does
 NAMES = ("magic order version layout_hash bytes step_ns divisor channel_count directory_at names_at names_bytes telemetry_bytes "
-         "command_bytes out_at out_slot in_at in_slot pid telemetry_id command_id packet_max").split()
+         "command_bytes out_at out_slot in_at in_slot pid telemetry_id command_id packet_max run").split()
 
 
 class Channel:
@@ -50,7 +54,7 @@ class Link:
         for row in rows:
             c = Channel(row, names)
             self.channels[c.name] = c
-        self.frame, self.time_ns, self.answered, self.flags = None, 0, NONE, 0
+        self.frame, self.time_ns, self.answered, self.flags, self.missed = None, 0, NONE, 0, 0
         self.telemetry, self.command = bytes(h["telemetry_bytes"]), bytearray(h["command_bytes"])
 
     def __getitem__(self, name):
@@ -88,72 +92,114 @@ class Link:
 
 class SharedMemory(Link):
     def __init__(self, name):
-        fd = os.open("/dev/shm" + name, os.O_RDWR)
+        self.fd = os.open("/dev/shm" + name, os.O_RDWR | os.O_CLOEXEC)
+        self.memory, self.words, self.halves, self.generation = None, None, None, None
         try:
-            self.memory = mmap.mmap(fd, 0)
-        finally:
-            os.close(fd)
+            self._enter()
+        except BaseException:
+            self.close()
+            raise
+
+    def _enter(self):
+        if os.fstat(self.fd).st_size < DIRECTORY_AT:
+            raise FileNotFoundError("the segment is still being made")
+        self.memory = mmap.mmap(self.fd, 0)
+        # one store, one load each: the other side never sees a number half written
+        self.words, self.halves = memoryview(self.memory).cast("Q"), memoryview(self.memory).cast("I")
+        if self.words[0] == 0:
+            raise FileNotFoundError("the segment is still being made")
         self._describe(self.memory)
-        if self._u32(RUN_AT + 8):
+        if self._ended() or not self._run_lives():
             raise FileNotFoundError("the run is over")
-        self.any, self.seen = False, max(0, self._u32(RUN_AT + 12) - 1)
-        self._put("<I", PEER_AT + 8, os.getpid())
-        self.generation = self._u32(PEER_AT + 12) + 1
-        self._put("<I", PEER_AT + 12, self.generation)
-        self.sent = self._u32(PEER_AT)
+        self.any, self.seen = False, max(0, self.halves[RUN_AT // 4 + 3] - 1)
+        self.halves[PEER_AT // 4 + 2] = os.getpid()
+        self.generation = (self.halves[PEER_AT // 4 + 3] + 1) % 2**32
+        self.halves[PEER_AT // 4 + 3] = self.generation
+        self.sent = self.halves[PEER_AT // 4]
 
-    def _u32(self, at):
-        return struct.unpack_from("<I", self.memory, at)[0]
+    def _ended(self):
+        return self.halves[RUN_AT // 4 + 2] != 0
 
-    def _put(self, form, at, *values):
-        struct.pack_into(form, self.memory, at, *values)
+    def _run_lives(self):
+        """A run that lives holds a lock on its segment; the kernel gives it back when it dies."""
+        try:
+            fcntl.flock(self.fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        fcntl.flock(self.fd, fcntl.LOCK_UN)
+        return False
+
+    def beat(self):
+        """We live, though we have nothing to command."""
+        self.words[PEER_AT // 8 + 2] = (self.words[PEER_AT // 8 + 2] + 1) % 2**64
 
     def _look(self):
-        newest = self._u32(RUN_AT + (16 if self._u32(RUN_AT + 8) else 0))  # the last one, once the run is over
+        newest = self.halves[RUN_AT // 4]
+        if self._ended():  # then that is one more than the last one
+            newest = self.halves[RUN_AT // 4 + 4]
         if newest == self.seen:
             return False
         following = (self.seen + 1) % 2**32
         if not self.any:  # in lockstep an older one may be awaited
-            following = min(following, self._u32(RUN_AT + 12))
+            following = min(following, self.halves[RUN_AT // 4 + 3])
         if (newest - following) % 2**32 > SLOTS - 2:
             following = (newest - SLOTS + 2) % 2**32
         at = self.header["out_at"] + self.header["out_slot"] * (following % SLOTS)
-        copy = self.memory[at : at + 40 + len(self.telemetry)]
-        sequence, *head = struct.unpack_from("<QQqQQ", copy)
-        if sequence & 1 or struct.unpack_from("<Q", self.memory, at)[0] != sequence:
+        sequence = self.words[at // 8]
+        copy = self.memory[at + 8 : at + 40 + len(self.telemetry)]
+        if sequence & 1 or self.words[at // 8] != sequence:
             return False
-        self.any, self.seen, self.telemetry = True, following, copy[40:]
-        self.frame, self.time_ns, self.answered, self.flags = head
+        self.missed += (following - self.seen - 1) % 2**32 if self.any else 0
+        self.any, self.seen, self.telemetry = True, following, copy[32:]
+        self.frame, self.time_ns, self.answered, self.flags = struct.unpack_from("<QqQQ", copy)
         return True
 
     def wait(self, timeout=5.0):
-        until = time.monotonic() + timeout
-        self._put("<Q", PEER_AT + 16, struct.unpack_from("<Q", self.memory, PEER_AT + 16)[0] + 1)
+        until, pulse = time.monotonic() + timeout, 0
         while True:
-            over = self._u32(RUN_AT + 8)
-            if self._u32(PEER_AT + 12) != self.generation:
+            over = self._ended()
+            if self.halves[PEER_AT // 4 + 3] != self.generation:
                 raise ConnectionError("another peer has taken our place")
             if self._look():
+                self.beat()
                 return True
             if over:
                 return False
-            if time.monotonic() > until:
+            now = time.monotonic()
+            if now > pulse:
+                self.beat()
+                if not self._run_lives() and not self._ended():
+                    raise ConnectionResetError("the run has died")
+                pulse = now + PULSE_S
+            if now > until:
                 raise TimeoutError("no frame")
             time.sleep(20e-6)
 
     def _send(self, end):
         self.sent = (self.sent + 1) % 2**32
         at = self.header["in_at"] + self.header["in_slot"] * (self.sent % SLOTS)
-        sequence = struct.unpack_from("<Q", self.memory, at)[0] | 1
-        self._put("<Q", at, sequence)
-        self._put("<4Q", at + 8, self.frame, self.header["layout_hash"], self.generation, VERSION << 32 | int(end))
+        sequence = self.words[at // 8] | 1
+        self.words[at // 8] = sequence
+        flags = VERSION << 32 | int(end)
+        struct.pack_into("<4Q", self.memory, at + 8, self.frame, self.header["layout_hash"], self.generation, flags)
         self.memory[at + 40 : at + 40 + len(self.command)] = bytes(self.command)
-        self._put("<Q", at, (sequence + 1) % 2**64)
-        self._put("<I", PEER_AT, self.sent)  # an executive that sleeps looks again by itself
+        self.words[at // 8] = (sequence + 1) % 2**64
+        self.beat()
+        self.halves[PEER_AT // 4] = self.sent  # an executive that sleeps looks again by itself
 
     def close(self):
-        self._put("<I", PEER_AT + 8, 0)
-        self.memory.close()
+        if self.generation is not None and self.halves[PEER_AT // 4 + 3] == self.generation:
+            self.halves[PEER_AT // 4 + 2] = 0
+        self.generation = None
+        for view in (self.words, self.halves, self.memory):
+            if isinstance(view, memoryview):
+                view.release()
+            elif view is not None:
+                view.close()
+        self.words = self.halves = self.memory = None
+        if self.fd >= 0:
+            os.close(self.fd)
+        self.fd = -1
 
 
 def _crc_table():
@@ -206,19 +252,27 @@ class Udp(Link):
     def __init__(self, host, port):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
-        self.socket.connect((host, port))
-        self.generation, self.sent, self.counts = int(time.time() * 1000) % 2**32, 0, {}
-        self._describe(self._fetch())
+        try:
+            self.socket.connect((host, port))
+            self.generation, self.sent, self.counts = int(time.time() * 1000) % 2**32, 0, {}
+            self._describe(self._fetch())
+        except BaseException:
+            self.close()
+            raise
         self.pieces, self.newest, self.delivered, self.kept = {}, -1, [], {}
-        self._packet(BEAT, 0, b"", NONE)
+        self.pulse, self.refused = 0.0, False
+        self.beat()
+
+    def _question(self, number):
+        return write_command(DESCRIPTION_ID | COMMAND_FLAG, number, DESCRIBE, number, 0, 0)
 
     def _fetch(self):
         got, number, whole = b"", 0, 1
         while len(got) < whole:
             self.socket.settimeout(0.1)
-            self.socket.send(write_command(DESCRIPTION_ID | COMMAND_FLAG, number, DESCRIBE, number, 0, 0))
+            self.socket.send(self._question(number))
             p = read_telemetry(self.socket.recv(9000))
-            if p and p[0] == DESCRIPTION_ID and p[2] == number:
+            if p and p[0] == DESCRIPTION_ID and p[2] == number and not p[1] and p[5]:
                 got, number, whole = got + p[5], number + 1, p[4]
         return got
 
@@ -227,46 +281,93 @@ class Udp(Link):
         tag = functools.reduce(lambda a, b: a ^ b, struct.unpack("<4H", struct.pack("<Q", self.header["layout_hash"])))
         return self.generation << 32 | (tag or 1) << 16 | self.sent & 0xFFFF
 
+    def _transmit(self, packet):
+        try:
+            self.socket.send(packet)
+        except ConnectionRefusedError:
+            self.refused = True  # told by the next wait, after all that came before
+
     def _packet(self, function, index, piece, answered):
         message_id = self.header["command_id"] + index
         count = self.counts[message_id] = self.counts.get(message_id, -1) + 1
-        return self.socket.send(write_command(message_id, count, function, self._sender(), self.time_ns,
-                                              answered, piece))
+        self._transmit(write_command(message_id, count, function, self._sender(), self.time_ns, answered, piece))
+
+    def beat(self):
+        """We live, though we have nothing to command."""
+        self._packet(BEAT, 0, b"", NONE)
+
+    def _ask_again(self):
+        """Which run is this? Now and then."""
+        if time.monotonic() > self.pulse:
+            self.pulse = time.monotonic() + PULSE_S
+            self._transmit(self._question(0))
 
     def _piece_bytes(self, size, overhead):
         return max(8, min(size, (self.header["packet_max"] - overhead) // 8 * 8))
 
-    def wait(self, timeout=5.0):
-        until = time.monotonic() + timeout
+    def _receive(self, seconds):
+        """A packet as read_telemetry has it, or None."""
+        self.socket.settimeout(0 if self.refused else max(1e-3, seconds))
+        try:
+            return read_telemetry(self.socket.recv(9000))
+        except ConnectionRefusedError:
+            self.refused = True
+        except (TimeoutError, BlockingIOError):
+            if self.refused:
+                raise ConnectionResetError("the run has died") from None
+        return None
+
+    def _hear(self, p):
+        """What the run says of itself: False when it is over."""
+        if p[1] & ENDED:
+            return False
+        if p[2] == 0 and len(p[5]) >= HEADER.size:
+            if dict(zip(NAMES, HEADER.unpack_from(p[5])))["run"] != self.header["run"]:
+                raise ConnectionResetError("another run has taken its place")
+            self.beat()  # only to ours: another would take us for its peer
+        return True
+
+    def _take(self, p):
+        """A piece of a frame: True when the frame is whole and new."""
         size = self.header["telemetry_bytes"]
         whole = self._piece_bytes(size, 44)
-        count = max(1, -(-size // whole))
+        count, piece, frame = max(1, -(-size // whole)), p[0] - self.header["telemetry_id"], p[2]
+        if not 0 <= piece < count or len(p[5]) != (whole if piece + 1 < count else size - piece * whole):
+            self._ask_again()  # not cut as our layout says
+            return False
+        if frame in self.delivered or frame < self.newest - self.header["divisor"]:
+            self._ask_again()
+            if frame in self.kept:
+                self._write(*self.kept[frame])
+            return False
+        here = self.pieces.setdefault(frame, {})
+        here[piece] = p[5]
+        if len(here) < count:
+            self.pieces = dict(list(self.pieces.items())[-4:])
+            return False
+        self.telemetry = b"".join(here[i] for i in range(count))
+        del self.pieces[frame]
+        self.frame, self.time_ns, self.answered, self.flags = frame, p[3], p[4], p[1]
+        if self.newest >= 0 and frame != self.newest + self.header["divisor"]:
+            self._ask_again()
+            self.missed += max(0, (frame - self.newest) // self.header["divisor"] - 1)
+        self.newest, self.delivered = max(self.newest, frame), (self.delivered + [frame])[-4:]
+        return True
+
+    def wait(self, timeout=5.0):
+        until = time.monotonic() + timeout
         while True:
-            self.socket.settimeout(max(1e-3, until - time.monotonic()))
-            try:
-                p = read_telemetry(self.socket.recv(9000))
-            except ConnectionRefusedError:
-                return False
-            if p and p[0] == DESCRIPTION_ID and p[1] & ENDED:
-                return False
-            if not p or not 0 <= p[0] - self.header["telemetry_id"] < count:
-                continue
-            frame = p[2]
-            if frame in self.delivered:
-                if frame in self.kept:
-                    self._write(*self.kept[frame])
-                continue
-            if frame < self.newest - self.header["divisor"]:
-                continue
-            here = self.pieces.setdefault(frame, {})
-            here[p[0] - self.header["telemetry_id"]] = p[5]
-            if len(here) < count:
-                continue
-            self.telemetry = b"".join(here[i] for i in range(count))
-            self.pieces = {k: v for k, v in self.pieces.items() if k > frame}
-            self.frame, self.time_ns, self.answered, self.flags = frame, p[3], p[4], p[1]
-            self.newest, self.delivered = max(self.newest, frame), (self.delivered + [frame])[-4:]
-            return True
+            p = self._receive(min(until - time.monotonic(), PULSE_S))
+            if p and p[0] == DESCRIPTION_ID:
+                if not self._hear(p):
+                    return False
+            elif p:
+                if self._take(p):
+                    return True
+            else:
+                self._ask_again()
+            if time.monotonic() > until:
+                raise TimeoutError("no frame")
 
     def _write(self, function, payload, answered):
         size = len(payload)
@@ -284,18 +385,28 @@ class Udp(Link):
         self.socket.close()
 
 
-def open(url, wait=10.0):  # noqa: A001
-    """shm:/name or udp:host:port; tries again for `wait` seconds while nobody is there."""
+def _parts(url):
+    """A URL's kind and what is after it: a name, or host and port."""
     kind, _, rest = url.partition(":")
-    if kind not in ("shm", "udp"):
+    if kind == "shm" and rest.startswith("/"):
+        return SharedMemory, (rest,)
+    host, colon, port = rest.rpartition(":")
+    if kind != "udp" or not colon or not host:
         raise ValueError("a link is shm:/name or udp:host:port, not " + url)
+    if ":" in host:
+        raise ValueError(url + ": links have no IPv6: give an IPv4 address or a name that has one")
+    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        raise ValueError(url + ": the port is a number from 1 to 65535")
+    return Udp, (host, int(port))
+
+
+def open(url, wait=10.0):  # noqa: A001
+    """shm:/name or udp:host:port, host an IPv4 address or a name that has one; tries again for `wait` seconds while nobody is there."""
+    carrier, where = _parts(url)
     until = time.monotonic() + wait
     while True:
         try:
-            if kind == "shm":
-                return SharedMemory(rest)
-            host, _, port = rest.rpartition(":")
-            return Udp(host, int(port))
+            return carrier(*where)
         except (FileNotFoundError, ConnectionRefusedError, TimeoutError):
             if time.monotonic() > until:
                 raise

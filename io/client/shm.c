@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -29,7 +30,7 @@ int orr_client_shm_enter(struct orr_client *c) {
     return EAGAIN;
   if (!orr_client_sound(&c->header, c->memory_bytes, true))
     return EPROTO;
-  if (atomic_load(&c->run->ended))
+  if (atomic_load(&c->run->ended) || !orr_client_shm_lives(c))
     return ENOENT;
   int error = orr_client_copy(c, c->memory);
   if (!error)
@@ -42,8 +43,20 @@ void orr_client_shm_close(struct orr_client *c) {
     atomic_store(&c->peer->pid, 0);
   if (c->memory)
     munmap(c->memory, c->memory_bytes);
+  if (c->lock_fd > 0)
+    close(c->lock_fd);
+  c->lock_fd = 0;
   c->memory = NULL;
   c->peer = NULL;
+}
+
+/* A run that lives holds a lock on its segment, and the kernel gives it back when it dies, however. Asked for in common, so that those who
+ * ask do not take each other for the run. */
+bool orr_client_shm_lives(const struct orr_client *c) {
+  if (c->lock_fd <= 0 || flock(c->lock_fd, LOCK_SH | LOCK_NB) != 0)
+    return true;
+  flock(c->lock_fd, LOCK_UN);
+  return false;
 }
 
 static _Atomic uint64_t *slot(const struct orr_client *c, uint32_t at, uint32_t bytes, uint32_t number) {
@@ -81,10 +94,19 @@ static bool take_next(struct orr_client *c, uint32_t newest) {
 int orr_client_shm_look(struct orr_client *c) {
   if (displaced(c))
     return -EOWNERDEAD;
+  uint32_t published = atomic_load_explicit(&c->run->published, memory_order_acquire); /* before `ended`, see there */
   if (!atomic_load_explicit(&c->run->ended, memory_order_acquire))
-    return take_next(c, atomic_load_explicit(&c->run->published, memory_order_acquire));
+    return take_next(c, published);
   /* what went out before the end is still there */
   return take_next(c, atomic_load_explicit(&c->run->last, memory_order_relaxed)) ? 1 : -EPIPE;
+}
+
+int orr_client_shm_pulse(struct orr_client *c) {
+  orr_client_shm_beat(c);
+  if (orr_client_shm_lives(c))
+    return 0;
+  int status = orr_client_shm_look(c); /* it says that it is over before it lets go */
+  return status ? status : -ECONNRESET;
 }
 
 void orr_client_shm_sleep(struct orr_client *c, int64_t most_ms) {

@@ -11,11 +11,12 @@
 
 enum { DESCRIPTION_MAX = 1 << 22 };
 
-static void write_packet(struct orr_client *c, const struct orr_wire_packet *p, const void *piece, size_t bytes) {
+static bool write_packet(struct orr_client *c, const struct orr_wire_packet *p, const void *piece, size_t bytes) {
   uint8_t packet[ORR_WIRE_PACKET_MAX];
   size_t all = orr_wire_packet_write(packet, p, piece, bytes);
-  if (send(c->fd, packet, all, MSG_NOSIGNAL) < 0)
-    c->unsent++;
+  bool sent = send(c->fd, packet, all, MSG_NOSIGNAL) >= 0;
+  c->refused |= !sent && errno == ECONNREFUSED;
+  return sent;
 }
 
 /* A datagram that is a packet: 1; none: 0; or -ECONNREFUSED when nobody is there. The kernel tells that before it gives what had come. */
@@ -37,17 +38,21 @@ static bool is_piece(const struct orr_wire_packet *p, uint64_t number) {
   return p->id == ORR_WIRE_DESCRIPTION_ID && !p->flags && p->frame == number;
 }
 
-/* Asks for a piece and waits for it, in `packet`: its bytes from *piece on, all bytes of the description in *all. */
-static int ask(struct orr_client *c, uint64_t number, int answer_ms, uint8_t *packet, const uint8_t **piece,
-               uint64_t *all) {
+static void write_question(struct orr_client *c, uint64_t number) {
   const struct orr_wire_packet question = {.id = ORR_WIRE_DESCRIPTION_ID | ORR_WIRE_ID_COMMAND,
                                            .count = (uint16_t)number,
                                            .function = ORR_WIRE_DESCRIBE,
                                            .frame = number};
+  write_packet(c, &question, NULL, 0);
+}
+
+/* Asks for a piece and waits for it, in `packet`: its bytes from *piece on, all bytes of the description in *all. */
+static int ask(struct orr_client *c, uint64_t number, int answer_ms, uint8_t *packet, const uint8_t **piece,
+               uint64_t *all) {
   struct orr_wire_packet p;
   size_t bytes;
   int64_t until_ms = orr_client_now_ms() + answer_ms;
-  write_packet(c, &question, NULL, 0);
+  write_question(c, number);
   for (;;) {
     int status = read_packet(c, packet, &p, piece, &bytes);
     if (status < 0)
@@ -143,6 +148,7 @@ void orr_client_udp_close(struct orr_client *c) {
   free(c->gathered);
   c->gathered = NULL;
   c->fd = -1;
+  c->refused = false;
 }
 
 /* ---- frames ------------------------------------------------------------------------------------------------------- */
@@ -157,10 +163,10 @@ static void write_command(struct orr_client *c, const struct orr_client_kept *k,
     size_t at = i * c->in_piece, left = c->header.command_bytes - at;
     p.id = (uint16_t)(c->header.command_id + i);
     p.count = c->counts[i]++;
-    write_packet(c, &p, (const uint8_t *)k->payload + at,
-                 function != ORR_WIRE_COMMANDS ? 0
-                 : left < c->in_piece          ? left
-                                               : c->in_piece);
+    size_t bytes = left < c->in_piece ? left : c->in_piece;
+    bool command = function == ORR_WIRE_COMMANDS;
+    bool sent = write_packet(c, &p, (const uint8_t *)k->payload + at, command ? bytes : 0);
+    c->unsent += command && !sent;
   }
 }
 
@@ -179,6 +185,50 @@ static bool is_news(const struct orr_client *c, uint64_t frame) {
   return frame > c->newest || c->newest - frame <= c->divisor;
 }
 
+/* Asks which run this is; now and then. */
+static void ask_again(struct orr_client *c) {
+  enum { APART_MS = 100 };
+  int64_t now_ms = orr_client_now_ms();
+  if (now_ms - c->asked_ms < APART_MS)
+    return;
+  c->asked_ms = now_ms;
+  write_question(c, 0);
+}
+
+/* What the run says of itself while we fly: that it is over, or, asked, which it is. Only to ours we say that we live: another would take us
+ * for its peer. */
+static int hear(struct orr_client *c, const struct orr_wire_packet *p, const uint8_t *piece, size_t bytes) {
+  struct orr_wire_header header;
+  if (p->flags & ORR_WIRE_OUT_ENDED)
+    return -EPIPE;
+  if (p->frame != 0 || bytes < sizeof header)
+    return 0;
+  memcpy(&header, piece, sizeof header);
+  if (header.run != c->header.run)
+    return -ECONNRESET;
+  orr_client_udp_beat(c);
+  return 0;
+}
+
+/* A frame, whole, that is not the next in turn may be that of another run. */
+static bool take_frame(struct orr_client *c, const struct orr_wire_packet *p) {
+  if (c->any && p->frame != c->newest + c->divisor)
+    ask_again(c);
+  if (c->any && !is_news(c, p->frame)) {
+    answer_again(c, p->frame);
+    return false;
+  }
+  c->delivered[c->next_delivered++ % ORR_CLIENT_DELIVERED] = p->frame;
+  if (!c->any || p->frame > c->newest) {
+    c->missed += c->any ? (p->frame - c->newest - 1) / c->divisor : 0;
+    c->newest = p->frame;
+  }
+  c->any = true;
+  c->frame = (struct orr_client_frame){p->frame, p->time_ns, p->answered, p->flags};
+  memcpy(c->telemetry, c->gathered, 8 * orr_wire_words(c->header.telemetry_bytes));
+  return true;
+}
+
 int orr_client_udp_look(struct orr_client *c) {
   uint8_t packet[ORR_WIRE_PACKET_MAX];
   struct orr_wire_packet p;
@@ -186,26 +236,21 @@ int orr_client_udp_look(struct orr_client *c) {
   size_t bytes;
   int status = read_packet(c, packet, &p, &piece, &bytes);
   if (status <= 0)
-    return status < 0 ? -EPIPE : 0;
+    return status < 0 ? -ECONNRESET : 0;
   if (p.id == ORR_WIRE_DESCRIPTION_ID)
-    return p.flags & ORR_WIRE_OUT_ENDED ? -EPIPE : 0;
-  if (p.id < c->header.telemetry_id || p.id >= c->header.telemetry_id + c->out_pieces ||
-      orr_wire_gather_add(&c->gather, p.frame, (uint32_t)(p.id - c->header.telemetry_id), piece, bytes,
-                          (uint8_t *)c->gathered, c->header.telemetry_bytes, c->out_piece) != 1)
-    return 0;
-  if (c->any && !is_news(c, p.frame)) {
-    answer_again(c, p.frame);
-    return 0;
-  }
-  c->delivered[c->next_delivered++ % ORR_CLIENT_DELIVERED] = p.frame;
-  if (!c->any || p.frame > c->newest) {
-    c->missed += c->any ? (p.frame - c->newest - 1) / c->divisor : 0;
-    c->newest = p.frame;
-  }
-  c->any = true;
-  c->frame = (struct orr_client_frame){p.frame, p.time_ns, p.answered, p.flags};
-  memcpy(c->telemetry, c->gathered, 8 * orr_wire_words(c->header.telemetry_bytes));
-  return 1;
+    return hear(c, &p, piece, bytes);
+  bool ours = p.id >= c->header.telemetry_id && p.id < c->header.telemetry_id + c->out_pieces;
+  int whole = ours ? orr_wire_gather_add(&c->gather, p.frame, (uint32_t)(p.id - c->header.telemetry_id), piece, bytes,
+                                         (uint8_t *)c->gathered, c->header.telemetry_bytes, c->out_piece)
+                   : -1;
+  if (whole < 0) /* not cut as our layout says */
+    ask_again(c);
+  return whole == 1 && take_frame(c, &p);
+}
+
+int orr_client_udp_pulse(struct orr_client *c) {
+  ask_again(c);
+  return 0;
 }
 
 void orr_client_udp_sleep(struct orr_client *c, int64_t most_ms) {

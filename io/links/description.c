@@ -1,6 +1,7 @@
 #include "io/links/description.h"
 
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 static size_t names_of(const struct orr_layout_side *side) {
@@ -28,6 +29,8 @@ struct orr_wire_header orr_description_header(const struct orr_layout *l, int64_
   h.in_at = h.out_at + ORR_WIRE_SLOTS * h.out_slot_bytes;
   h.segment_bytes = h.in_at + (uint64_t)ORR_WIRE_SLOTS * h.in_slot_bytes;
   h.run_pid = (uint32_t)getpid();
+  if (getrandom(&h.run, sizeof h.run, GRND_NONBLOCK) != sizeof h.run)
+    h.run = h.run_pid;
   return h;
 }
 

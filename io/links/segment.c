@@ -15,7 +15,7 @@
 /* The run that owns a segment holds a lock on it; where nobody does, its run died. */
 static bool abandoned(const char *name) {
   int fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);
-  bool free = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+  bool free = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0; /* in common with clients that ask the same */
   if (fd >= 0)
     close(fd);
   return free;

@@ -110,8 +110,11 @@ static int fly(struct orr_client *link, const struct orr_mission *m) {
     orr_client_send(link);
   }
   if (status != -EPIPE)
-    fprintf(stderr, "fsw: %s\n", status ? strerror(-status) : "no frame for five seconds");
-  return status != -EPIPE;
+    fprintf(stderr, "fsw: %s\n",
+            status == -ECONNRESET ? "the run has died; waiting for another"
+            : status              ? strerror(-status)
+                                  : "no frame for five seconds");
+  return status;
 }
 
 int main(int argc, char **argv) {
@@ -125,12 +128,15 @@ int main(int argc, char **argv) {
     return 2;
   }
   flush_denormals();
-  int status = orr_client_open(&link, argc > 1 ? argv[1] : "shm:/orrery.fsw", 10000);
-  if (status != 0) {
-    fprintf(stderr, "fsw: %s\n", link.error);
-    return 1;
-  }
-  status = fly(&link, mission);
-  orr_client_close(&link);
-  return status;
+  int status;
+  do { /* a run that died may be started again, and with another layout */
+    status = orr_client_open(&link, argc > 1 ? argv[1] : "shm:/orrery.fsw", 10000);
+    if (status != 0) {
+      fprintf(stderr, "fsw: %s\n", link.error);
+      return 1;
+    }
+    status = fly(&link, mission);
+    orr_client_close(&link);
+  } while (status == -ECONNRESET);
+  return status != -EPIPE;
 }

@@ -1,0 +1,458 @@
+/* The client library at the other end of a run, over both transports: how it waits, how it shows that it lives, what it makes of addresses, and a run
+ * that dies under it and comes back as another. What links.c and udp.c show of links is not shown again. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "io/client/client.h"
+#include "tests/support/flight.h"
+
+static const char pattern[] =
+    "orrery: 1\n"
+    "spacecraft: {bodies: {bus: {mass: 10, inertia: [2, 2, 2, 0, 0, 0], hinge: {kind: free, to: inertial},\n"
+    "  nodes: {n: {at: [0, 0, 0]}}}}}\n"
+    "actuators:\n"
+    "  wheel: {kind: reaction_wheel, node: bus.n, axis: [0, 0, 1], inertia: 0.01, max_torque: 0.1}\n"
+    "  arm: {kind: reaction_wheel, node: bus.n, axis: [1, 0, 0], inertia: 0.01, max_torque: 0.1}\n"
+    "sensors: {gyro: {kind: rate_gyro, node: bus.n, rate: 100 Hz}}\n"
+    "simulation: {step: 10 ms, duration: 10 s, initial: {bus: {rate: [0, 0, 0.1]}}}\n"
+    "links: {fsw: {%s, rate: 10 Hz, telemetry: %s, commands: %s}}\n";
+
+/* Two runs that have only their place in common: payloads of the same length that mean something else. */
+struct shape {
+  const char *telemetry, *commands;
+};
+static const struct shape one = {"[gyro.rate]", "[wheel.torque]"};
+static const struct shape other = {"[wheel.speed, wheel.friction, arm.speed]", "[arm.torque]"};
+
+enum carrier { SHM, UDP, CARRIERS };
+static const enum orr_client_how ways[] = {ORR_CLIENT_SPIN, ORR_CLIENT_FUTEX, ORR_CLIENT_POLL};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+/* Where a link is: on both sides. */
+struct place {
+  char keys[120], url[80];
+};
+
+struct rig {
+  struct place place;
+  struct orr_flight flight;
+  struct orr_port *port;
+};
+
+static void nap_ms(long ms) {
+  const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+  nanosleep(&t, NULL);
+}
+
+static double now_s(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A port that was free a moment ago. */
+static uint16_t free_port(void) {
+  struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof a;
+  int fd = socket(AF_INET, SOCK_DGRAM, 0);
+  assert_int_equal(bind(fd, (const struct sockaddr *)&a, sizeof a), 0);
+  assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &size), 0);
+  close(fd);
+  return ntohs(a.sin_port);
+}
+
+static struct place find_place(enum carrier carrier) {
+  struct place p;
+  if (carrier == UDP) {
+    uint16_t port = free_port();
+    snprintf(p.keys, sizeof p.keys, "transport: udp, listen: '127.0.0.1:%u', allow: [127.0.0.1]", (unsigned)port);
+    snprintf(p.url, sizeof p.url, "udp:127.0.0.1:%u", (unsigned)port);
+  } else {
+    snprintf(p.keys, sizeof p.keys, "transport: shm, name: /orrery.client.%d", (int)getpid());
+    snprintf(p.url, sizeof p.url, "shm:/orrery.client.%d", (int)getpid());
+  }
+  return p;
+}
+
+static struct rig make(struct place place, struct shape shape) {
+  struct rig r = {.place = place};
+  char text[2000], message[200];
+  snprintf(text, sizeof text, pattern, place.keys, shape.telemetry, shape.commands);
+  r.flight = orr_flight_make(text, NULL);
+  if (!orr_session_open_links(r.flight.session, false, NULL, message, sizeof message))
+    fail_msg("%s", message);
+  r.port = r.flight.session->links[0].outside;
+  return r;
+}
+
+static void done(struct rig *r) { orr_flight_free(&r->flight); }
+
+/* One frame of the link: ten of the run. */
+static void fly(struct rig *r) { orr_flight_run(&r->flight, 10); }
+
+/* A client that the run knows of, so that frames go to it. */
+static void open_known(struct orr_client *c, struct rig *r) {
+  assert_int_equal(orr_client_open(c, r->place.url, 5000), 0);
+  for (int i = 0; i < 5000 && r->port->desc->transport == ORR_TRANSPORT_UDP && !atomic_load(&r->port->udp.peers); i++)
+    nap_ms(1);
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------------------------ */
+
+static void each_way_of_waiting_takes_frames_in_turn(void **state) {
+  (void)state;
+  for (int carrier = 0; carrier < CARRIERS; carrier++)
+    for (int way = 0; way < WAYS; way++) {
+      struct rig r = make(find_place((enum carrier)carrier), one);
+      struct orr_client c;
+      open_known(&c, &r);
+      for (uint64_t frame = 0; frame < 300; frame += 10) {
+        fly(&r);
+        assert_int_equal(orr_client_wait(&c, ways[way], 5000), 1);
+        assert_int_equal(c.frame.number, frame);
+        assert_int_equal(orr_client_send(&c), 0);
+      }
+      assert_int_equal(c.missed, 0);
+      done(&r);
+      assert_int_equal(orr_client_wait(&c, ways[way], 5000), -EPIPE);
+      orr_client_close(&c);
+    }
+}
+
+static void each_way_of_waiting_gives_up_when_its_time_is_over(void **state) {
+  (void)state;
+  for (int carrier = 0; carrier < CARRIERS; carrier++) {
+    struct rig r = make(find_place((enum carrier)carrier), one);
+    struct orr_client c;
+    open_known(&c, &r);
+    for (int way = 0; way < WAYS; way++)
+      for (int most_ms = 0; most_ms < 300; most_ms += 130) {
+        double begin_s = now_s();
+        assert_int_equal(orr_client_wait(&c, ways[way], most_ms), 0);
+        assert_true(now_s() - begin_s > 1e-3 * (most_ms - 2)); /* whole milliseconds */
+      }
+    orr_client_close(&c);
+    done(&r);
+  }
+}
+
+struct cost {
+  long switches; /* given up the core of its own will */
+  double cpu_s;
+};
+
+static struct cost cost_now(void) {
+  struct rusage u;
+  getrusage(RUSAGE_SELF, &u);
+  return (struct cost){u.ru_nvcsw, (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+                                       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec)};
+}
+
+/* What a wait of `most_ms` for nothing costs, in a process of its own (ours has the relay's thread). */
+static struct cost wait_for_nothing(const char *url, enum orr_client_how how, int most_ms) {
+  int ends[2];
+  struct cost cost = {0};
+  assert_int_equal(pipe(ends), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    struct orr_client c;
+    if (orr_client_open(&c, url, 5000) != 0 || orr_client_wait(&c, how, 20) != 0)
+      _exit(1);
+    struct cost before = cost_now();
+    if (orr_client_wait(&c, how, most_ms) != 0)
+      _exit(2);
+    struct cost after = cost_now();
+    cost = (struct cost){after.switches - before.switches, after.cpu_s - before.cpu_s};
+    _exit(write(ends[1], &cost, sizeof cost) == sizeof cost ? 0 : 3);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  assert_int_equal(status, 0);
+  assert_int_equal(read(ends[0], &cost, sizeof cost), sizeof cost);
+  close(ends[0]);
+  close(ends[1]);
+  return cost;
+}
+
+/* Five tries: another program may take the cores meanwhile. */
+static void spinning_never_sleeps_the_futex_sleeps_long_and_polling_often(void **state) {
+  (void)state;
+  enum { MOST_MS = 400, TRIES = 5 };
+  for (int carrier = 0; carrier < CARRIERS; carrier++) {
+    struct rig r = make(find_place((enum carrier)carrier), one);
+    bool good = false;
+    for (int i = 0; i < TRIES && !good; i++) {
+      struct cost spin = wait_for_nothing(r.place.url, ORR_CLIENT_SPIN, MOST_MS);
+      struct cost futex = wait_for_nothing(r.place.url, ORR_CLIENT_FUTEX, MOST_MS);
+      struct cost poll = wait_for_nothing(r.place.url, ORR_CLIENT_POLL, MOST_MS);
+      print_message("%s: sleeps %ld, %ld, %ld; CPU ms %.1f, %.1f, %.1f\n", carrier ? "udp" : "shm", spin.switches,
+                    futex.switches, poll.switches, 1e3 * spin.cpu_s, 1e3 * futex.cpu_s, 1e3 * poll.cpu_s);
+      good = spin.switches == 0 && futex.switches > 0 && futex.switches < 20 && poll.switches > 100 &&
+             futex.cpu_s < 0.25e-3 * MOST_MS && poll.cpu_s < 0.75e-3 * MOST_MS;
+    }
+    assert_true(good);
+    done(&r);
+  }
+}
+
+/* A peer that has just gone to sleep is woken by the next frame, not by its own next look a tenth of a second later; only such a one asks the run
+ * to enter the kernel. In ten frames, once at least, whatever else the machine does. */
+static void a_peer_that_sleeps_on_the_futex_is_woken_and_no_other_is_called(void **state) {
+  (void)state;
+  enum { FRAMES = 10 };
+  for (int way = 0; way < WAYS; way++) {
+    struct rig r = make(find_place(SHM), one);
+    pid_t child = fork();
+    if (child == 0) {
+      struct orr_client c;
+      int status = orr_client_open(&c, r.place.url, 5000);
+      while (status == 0 && (status = orr_client_wait(&c, ways[way], 5000)) == 1)
+        status = orr_client_send(&c);
+      _exit(status == -EPIPE ? 0 : 1);
+    }
+    double least_s = 1;
+    int asleep = 0;
+    for (uint32_t frame = 1; frame <= FRAMES; frame++) {
+      for (int i = 0; i < 40 && !atomic_load(&r.port->shm.peer->waits); i++)
+        nap_ms(1);
+      asleep += atomic_load(&r.port->shm.peer->waits) == 1;
+      double begin_s = now_s();
+      fly(&r);
+      while (atomic_load(&r.port->shm.peer->commanded) != frame && now_s() - begin_s < 5)
+        ;
+      double took_s = now_s() - begin_s;
+      assert_true(took_s < 5);
+      least_s = took_s < least_s ? took_s : least_s;
+    }
+    if (ways[way] == ORR_CLIENT_FUTEX) {
+      assert_true(asleep > 0);
+      assert_true(least_s < 0.05);
+    } else {
+      assert_int_equal(asleep, 0);
+    }
+    done(&r);
+    int status;
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+  }
+}
+
+/* ---- showing that it lives ------------------------------------------------------------------------------------------------ */
+
+static uint64_t beats(const struct rig *r) { return atomic_load(&r->port->shm.peer->heartbeat); }
+
+static void a_peer_beats_while_it_waits_with_each_frame_and_when_it_says_so(void **state) {
+  (void)state;
+  for (int way = 0; way < WAYS; way++) {
+    struct rig r = make(find_place(SHM), one);
+    struct orr_client c;
+    open_known(&c, &r);
+    uint64_t before = beats(&r);
+    assert_int_equal(orr_client_wait(&c, ways[way], 350), 0); /* nothing comes */
+    assert_true(beats(&r) >= before + 3);
+    for (int i = 0; i < 5; i++) { /* frames that are there already, never answered */
+      before = beats(&r);
+      fly(&r);
+      assert_int_equal(orr_client_wait(&c, ways[way], 5000), 1);
+      assert_true(beats(&r) > before);
+    }
+    before = beats(&r);
+    nap_ms(250); /* it hangs */
+    assert_int_equal(beats(&r), before);
+    orr_client_beat(&c);
+    assert_int_equal(beats(&r), before + 1);
+    assert_int_equal(orr_client_send(&c), 0);
+    assert_int_equal(beats(&r), before + 2);
+    orr_client_close(&c);
+    done(&r);
+  }
+}
+
+/* ---- addresses ------------------------------------------------------------------------------------------------------------ */
+
+static void a_host_may_be_a_name(void **state) {
+  (void)state;
+  struct rig r = make(find_place(UDP), one);
+  struct orr_client c;
+  char url[80];
+  snprintf(url, sizeof url, "udp:localhost%s", strrchr(r.place.url, ':'));
+  assert_int_equal(orr_client_open(&c, url, 5000), 0);
+  assert_int_equal(orr_client_find(&c, "gyro.rate").count, 3);
+  orr_client_close(&c);
+  done(&r);
+}
+
+static void an_address_that_is_none_is_refused_with_what_would_be_one(void **state) {
+  (void)state;
+  static const struct {
+    const char *url, *says;
+    int error;
+  } wrong[] = {
+      {"udp:[::1]:5010", "no IPv6", -EAFNOSUPPORT},
+      {"udp:::1:5010", "no IPv6", -EAFNOSUPPORT},
+      {"udp:127.0.0.1", "udp:host:port", -EINVAL},
+      {"udp::5010", "udp:host:port", -EINVAL},
+      {"udp:127.0.0.1:", "from 1 to 65535", -EINVAL},
+      {"udp:127.0.0.1:0", "from 1 to 65535", -EINVAL},
+      {"udp:127.0.0.1:65536", "from 1 to 65535", -EINVAL},
+      {"udp:127.0.0.1:http", "from 1 to 65535", -EINVAL},
+      {"udp:a..b:5010", "a..b:5010: ", -EHOSTUNREACH},
+      {"shm:orrery.fsw", "shm:/name or udp:host:port", -EINVAL},
+      {"tcp:127.0.0.1:5010", "shm:/name or udp:host:port", -EINVAL},
+      {"", "shm:/name or udp:host:port", -EINVAL},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    struct orr_client c;
+    double begin_s = now_s();
+    int error = orr_client_open(&c, wrong[i].url, 20000);
+    if (error != wrong[i].error || !strstr(c.error, wrong[i].says))
+      fail_msg("%s: %d, %s", wrong[i].url, error, c.error);
+    assert_true(now_s() - begin_s < 10); /* waiting would mend nothing */
+    orr_client_close(&c);
+  }
+}
+
+/* ---- a run that dies -------------------------------------------------------------------------------------------------------- */
+
+/* A run in a process of its own: frames of the link, apart by some milliseconds, until it has had `enough` commands or is killed. */
+static pid_t start_run(struct place place, struct shape shape, uint64_t enough) {
+  pid_t child = fork();
+  if (child != 0)
+    return child;
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* it would not end by itself when a test fails */
+  struct rig r = make(place, shape);
+  while (orr_port_counts(r.port).applied < enough) {
+    fly(&r);
+    nap_ms(3);
+  }
+  struct orr_link_counts counts = orr_port_counts(r.port);
+  uint64_t wrong = counts.refused[ORR_REFUSAL_VERSION] + counts.refused[ORR_REFUSAL_MALFORMED];
+  done(&r);
+  _exit(wrong ? 1 : 0);
+}
+
+static void kill_run(pid_t run) {
+  kill(run, SIGKILL);
+  waitpid(run, NULL, 0);
+}
+
+/* Answers frames until the run is over. */
+static int fly_client(struct orr_client *c, enum orr_client_how how, const char *command) {
+  struct orr_signal signal = orr_client_find(c, command);
+  int status;
+  while ((status = orr_client_wait(c, how, 5000)) == 1) {
+    orr_client_set(c, signal, 0, 0.01);
+    orr_client_send(c);
+  }
+  return status;
+}
+
+static void take_some(struct orr_client *c, const char *url, enum orr_client_how how) {
+  assert_int_equal(orr_client_open(c, url, 10000), 0);
+  for (int i = 0; i < 5; i++) {
+    assert_int_equal(orr_client_wait(c, how, 10000), 1);
+    assert_int_equal(orr_client_send(c), 0);
+  }
+}
+
+static void a_run_that_is_killed_is_noticed_and_the_next_can_be_opened_whatever_its_layout(void **state) {
+  (void)state;
+  for (int carrier = 0; carrier < CARRIERS; carrier++)
+    for (int way = 0; way < WAYS; way++) {
+      struct place place = find_place((enum carrier)carrier);
+      struct orr_client c;
+      int status;
+      pid_t run = start_run(place, one, UINT64_MAX);
+      take_some(&c, place.url, ways[way]);
+      kill_run(run);
+      assert_int_equal(fly_client(&c, ways[way], "wheel.torque"), -ECONNRESET);
+      orr_client_close(&c);
+      assert_int_equal(orr_client_open(&c, place.url, 0), -ENOENT); /* what is left of it is no run */
+      run = start_run(place, other, 5);
+      assert_int_equal(orr_client_open(&c, place.url, 10000), 0);
+      assert_int_equal(orr_client_find(&c, "gyro.rate").count, 0);
+      assert_int_equal(orr_client_find(&c, "arm.speed").count, 1);
+      assert_int_equal(fly_client(&c, ways[way], "arm.torque"), -EPIPE);
+      orr_client_close(&c);
+      waitpid(run, &status, 0);
+      assert_int_equal(status, 0);
+    }
+}
+
+/* The client looks elsewhere meanwhile, and comes back to the same place: nothing of the new run may pass for the old one. */
+static void a_run_that_was_replaced_unseen_is_not_taken_for_the_one_before(void **state) {
+  (void)state;
+  for (int carrier = 0; carrier < CARRIERS; carrier++) {
+    struct place place = find_place((enum carrier)carrier);
+    struct orr_client c, second;
+    int status;
+    pid_t run = start_run(place, one, UINT64_MAX);
+    take_some(&c, place.url, ORR_CLIENT_FUTEX);
+    kill_run(run);
+    run = start_run(place, other, 5);
+    assert_int_equal(orr_client_open(&second, place.url, 10000), 0); /* it is there */
+    while ((status = orr_client_wait(&c, ORR_CLIENT_FUTEX, 5000)) == 1)
+      ; /* what was on its way */
+    assert_int_equal(status, -ECONNRESET);
+    orr_client_close(&c);
+    assert_int_equal(fly_client(&second, ORR_CLIENT_FUTEX, "arm.torque"), -EPIPE);
+    orr_client_close(&second);
+    waitpid(run, &status, 0);
+    assert_int_equal(status, 0);
+  }
+}
+
+/* A run that hangs is not dead. */
+static void a_run_that_is_suspended_is_waited_for(void **state) {
+  (void)state;
+  for (int carrier = 0; carrier < CARRIERS; carrier++) {
+    struct place place = find_place((enum carrier)carrier);
+    struct orr_client c;
+    int status;
+    pid_t run = start_run(place, one, 20);
+    take_some(&c, place.url, ORR_CLIENT_FUTEX);
+    kill(run, SIGSTOP);
+    while ((status = orr_client_wait(&c, ORR_CLIENT_FUTEX, 400)) == 1)
+      ;
+    assert_int_equal(status, 0);
+    kill(run, SIGCONT);
+    assert_int_equal(fly_client(&c, ORR_CLIENT_FUTEX, "wheel.torque"), -EPIPE);
+    orr_client_close(&c);
+    waitpid(run, &status, 0);
+    assert_int_equal(status, 0);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_way_of_waiting_takes_frames_in_turn),
+      cmocka_unit_test(each_way_of_waiting_gives_up_when_its_time_is_over),
+      cmocka_unit_test(spinning_never_sleeps_the_futex_sleeps_long_and_polling_often),
+      cmocka_unit_test(a_peer_that_sleeps_on_the_futex_is_woken_and_no_other_is_called),
+      cmocka_unit_test(a_peer_beats_while_it_waits_with_each_frame_and_when_it_says_so),
+      cmocka_unit_test(a_host_may_be_a_name),
+      cmocka_unit_test(an_address_that_is_none_is_refused_with_what_would_be_one),
+      cmocka_unit_test(a_run_that_is_killed_is_noticed_and_the_next_can_be_opened_whatever_its_layout),
+      cmocka_unit_test(a_run_that_was_replaced_unseen_is_not_taken_for_the_one_before),
+      cmocka_unit_test(a_run_that_is_suspended_is_waited_for),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
