@@ -152,12 +152,14 @@ static void free_transports(struct transport transports[TRANSPORTS], int slices)
 
 static const char *run_slice(const struct arguments *a, struct transport *t, int number) {
   const char *wrong = NULL;
+  struct orr_links_conditions lockstep = a->conditions, real_time = a->conditions;
+  real_time.relay_priority = a->conditions.priority > 1 ? a->conditions.priority - 1 : 0;
   for (int turn = 0; turn < SIDES && !wrong; turn++) {
     int side = (number + turn) % SIDES;
     struct orr_links_slice *slice = &t->slices[side][number];
-    wrong = orr_measure_trips(t->path[side], &a->conditions, slice);
+    wrong = orr_measure_trips(t->path[side], &lockstep, slice);
     if (!wrong && a->conditions.frames > 0)
-      wrong = orr_measure_publication(t->path[side], &a->conditions, side == LINK, slice);
+      wrong = orr_measure_publication(t->path[side], &real_time, side == LINK, slice);
   }
   return wrong;
 }

@@ -46,14 +46,15 @@ void orr_links_reap(pid_t *peer, bool kill_it) {
   *peer = 0;
 }
 
+/* A frame that was written over before it was seen has come with the next. */
 void orr_links_arrived(struct orr_links_slice *s, const struct orr_links_conditions *conditions, uint64_t frame,
                        int64_t tick_ns) {
-  int64_t now_ns = orr_clock_now_ns();
-  if (frame >= FIRST_FRAMES) {
-    int64_t off_ns = now_ns - s->last_ns - conditions->period_ns;
-    orr_histogram_add(&s->arrival, now_ns - tick_ns);
-    if (frame == s->last_frame + 1)
-      orr_histogram_add(&s->interval, off_ns < 0 ? -off_ns : off_ns);
+  int64_t now_ns = orr_clock_now_ns(), period_ns = conditions->period_ns;
+  uint64_t from = s->last_frame + 1 > FIRST_FRAMES ? s->last_frame + 1 : FIRST_FRAMES;
+  for (uint64_t i = from; i <= frame; i++) {
+    int64_t off_ns = (i == from ? now_ns - s->last_ns : 0) - period_ns;
+    orr_histogram_add(&s->arrival, now_ns - tick_ns + (int64_t)(frame - i) * period_ns);
+    orr_histogram_add(&s->interval, off_ns < 0 ? -off_ns : off_ns);
   }
   s->last_frame = frame;
   s->last_ns = now_ns;

@@ -107,7 +107,7 @@ static const char *open_link(struct orr_links_path *path, const struct orr_links
   if (path->peer < 0)
     return "no process for the peer";
   if (l->desc.transport == ORR_TRANSPORT_UDP) {
-    l->relay = (struct orr_relay){.links = {&l->port.udp}, .count = 1};
+    l->relay = (struct orr_relay){.links = {&l->port.udp}, .count = 1, .priority = conditions->relay_priority};
     if (orr_relay_start(&l->relay, conditions->core) != 0)
       return "no thread for the relay";
   }

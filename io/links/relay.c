@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <liburing.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,10 +14,16 @@
 #include "rt/clock.h"
 
 enum {
-  SPIN_NS = 30000,  /* looks this long before it sleeps */
-  TIMER_NS = 50000, /* and then looks at the rings so often */
-  SENDS = 64,       /* packets on their way at a time */
-  BUFFERS = 256,    /* for what comes: a power of two */
+  SPIN_NS = 30000,   /* what came may bring forth a frame at once (lockstep): looks so long before it sleeps */
+  EARLY_NS = 60000,  /* and so long before a frame is due: more than a wake-up takes */
+  TIMER_NS = 100000, /* looks at the rings so often where it does not know when a frame is due, or one is overdue */
+  LONG_NS = 5000000, /* and else so often, in case it shall stop */
+  SHARE = 8,         /* of a period, at most: each of the first two */
+  ALARMS = 2,
+  NEAR_NS = 20000, /* two alarms that are so near are one */
+  ABSENT = 4,      /* periods after which it no longer expects a frame */
+  SENDS = 64,      /* packets on their way at a time */
+  BUFFERS = 256,   /* for what comes: a power of two */
   BUFFER_BYTES = (int)sizeof(struct io_uring_recvmsg_out) + (int)sizeof(struct sockaddr_in) + ORR_WIRE_PACKET_MAX,
   FAREWELLS = 3,
   STRETCH_NS = 400000, /* at a real-time priority, looks so often at how busy it was, */
@@ -32,6 +39,12 @@ struct outgoing {
   uint8_t packet[ORR_WIRE_PACKET_MAX];
 };
 
+/* A timer of the ring. */
+struct alarm {
+  int64_t at_ns; /* 0: not set */
+  struct __kernel_timespec at;
+};
+
 struct mover {
   struct orr_relay *relay;
   uint32_t piece[ORR_RELAY_LINKS_MAX]; /* of the frame that each link is sending */
@@ -42,8 +55,48 @@ struct mover {
   struct outgoing *outgoing; /* [SENDS] */
   uint8_t *scratch;          /* [ORR_WIRE_PACKET_MAX] */
   bool registered;           /* the sockets: then a link's index is its file */
+  bool tells;                /* the ring says when the kernel has something for us */
+  unsigned sending;          /* sends that wait to be submitted */
+  struct alarm alarms[ALARMS];
+  int64_t came_ns;           /* the last datagram that no frame followed; 0: none */
   int64_t looked_ns, cpu_ns; /* when it last looked at how busy it was; its processor time then */
 };
+
+/* ---- when to look ------------------------------------------------------------------------------------------------------- */
+
+static int64_t less(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* In real time frames go out at even intervals, and nobody wakes this thread for them. */
+struct outlook {
+  bool now;        /* one is here, or may come any moment */
+  int64_t nap_ns;  /* if not: until it is worth looking again */
+  int64_t next_ns; /* until the one after that one may come */
+};
+
+static struct outlook link_outlook(const struct orr_udp *u, int64_t now_ns) {
+  int64_t published_ns = atomic_load_explicit(&u->published_ns, memory_order_acquire);
+  int64_t early_ns = less(EARLY_NS, u->period_ns / SHARE), late_ns = less(SPIN_NS, u->period_ns / SHARE);
+  int64_t since_ns = now_ns - published_ns + early_ns, due = since_ns / u->period_ns;
+  int64_t in_ns = since_ns - due * u->period_ns;
+  /* looked at after the time: one that came since the last look has set it, and is not the next */
+  bool here = orr_ring_used(&u->out) > 0;
+  if (published_ns == 0 || due > ABSENT)
+    return (struct outlook){here, TIMER_NS, TIMER_NS};
+  bool overdue = due > 0 && in_ns >= early_ns + late_ns;
+  return (struct outlook){here || (due > 0 && !overdue), overdue ? TIMER_NS : u->period_ns - in_ns,
+                          u->period_ns - in_ns};
+}
+
+static struct outlook look_ahead(const struct mover *m, int64_t now_ns) {
+  /* without a real-time priority this may be lockstep, where frames go out when the plant is ready */
+  int64_t most_ns = m->relay->priority > 0 ? LONG_NS : TIMER_NS;
+  struct outlook all = {now_ns - m->came_ns < SPIN_NS, most_ns, most_ns};
+  for (int i = 0; i < m->relay->count; i++) {
+    struct outlook one = link_outlook(m->relay->links[i], now_ns);
+    all = (struct outlook){all.now || one.now, less(all.nap_ns, one.nap_ns), less(all.next_ns, one.next_ns)};
+  }
+  return all;
+}
 
 /* ---- the core ---------------------------------------------------------------------------------------------------------- */
 
@@ -88,7 +141,7 @@ static bool move_plain(struct mover *m, int link) {
   struct orr_udp *u = m->relay->links[link];
   uint8_t *packet = m->outgoing[0].packet, *reply = m->scratch;
   bool busy = false;
-  for (size_t bytes; (bytes = orr_udp_send(u, &m->piece[link], packet)) > 0; busy = true)
+  for (size_t bytes; (bytes = orr_udp_send(u, &m->piece[link], packet)) > 0; m->came_ns = 0)
     send_plain(u, &u->peer, packet, bytes);
   for (int i = 0; i < AT_A_TIME; i++, busy = true) {
     struct sockaddr_in from = {0};
@@ -96,6 +149,7 @@ static bool move_plain(struct mover *m, int link) {
     ssize_t got = recvfrom(u->fd, packet, ORR_WIRE_PACKET_MAX, MSG_TRUNC, (struct sockaddr *)&from, &length);
     if (got < 0 && errno != ECONNREFUSED)
       break;
+    m->came_ns = orr_clock_now_ns();
     size_t bytes = got < 0 || got > ORR_WIRE_PACKET_MAX ? 0 : (size_t)got;
     size_t answer = orr_udp_receive(u, &from, packet, bytes, reply);
     if (answer)
@@ -105,24 +159,25 @@ static bool move_plain(struct mover *m, int link) {
 }
 
 static void run_plain(struct mover *m) {
-  int64_t busy_ns = orr_clock_now_ns();
+  struct pollfd sockets[ORR_RELAY_LINKS_MAX];
+  for (int i = 0; i < m->relay->count; i++)
+    sockets[i] = (struct pollfd){.fd = m->relay->links[i]->fd, .events = POLLIN};
   while (!atomic_load_explicit(&m->relay->stop, memory_order_relaxed)) {
     bool busy = false;
     for (int i = 0; i < m->relay->count; i++)
       busy |= move_plain(m, i);
-    int64_t now_ns = orr_clock_now_ns();
-    if (busy)
-      busy_ns = now_ns;
-    else if (now_ns - busy_ns > SPIN_NS)
-      orr_clock_sleep_until(now_ns + TIMER_NS);
+    struct outlook outlook = look_ahead(m, orr_clock_now_ns());
+    const struct timespec nap = {.tv_nsec = outlook.nap_ns};
+    if (!busy && !outlook.now)
+      ppoll(sockets, (nfds_t)m->relay->count, &nap, NULL);
     rest_if_due(m);
   }
 }
 
 /* ---- io_uring ---------------------------------------------------------------------------------------------------------- */
 
-/* user_data: a link's receive, or SENDS_FROM + an outgoing packet. */
-enum { SENDS_FROM = ORR_RELAY_LINKS_MAX };
+/* user_data: a link's receive, or SENDS_FROM + an outgoing packet, or ALARMS_FROM + an alarm. */
+enum { SENDS_FROM = ORR_RELAY_LINKS_MAX, ALARMS_FROM = SENDS_FROM + SENDS };
 
 static struct io_uring_sqe *entry(struct mover *m) {
   struct io_uring_sqe *sqe = io_uring_get_sqe(&m->ring);
@@ -165,6 +220,7 @@ static void send_from(struct mover *m, int link, struct outgoing *o, const struc
     return;
   }
   o->busy = true;
+  m->sending++;
   o->to = *to;
   o->piece = (struct iovec){o->packet, bytes};
   o->message = (struct msghdr){.msg_name = &o->to, .msg_namelen = sizeof o->to, .msg_iov = &o->piece, .msg_iovlen = 1};
@@ -174,18 +230,17 @@ static void send_from(struct mover *m, int link, struct outgoing *o, const struc
   io_uring_sqe_set_data64(sqe, SENDS_FROM + (unsigned)(o - m->outgoing) + ((unsigned long long)link << 32));
 }
 
-static bool send_all(struct mover *m) {
-  bool busy = false;
+static void send_all(struct mover *m) {
   for (int i = 0; i < m->relay->count; i++) {
     struct orr_udp *u = m->relay->links[i];
-    for (struct outgoing *o; (o = idle_outgoing(m)) != NULL; busy = true) {
+    for (struct outgoing *o; (o = idle_outgoing(m)) != NULL;) {
       size_t bytes = orr_udp_send(u, &m->piece[i], o->packet);
       if (bytes == 0)
         break;
       send_from(m, i, o, &u->peer, bytes);
+      m->came_ns = 0; /* what follows is the peer's, and it may need this core for it */
     }
   }
-  return busy;
 }
 
 static void received(struct mover *m, int link, const struct io_uring_cqe *cqe) {
@@ -209,12 +264,17 @@ static void received(struct mover *m, int link, const struct io_uring_cqe *cqe) 
   io_uring_buf_ring_advance(m->buffers, 1);
 }
 
-static bool complete(struct mover *m) {
+static void complete(struct mover *m) {
   struct io_uring_cqe *cqe;
   unsigned head, seen = 0;
+  bool came = false;
   io_uring_for_each_cqe(&m->ring, head, cqe) {
     uint64_t data = io_uring_cqe_get_data64(cqe);
     seen++;
+    if ((uint32_t)data >= ALARMS_FROM) {
+      m->alarms[(uint32_t)data - ALARMS_FROM].at_ns = 0;
+      continue;
+    }
     if ((uint32_t)data >= SENDS_FROM) {
       m->outgoing[(uint32_t)data - SENDS_FROM].busy = false;
       if (cqe->res < 0)
@@ -222,33 +282,67 @@ static bool complete(struct mover *m) {
       continue;
     }
     received(m, (int)data, cqe);
+    came = true;
     if (!(cqe->flags & IORING_CQE_F_MORE)) /* it ended: out of buffers, or an error of the peer's port */
       receive_on(m, (int)data);
   }
   io_uring_cq_advance(&m->ring, seen);
-  return seen > 0;
+  if (came)
+    m->came_ns = orr_clock_now_ns();
 }
 
 /* What a round may meet and the next one need not. */
 static bool is_passing(int error) { return error == -ETIME || error == -EINTR || error == -EAGAIN || error == -EBUSY; }
 
+/* Sees to it that the ring wakes us at `at_ns` or before. To set a timer of the processor costs more than all else of a round trip where a
+ * hypervisor has to do it: so one that is set stays, and serves the sleeps that follow. */
+static void wake_at(struct mover *m, int64_t at_ns) {
+  struct alarm *idle = NULL;
+  for (int i = 0; i < ALARMS; i++) {
+    if (m->alarms[i].at_ns == 0)
+      idle = &m->alarms[i];
+    else if (m->alarms[i].at_ns <= at_ns + NEAR_NS)
+      return;
+  }
+  struct io_uring_sqe *sqe = idle ? entry(m) : NULL;
+  if (!sqe)
+    return;
+  idle->at_ns = at_ns;
+  idle->at = (struct __kernel_timespec){at_ns / ORR_NS_PER_S, at_ns % ORR_NS_PER_S};
+  io_uring_prep_timeout(sqe, &idle->at, 0, IORING_TIMEOUT_ABS);
+  io_uring_sqe_set_data64(sqe, ALARMS_FROM + (unsigned)(idle - m->alarms));
+}
+
+/* Into the kernel when there is something to do there, and to sleep when there is nothing to expect. 0, or a negative errno. */
+static int enter(struct mover *m) {
+  int64_t now_ns = orr_clock_now_ns();
+  struct outlook outlook = look_ahead(m, now_ns);
+  unsigned sending = m->sending;
+  m->sending = 0;
+  if (!outlook.now) {
+    wake_at(m, now_ns + outlook.nap_ns);
+    /* a send is over as soon as it was submitted: sleep until one thing more happens */
+    return io_uring_submit_and_wait(&m->ring, sending + 1);
+  }
+  if (sending == 0)
+    wake_at(m, now_ns + outlook.next_ns); /* while there is time: not between a frame and its peer */
+  if (io_uring_sq_ready(&m->ring) > 0 || !m->tells || (IO_URING_READ_ONCE(*m->ring.sq.kflags) & IORING_SQ_TASKRUN))
+    return io_uring_submit_and_get_events(&m->ring);
+  __builtin_ia32_pause();
+  return 0;
+}
+
 static void run_uring(struct mover *m) {
-  int64_t busy_ns = orr_clock_now_ns();
   for (int i = 0; i < m->relay->count; i++)
     receive_on(m, i);
   while (!atomic_load_explicit(&m->relay->stop, memory_order_relaxed)) {
-    bool busy = send_all(m);
-    int64_t now_ns = orr_clock_now_ns();
-    struct __kernel_timespec timer = {.tv_nsec = TIMER_NS};
-    struct io_uring_cqe *cqe;
-    int error = busy || now_ns - busy_ns <= SPIN_NS ? io_uring_submit_and_get_events(&m->ring)
-                                                    : io_uring_submit_and_wait_timeout(&m->ring, &cqe, 1, &timer, NULL);
+    send_all(m);
+    int error = enter(m);
     if (error < 0 && !is_passing(error)) {
       atomic_store_explicit(&m->relay->failed, -error, memory_order_relaxed);
       return;
     }
-    if (complete(m) || busy)
-      busy_ns = orr_clock_now_ns();
+    complete(m);
     rest_if_due(m);
   }
 }
@@ -256,8 +350,11 @@ static void run_uring(struct mover *m) {
 /* What the kernel must have; with what is missing in `note`. */
 static bool set_up_uring(struct mover *m) {
   struct orr_relay *r = m->relay;
-  struct io_uring_params full = {.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN}, bare = {0};
+  struct io_uring_params full = {.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
+                                          IORING_SETUP_TASKRUN_FLAG},
+                         bare = {0};
   int fds[ORR_RELAY_LINKS_MAX], error = io_uring_queue_init_params(4 * SENDS, &m->ring, &full);
+  m->tells = error == 0;
   if (error == -EINVAL)
     error = io_uring_queue_init_params(4 * SENDS, &m->ring, &bare);
   if (error) {

@@ -3,8 +3,9 @@
  * orr_relay_start over opened links → orr_relay_stop, which sends what is left and says good-bye. [init], main thread.
  *
  * One io_uring for all sockets: registered, each with one multishot receive into a ring of buffers; what a round of the loop has to send
- * goes in with one call. With nothing to do the thread looks for a bounded while, then sleeps until a packet or a timer wakes it. Where the
- * kernel lacks a feature plain calls do the same, and `note` says why. If its ring fails in the run, the thread says so in `failed` and
+ * goes in with one call. Nobody wakes the thread for a frame: it looks from a little before the next one is due (a period after the last) until
+ * it is there, and for a bounded while after a datagram came; else it sleeps until a datagram or a timer wakes it. After a send it sleeps
+ * at once, for the peer may share its core. Where the kernel lacks a feature plain calls do the same, and `note` says why. If its ring fails in the run, the thread says so in `failed` and
  * leaves; the session sees that at the next latch and ends the run.
  *
  * In a real-time run the thread has a real-time priority, below that of the loop and above that of others, so that packets do not wait for

@@ -94,6 +94,7 @@ int orr_udp_prepare(struct orr_udp *u, const struct orr_run_link *desc, const st
                         .applied = ORR_WIRE_NONE};
   u->out_piece = orr_wire_piece_bytes(desc->telemetry_id, layout->telemetry.bytes, desc->packet_max);
   u->in_piece = orr_wire_piece_bytes(desc->command_id, layout->commands.bytes, desc->packet_max);
+  u->period_ns = step_ns * desc->divisor;
   u->out_pieces = orr_wire_pieces(layout->telemetry.bytes, u->out_piece);
   u->in_pieces = orr_wire_pieces(layout->commands.bytes, u->in_piece);
   if (u->out_pieces > ORR_WIRE_PIECES_MAX || u->in_pieces > ORR_WIRE_PIECES_MAX)

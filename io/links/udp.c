@@ -23,6 +23,7 @@ void orr_udp_publish(struct orr_udp *u, const uint64_t head[ORR_WIRE_OUT_WORDS],
   memcpy(to + ORR_WIRE_OUT_WORDS, payload, 8 * orr_wire_words(u->layout->telemetry.bytes));
   u->before = orr_ring_used(&u->in);
   hand_over(u, to);
+  atomic_store_explicit(&u->published_ns, orr_clock_now_ns(), memory_order_release); /* so that the next is expected */
 }
 
 void orr_udp_repeat(struct orr_udp *u) {

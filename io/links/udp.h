@@ -30,6 +30,7 @@ struct orr_udp {
   /* fixed */
   size_t out_piece, in_piece;
   uint32_t out_pieces, in_pieces;
+  int64_t period_ns;    /* of the link's frames in real time */
   uint8_t *description; /* header, directory, names: what a peer may ask for */
   size_t description_bytes, description_piece;
   /* between the threads */
@@ -39,6 +40,7 @@ struct orr_udp {
   _Atomic uint64_t refused[ORR_REFUSALS];
   _Atomic uint64_t unsent_full; /* packets that the kernel did not take: buffers full */
   _Atomic uint64_t unsent;      /* the same for another reason, */
+  _Atomic int64_t published_ns; /* when the newest frame was handed over; 0: none yet */
   _Atomic int send_error;       /* the last of those */
   /* the rt thread's */
   uint64_t *last[2]; /* [ORR_WIRE_OUT_WORDS + words] the newest frame and the one before, for lockstep */
