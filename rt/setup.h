@@ -63,7 +63,8 @@ void orr_setup_keep_off(int core, cpu_set_t *before, struct orr_lacks *lacks);
 /* [init] Lets every present thread of this process run where `before` says. */
 void orr_setup_let_back(const cpu_set_t *before);
 
-/* [init] The calling thread: bound to `core` (−1: not), SCHED_FIFO at `priority` (0: not), all signals blocked, denormals flushed. */
+/* [init] The calling thread: bound to `core` (−1: not), SCHED_FIFO at `priority` (0: not), signals blocked but for its own faults',
+ * denormals flushed. */
 void orr_setup_real_time(int core, int priority, struct orr_lacks *lacks);
 
 /* Touched below the caller's frame, so that no stage takes a page fault for its stack. */

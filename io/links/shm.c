@@ -77,6 +77,14 @@ static bool take_one(struct orr_shm *shm, struct orr_rules *rules, uint32_t numb
   return true;
 }
 
+/* The count never goes back: a store in pieces, or garbage. Found there twice, it goes on from there. */
+static void take_back(struct orr_shm *shm, struct orr_rules *rules, uint32_t newest) {
+  orr_rules_refuse(rules, ORR_REFUSAL_MALFORMED);
+  if (newest == shm->odd)
+    shm->seen = newest;
+  shm->odd = newest;
+}
+
 bool orr_shm_take(struct orr_shm *shm, struct orr_rules *rules) {
   bool end = false;
   uint32_t newest = atomic_load_explicit(&shm->peer->commanded, memory_order_acquire);
@@ -86,7 +94,11 @@ bool orr_shm_take(struct orr_shm *shm, struct orr_rules *rules) {
     rules->counts.peers++;
   }
   uint32_t waiting = newest - shm->seen;
-  if (waiting > ORR_WIRE_SLOTS) { /* overwritten, or a number that makes no sense */
+  if ((int32_t)waiting < 0) {
+    take_back(shm, rules, newest);
+    return false;
+  }
+  if (waiting > ORR_WIRE_SLOTS) { /* overwritten */
     rules->counts.refused[ORR_REFUSAL_DROPPED] += waiting - ORR_WIRE_SLOTS;
     shm->seen = newest - ORR_WIRE_SLOTS;
   }
@@ -95,6 +107,7 @@ bool orr_shm_take(struct orr_shm *shm, struct orr_rules *rules) {
       orr_rules_refuse(rules, ORR_REFUSAL_DROPPED);
     shm->seen++;
   }
+  shm->odd = newest;
   return end;
 }
 

@@ -23,6 +23,7 @@ struct orr_shm {
   size_t out_slot_bytes, in_slot_bytes;
   uint32_t published, seen; /* frames out; commands looked at */
   uint32_t before;     /* the newest command that was there before the newest frame went out, and so cannot answer it */
+  uint32_t odd;        /* the count of commands at the last look, also when it had gone back */
   uint32_t generation; /* of the peer */
   uint64_t *payload;   /* of a command, whole words */
 };

@@ -293,6 +293,41 @@ static void each_fault_is_counted_by_its_cause_and_leaves_the_bits_as_they_were(
         assert_true(fly_with_fault((struct shape){t, lockstep, 0, "hold"}, fault, 3) == hash);
 }
 
+/* Over shared memory the count of commands may be anything. */
+static void a_count_that_goes_back_is_counted_once_and_taken_up_where_it_stays(void **state) {
+  (void)state;
+  struct rig r = make((struct shape){SHM, false, 0, "hold"});
+  struct peer p;
+  enter(&p, &r);
+  fly(&r);
+  for (int k = 0; k < 5; k++) {
+    answer(&p, (uint64_t)(k * DIVISOR), 0.01 * (k + 1));
+    fly(&r);
+  }
+  uint32_t good = atomic_load(&p.client.peer->commanded);
+  atomic_store(&p.client.peer->commanded, 0);
+  fly(&r);
+  assert_int_equal(refused(&r, ORR_REFUSAL_MALFORMED), 1);
+  atomic_store(&p.client.peer->commanded, good);
+  see(&p, 5 * DIVISOR);
+  answer(&p, 6 * DIVISOR, 0.07);
+  fly(&r);
+  assert_true(torque(&r) == 0.07);
+  atomic_store(&p.client.peer->commanded, 1);
+  p.client.sent = 1;
+  fly(&r);
+  fly(&r);
+  see(&p, 7 * DIVISOR);
+  see(&p, 8 * DIVISOR);
+  answer(&p, 9 * DIVISOR, 0.08);
+  fly(&r);
+  assert_true(torque(&r) == 0.08);
+  assert_int_equal(refused(&r, ORR_REFUSAL_MALFORMED), 3);
+  assert_int_equal(refused(&r, ORR_REFUSAL_DROPPED) + refused(&r, ORR_REFUSAL_STALE), 0);
+  orr_client_close(&p.client);
+  done(&r);
+}
+
 /* Over UDP the bytes may be wrong, too, and the sender another one. */
 static void a_wrong_sum_or_another_sender_is_counted_and_does_not_lead_frames_away(void **state) {
   (void)state;
@@ -753,6 +788,7 @@ static void a_suspended_peer_over_udp_holds_up_nobody_and_recovers(void **state)
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_fault_is_counted_by_its_cause_and_leaves_the_bits_as_they_were),
+      cmocka_unit_test(a_count_that_goes_back_is_counted_once_and_taken_up_where_it_stays),
       cmocka_unit_test(a_wrong_sum_or_another_sender_is_counted_and_does_not_lead_frames_away),
       cmocka_unit_test(a_flood_of_replays_displaces_no_good_answer),
       cmocka_unit_test(a_late_answer_is_applied_late_and_recorded_with_its_frame),

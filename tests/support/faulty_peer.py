@@ -1,0 +1,138 @@
+"""Flight software with faults, in real time or lockstep: answers each frame with the torque and on-time it is told, and does wrong when told.
+
+    faulty_peer.py URL torque=0.02 on_time=1 from=300 to=800 faults=nan,range,… late=300,600 die=500 stop_after=30 truncate=300 end=900
+
+faults   one of the list in turn before each good answer to frames `from` to `to`: nan inf range layout version foreign future replay old sum
+late     the answer to these frames comes after 25 ms, and those to the frames that went out meanwhile not at all
+die, truncate, end   at this frame: SIGKILL to itself; the segment cut to nothing; the run told to end
+stop_after   so many answers: SIGSTOP to itself
+
+Prints how often it committed which fault, as JSON.
+"""
+import json
+import math
+import os
+import signal
+import struct
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "io", "client"))
+import orrery_client  # noqa: E402
+
+OLDEST_KEPT = 50
+
+
+class Faulty:
+    def __init__(self, url, options):
+        self.link = orrery_client.open(url)
+        self.udp = url.startswith("udp:")
+        self.options = options
+        self.torque = next(n for n, c in self.link.channels.items() if c.direction and n.endswith(".torque"))
+        self.on_time = next(n for n, c in self.link.channels.items() if c.direction and n.endswith(".on_time"))
+        self.sent, self.done, self.answers = [], {}, 0
+
+    def write(self, payload, answers, generation=0, layout=0, version=0, spoil=False):
+        """A command as the client writes it but for what is asked for; remembered for replays when it is good."""
+        link, h = self.link, self.link.header
+        if self.udp:
+            word = link._sender() - (generation << 32) ^ layout << 16
+            packet = bytearray(orrery_client.write_command(h["command_id"], 0, orrery_client.COMMANDS, word, link.time_ns, answers, payload))
+            packet[0] ^= version << 5
+            if spoil:
+                packet[-1] ^= 1
+            packet[7] = 0
+            packet[7] = orrery_client._xor(packet)
+            self.put(bytes(packet))
+            return bytes(packet)
+        flags = orrery_client.VERSION + version << 32
+        words = struct.pack("<4Q", answers, h["layout_hash"] ^ layout, link.generation - generation, flags) + payload
+        self.put(words)
+        return words
+
+    def put(self, raw):
+        link = self.link
+        link.sent = (link.sent + 1) % 2**32
+        if self.udp:
+            link.socket.send(raw)
+            return
+        at = link.header["in_at"] + link.header["in_slot"] * (link.sent % orrery_client.SLOTS)
+        sequence = struct.unpack_from("<Q", link.memory, at)[0] | 1
+        link._put("<Q", at, sequence)
+        link.memory[at + 8 : at + 8 + len(raw)] = raw
+        link._put("<Q", at, (sequence + 1) % 2**64)
+        link._put("<I", orrery_client.PEER_AT, link.sent)
+
+    def payload(self, torque, on_time):
+        self.link._fill({self.torque: torque, self.on_time: on_time})
+        return bytes(self.link.command)
+
+    def commit(self, fault):
+        good, wrong, frame = float(self.options.get("torque", 0)), 0.09, self.link.frame
+        p = self.payload
+        if fault == "nan":
+            self.write(p(math.nan, 0), frame)
+        elif fault == "inf":
+            self.write(p(good, math.inf), frame)
+        elif fault == "range":
+            self.write(p(wrong, -1e-9), frame)
+        elif fault == "layout":
+            self.write(p(wrong, 0), frame, layout=1)
+        elif fault == "version":
+            self.write(p(wrong, 0), frame, version=1)
+        elif fault == "foreign":
+            self.write(p(wrong, 0), frame, generation=1)
+        elif fault == "future":
+            self.write(p(wrong, 0), frame + 1)
+        elif fault == "sum":
+            self.write(p(wrong, 0), frame, spoil=True)
+        elif fault == "replay":
+            self.put(self.sent[-1])
+        elif fault == "old":
+            self.put(self.sent[0])
+        else:
+            raise ValueError(fault)
+        self.done[fault] = self.done.get(fault, 0) + 1
+
+    def skip(self):
+        try:
+            while self.link.wait(1e-3):
+                pass
+        except TimeoutError:
+            pass
+
+    def at(self, name):
+        return name in self.options and self.link.frame >= int(self.options[name])
+
+    def answer(self):
+        link, options = self.link, self.options
+        late = link.frame in [int(f) for f in options.get("late", "").split(",") if f]
+        if self.at("die"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.answers == int(options.get("stop_after", -1)):
+            os.kill(os.getpid(), signal.SIGSTOP)
+        if self.at("truncate"):
+            os.truncate("/dev/shm" + sys.argv[1][4:], 0)
+            os._exit(0)
+        if self.at("end"):
+            link.send(end=True)
+            return
+        faults = options.get("faults", "").split(",")
+        if faults[0] and int(options["from"]) <= link.frame <= int(options["to"]):
+            self.commit(faults[link.frame // int(link.header["divisor"]) % len(faults)])
+        self.answers += 1
+        frame = link.frame
+        if late:
+            time.sleep(0.025)
+        raw = self.write(self.payload(float(options.get("torque", 0)), float(options.get("on_time", 0))), frame)
+        self.sent = (self.sent + [raw])[-OLDEST_KEPT:]
+        if late:
+            self.skip()
+
+    def fly(self):
+        while self.link.wait(20):
+            self.answer()
+        print(json.dumps(self.done))
+
+
+Faulty(sys.argv[1], dict(word.split("=", 1) for word in sys.argv[2:])).fly()
