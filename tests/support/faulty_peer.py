@@ -57,11 +57,11 @@ class Faulty:
             link.socket.send(raw)
             return
         at = link.header["in_at"] + link.header["in_slot"] * (link.sent % orrery_client.SLOTS)
-        sequence = struct.unpack_from("<Q", link.memory, at)[0] | 1
-        link._put("<Q", at, sequence)
+        sequence = link.words[at // 8] | 1
+        link.words[at // 8] = sequence
         link.memory[at + 8 : at + 8 + len(raw)] = raw
-        link._put("<Q", at, (sequence + 1) % 2**64)
-        link._put("<I", orrery_client.PEER_AT, link.sent)
+        link.words[at // 8] = (sequence + 1) % 2**64
+        link.halves[orrery_client.PEER_AT // 4] = link.sent
 
     def payload(self, torque, on_time):
         self.link._fill({self.torque: torque, self.on_time: on_time})
