@@ -6,7 +6,7 @@ whose stores are seen in order (shared memory is written without fences here).
             link.send({"wheel_x.torque": 0.02 * link["gyro.rate"][0]})
 
 link.channels describes both directions; link.frame, link.time_ns, link.answered and link.flags belong to the frame, link.missed counts those that
-went by unseen. wait raises TimeoutError when no frame comes, and ConnectionResetError when the run died or another took its place: then close, and
+went by unseen. open raises NotALink for what is none. wait raises TimeoutError when no frame comes, and ConnectionResetError when the run died or another took its place: then close, and
 open again. `python3 orrery_client.py URL` is a minimal peer: it answers every frame with what was commanded last (zeros), and says what it saw; exit
 status 1 when frames were lost.
 """
@@ -27,29 +27,69 @@ DESCRIPTION_ID, COMMAND_FLAG = 0x0FFE, 0x1000
 COMMANDS, END, BEAT, DESCRIBE = range(4)
 VERSION = 2
 ENDED = 4
+PAYLOAD_MAX, PACKET_MAX, PIECES_MAX, DESCRIPTION_MAX = 1 << 16, 8192, 64, 1 << 22
 PULSE_S = 0.1  # so often, while nothing comes, we say that we live and ask whether the run does
 NAMES = ("magic order version layout_hash bytes step_ns divisor channel_count directory_at names_at names_bytes telemetry_bytes "
          "command_bytes out_at out_slot in_at in_slot pid telemetry_id command_id packet_max run").split()
 
 
+class NotALink(ValueError):
+    """What is there is not a link of this version, or contradicts itself."""
+
+
 class Channel:
     def __init__(self, row, names):
-        text = lambda at: names[at : names.index(b"\0", at)].decode()
+        text = lambda at: names[at : names.index(b"\0", at)].decode(errors="replace")
         name, unit, self.count, self.offset, self.type, self.direction, self.hold, self.low, self.high = row
         self.name, self.unit = text(name), text(unit)
         self.format = "<%d%s" % (self.count, "dqB"[self.type])
 
 
+def _inside(at, size, whole):
+    return at % 4 == 0 and at <= whole and size <= whole - at
+
+
+def _slot_bytes(payload):
+    return (8 * (5 + -(-payload // 8)) + 63) // 64 * 64
+
+
+def _header(memory):
+    if len(memory) < HEADER.size:
+        raise NotALink("too short")
+    return dict(zip(NAMES, HEADER.unpack_from(memory, 0)))
+
+
+def _sound(h, size):
+    """Whether all that the header speaks of lies within `size` bytes."""
+    return (h["magic"] == MAGIC and h["order"] == 0x01020304 and h["version"] == VERSION and h["bytes"] == size
+            and h["telemetry_bytes"] <= PAYLOAD_MAX and h["command_bytes"] <= PAYLOAD_MAX and h["divisor"] > 0
+            and h["directory_at"] % 8 == 0 and _inside(h["directory_at"], h["channel_count"] * CHANNEL.size, size)
+            and h["names_bytes"] > 0 and h["names_at"] <= size and h["names_bytes"] <= size - h["names_at"])
+
+
+def _slots_sound(h):
+    return all(h[slot] == _slot_bytes(h[payload]) and h[at] % 64 == 0 and _inside(h[at], SLOTS * h[slot], h["bytes"])
+               for at, slot, payload in (("out_at", "out_slot", "telemetry_bytes"), ("in_at", "in_slot", "command_bytes")))
+
+
+def _channel_sound(row, h):
+    name_at, unit_at, count, offset, kind, direction = row[:6]
+    limit = h["command_bytes" if direction else "telemetry_bytes"]
+    return (kind <= 2 and direction <= 1 and offset + count * (1 if kind == 2 else 8) <= limit
+            and name_at < h["names_bytes"] and unit_at < h["names_bytes"])
+
+
 class Link:
-    """What both carriers share. Raises ValueError for what is no link, ConnectionError when another peer took our place."""
+    """What both carriers share. Raises NotALink for what is none, ConnectionError when another peer took our place."""
 
     def _describe(self, memory):
-        self.header = dict(zip(NAMES, HEADER.unpack_from(memory, 0)))
-        h = self.header
-        if h["magic"] != MAGIC or h["order"] != 0x01020304 or h["version"] != VERSION:
-            raise ValueError("not a link of this version")
-        names = bytes(memory[h["names_at"] : h["names_at"] + h["names_bytes"]])
+        h = self.header = _header(memory)
+        if not _sound(h, len(memory)):
+            raise NotALink("not a link of this version")
+        names = bytes(memory[h["names_at"] : h["names_at"] + h["names_bytes"]]) + b"\0"
         rows = [CHANNEL.unpack_from(memory, h["directory_at"] + i * CHANNEL.size) for i in range(h["channel_count"])]
+        if not all(_channel_sound(row, h) for row in rows):
+            raise NotALink("a channel lies outside its payload")
         self.channels = {}
         for row in rows:
             c = Channel(row, names)
@@ -105,10 +145,14 @@ class SharedMemory(Link):
             raise FileNotFoundError("the segment is still being made")
         self.memory = mmap.mmap(self.fd, 0)
         # one store, one load each: the other side never sees a number half written
-        self.words, self.halves = memoryview(self.memory).cast("Q"), memoryview(self.memory).cast("I")
+        whole = len(self.memory) // 8 * 8
+        with memoryview(self.memory) as view:
+            self.words, self.halves = view[:whole].cast("Q"), view[:whole].cast("I")
         if self.words[0] == 0:
             raise FileNotFoundError("the segment is still being made")
         self._describe(self.memory)
+        if not _slots_sound(self.header):
+            raise NotALink("a slot lies outside the segment")
         if self._ended() or not self._run_lives():
             raise FileNotFoundError("the run is over")
         self.any, self.seen = False, max(0, self.halves[RUN_AT // 4 + 3] - 1)
@@ -256,6 +300,7 @@ class Udp(Link):
             self.socket.connect((host, port))
             self.generation, self.sent, self.counts = int(time.time() * 1000) % 2**32, 0, {}
             self._describe(self._fetch())
+            self._judge_packets()
         except BaseException:
             self.close()
             raise
@@ -274,7 +319,19 @@ class Udp(Link):
             p = read_telemetry(self.socket.recv(9000))
             if p and p[0] == DESCRIPTION_ID and p[2] == number and not p[1] and p[5]:
                 got, number, whole = got + p[5], number + 1, p[4]
+            if len(got) > whole or whole > DESCRIPTION_MAX:
+                raise NotALink("a description without end")
         return got
+
+    def _judge_packets(self):
+        """All pieces of a payload have message ids of one kind, none of them the description's."""
+        h = self.header
+        if not 100 <= h["packet_max"] <= PACKET_MAX:
+            raise NotALink("packets of no possible length")
+        for key, kind, size, overhead in (("telemetry_id", 1, h["telemetry_bytes"], 44), ("command_id", 3, h["command_bytes"], 36)):
+            pieces = max(1, -(-size // self._piece_bytes(size, overhead)))
+            if h[key] >> 11 != kind or pieces > PIECES_MAX or (h[key] & 0x7FF) + pieces > DESCRIPTION_ID & 0x7FF:
+                raise NotALink("message ids that are none")
 
     def _sender(self):
         """The frame word of a command: generation, tag of the layout, count."""
