@@ -21,7 +21,7 @@ static double links(const struct orr_session *s, enum orr_measure which) {
   for (size_t i = 0; i < s->run->link_count; i++) {
     if (!s->links[i].outside)
       continue;
-    const struct orr_link_counts *c = &s->links[i].outside->rules.counts;
+    const struct orr_link_counts counts = orr_port_counts(s->links[i].outside), *c = &counts;
     any = true;
     sum += which == ORR_MEASURE_LINKS_LATE       ? (double)c->late
            : which == ORR_MEASURE_LINKS_MISSED   ? (double)c->missed

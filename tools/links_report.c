@@ -6,7 +6,8 @@
 
 bool orr_links_interrupted(void) {
   sigset_t pending;
-  return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
+  return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+                                       sigismember(&pending, SIGHUP) == 1);
 }
 
 /* Outside real time there is no moment at which an answer arrives. */
@@ -39,6 +40,7 @@ bool orr_links_start(struct orr_session *s, bool lockstep) {
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGHUP);
   sigprocmask(SIG_BLOCK, &ends, NULL);
   if (lockstep)
     say_asap_means_nothing(s->run);
@@ -55,8 +57,10 @@ bool orr_links_start(struct orr_session *s, bool lockstep) {
     fprintf(stderr, "link '%s' at %s waits for flight software\n", s->run->links[i].name, message);
   }
   int without = orr_session_wait_for_peers(s);
-  if (orr_links_interrupted())
+  if (orr_links_interrupted()) {
+    fputs("orrery run: ended by a signal before the first frame: it still waited for flight software\n", stderr);
     return false;
+  }
   if (without >= 0)
     fprintf(stderr, "link '%s': no flight software came in %.9g s; going on without\n", s->run->links[without].name,
             1e-9 * (double)s->run->links[without].wait_ns);

@@ -6,7 +6,7 @@
 
 #include "io/session.h"
 
-/* Whether SIGINT or SIGTERM, which orr_links_start has blocked, is pending. */
+/* Whether SIGINT, SIGTERM or SIGHUP, which orr_links_start has blocked, is pending. */
 bool orr_links_interrupted(void);
 
 /* Whether every link can be answered inside, as a batch run needs; says which cannot. */

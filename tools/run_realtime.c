@@ -33,6 +33,14 @@ void orr_run_realtime_block(sigset_t *signals, sigset_t *before) {
   pthread_sigmask(SIG_BLOCK, signals, before);
 }
 
+/* What was pending has been answered: unblocked, it would end the process before it has tidied up. */
+static void let_signals_back(const sigset_t *signals, const sigset_t *before) {
+  const struct timespec now = {0};
+  while (sigtimedwait(signals, NULL, &now) > 0)
+    ;
+  pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
 int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals, struct orr_run_status *status) {
   const struct timespec look = {.tv_nsec = 50 * ORR_NS_PER_MS};
   int caught = 0, looks = 0;
@@ -223,7 +231,7 @@ int orr_run_realtime(const struct orr_realtime_request *request, struct orr_sess
   orr_run_realtime_block(&signals, &before);
   orr_fix_repair(stderr);
   if (!orr_links_start(session, false)) {
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    let_signals_back(&signals, &before);
     return ORR_EXIT_BAD;
   }
   orr_realtime_init(&f.realtime, session);
@@ -238,6 +246,6 @@ int orr_run_realtime(const struct orr_realtime_request *request, struct orr_sess
   orr_executive_close(&f.executive);
   orr_fix_undo(request->fix, &f.isolation, stderr);
   orr_realtime_close(&f.realtime);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  let_signals_back(&signals, &before);
   return status;
 }

@@ -87,6 +87,8 @@ static void take_back(struct orr_shm *shm, struct orr_rules *rules, uint32_t new
 
 bool orr_shm_take(struct orr_shm *shm, struct orr_rules *rules) {
   bool end = false;
+  if (atomic_load_explicit(&shm->dead, memory_order_relaxed))
+    return false; /* a page of zeros says nothing */
   uint32_t newest = atomic_load_explicit(&shm->peer->commanded, memory_order_acquire);
   uint32_t generation = atomic_load_explicit(&shm->peer->generation, memory_order_acquire);
   if (generation != shm->generation) {

@@ -96,17 +96,35 @@ fly --mode realtime --duration 0.5s --set links.fsw.wait=0.1s --set 'links.fsw.t
   >"$dir/out" 2>"$dir/err" && fail "a link that stops the run is a success"
 grep -q 'no flight software came in 0.1 s' "$dir/err" || fail "nobody says that none came: $(cat "$dir/err")"
 grep -q "^ended  *by link 'fsw': no command" "$dir/out" || fail "the summary does not say why it ended: $(cat "$dir/out")"
-"$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name --mode lockstep >"$dir/out" 2>"$dir/err" &
-run=$!
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-  [ -e "/dev/shm$name" ] && break
-  sleep 0.1
+for mode in realtime lockstep; do
+  for signal in INT TERM HUP; do
+    : >"$dir/err"
+    "$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name --mode $mode >"$dir/out" 2>"$dir/err" &
+    run=$!
+    until grep -q 'waits for flight software' "$dir/err"; do
+      sleep 0.05
+    done
+    if [ $mode = lockstep ]; then
+      fly --mode lockstep >"$dir/second" 2>&1 && fail "a second run takes the same name"
+      grep -q 'another run has it open' "$dir/second" || fail "what is said of it: $(cat "$dir/second")"
+    fi
+    kill -$signal $run
+    wait $run
+    [ $? -eq 1 ] || fail "$mode: SIG$signal while waiting is not an exit of 1"
+    grep -q 'ended by a signal before the first frame' "$dir/err" || fail "$mode, SIG$signal: says $(cat "$dir/err")"
+    [ -e "/dev/shm$name" ] && fail "$mode: the segment stays after SIG$signal"
+  done
 done
-fly --mode lockstep >"$dir/second" 2>&1 && fail "a second run takes the same name"
-grep -q 'another run has it open' "$dir/second" || fail "what is said of it: $(cat "$dir/second")"
-kill -INT $run
-wait $run && fail "an interrupted run is a success"
-[ -e "/dev/shm$name" ] && fail "the segment stays after an interrupt"
+
+# --- what an expectation counts over UDP is what came ---------------------------------------------------------------------------
+sed 's/^spacecraft:/expect: [{measure: links.refused, is: 0}]\nspacecraft:/' "$dir/udp.yaml" >"$dir/refused.yaml"
+"$ORRERY" run "$dir/refused.yaml" --mode realtime --duration 0.5s --set links.fsw.wait=0.3s >"$dir/out" 2>"$dir/err" &
+run=$!
+python3 -c 'import socket, sys, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for _ in range(60): s.sendto(b"nonsense", ("127.0.0.1", int(sys.argv[1]))); time.sleep(0.01)' "$port"
+wait $run && fail "refused packets break no expectation: $(cat "$dir/out" "$dir/err")"
+grep -q '^NOT MET *links.refused' "$dir/out" || fail "refused packets over UDP: $(cat "$dir/out" "$dir/err")"
 
 # --- a link that nothing inside can answer ----------------------------------------------------------------------------------
 sed 's/,$/,/; /stiffness: \[/d; s/policy: hold},/policy: hold}}/' configs/cubesat.yaml >"$dir/outside.yaml"
