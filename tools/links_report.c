@@ -102,6 +102,21 @@ static void print_history(const struct orr_port *p) {
            (long long)p->rules.late_ones[i % ORR_LATE_KEPT].applied_at);
 }
 
+static void print_peer(const struct orr_port *p) {
+  static const char *const fates[] = {[ORR_PEER_NONE] = "none came",
+                                      [ORR_PEER_LIVES] = "lives",
+                                      [ORR_PEER_HANGS] = "hangs: its process is there",
+                                      [ORR_PEER_DEAD] = "is dead: its process is gone",
+                                      [ORR_PEER_LEFT] = "has closed the link",
+                                      [ORR_PEER_MUTE] = "hangs or is dead"};
+  if (p->rules.counts.missed == 0 && p->rules.counts.timeouts == 0)
+    return;
+  printf("            flight software at the end: %s", fates[orr_port_peer(p)]);
+  if (p->beat_frame >= 0)
+    printf("; its last sign of life at frame %lld", (long long)p->beat_frame);
+  putchar('\n');
+}
+
 static void print_losses(const struct orr_port *p) {
   const struct orr_port_losses lost = orr_port_losses(p);
   if (lost.not_received)
@@ -139,6 +154,7 @@ static void print_link(const char *name, const struct orr_port *p) {
   else if (c->timeouts)
     printf("            timed out %llu times: no command for %d frames of the link; then %s\n",
            (unsigned long long)c->timeouts, p->desc->silence_frames, policies[p->desc->silence_policy]);
+  print_peer(p);
   print_losses(p);
   if (orr_port_dead(p))
     printf("            the shared memory was shrunk under us: the link is dead\n");
@@ -195,6 +211,8 @@ static json_t *answers_json(const struct orr_rules *rules) {
 
 static json_t *link_json(const struct orr_port *p) {
   const struct orr_link_counts counts = orr_port_counts(p), *c = &counts;
+  static const char *const peers[] = {[ORR_PEER_NONE] = "none", [ORR_PEER_LIVES] = "lives", [ORR_PEER_HANGS] = "hangs",
+                                      [ORR_PEER_DEAD] = "dead", [ORR_PEER_LEFT] = "left",   [ORR_PEER_MUTE] = "mute"};
   json_t *one = json_object(), *refused = json_object();
   set_count(one, "published", c->published);
   set_count(one, "applied", c->applied);
@@ -204,6 +222,8 @@ static json_t *link_json(const struct orr_port *p) {
   set_count(one, "silences", p->silence_count);
   set_count(one, "peers", c->peers);
   json_object_set_new(one, "dead", json_boolean(orr_port_dead(p)));
+  json_object_set_new(one, "peer", json_string(peers[orr_port_peer(p)]));
+  json_object_set_new(one, "last_sign_of_life", json_integer(p->beat_frame));
   for (int k = ORR_REFUSAL_NONE + 1; k < ORR_REFUSALS; k++)
     set_count(refused, orr_refusal_name((enum orr_refusal)k), c->refused[k]);
   json_object_set_new(one, "refused", refused);

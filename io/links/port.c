@@ -21,7 +21,7 @@ void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const
   uint64_t *payload = ORR_TAKE(block, uint64_t, telemetry + 1), *taken = ORR_TAKE(block, uint64_t, commands + 1);
   if (!block->base)
     return;
-  *link = (struct orr_port){.desc = desc, .payload = payload, .taken = taken};
+  *link = (struct orr_port){.desc = desc, .payload = payload, .taken = taken, .beat_frame = -1};
   orr_layout_init(&link->layout, entries, table, desc->telemetry, desc->telemetry_count, desc->commands,
                   desc->command_count);
   orr_rules_init(&link->rules, &link->layout, desc->divisor, numbers);
@@ -29,7 +29,18 @@ void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const
 
 static bool over_udp(const struct orr_port *link) { return link->desc->transport == ORR_TRANSPORT_UDP; }
 
+static void listen_to(struct orr_port *link) {
+  uint64_t beats =
+      over_udp(link) ? atomic_load_explicit(&link->udp.heard, memory_order_relaxed) : orr_shm_beats(&link->shm);
+  if (beats == link->beats)
+    return;
+  link->beats = beats;
+  link->beat_frame = link->rules.published;
+  link->mute = false;
+}
+
 static bool take(struct orr_port *link) {
+  listen_to(link);
   bool end = over_udp(link) ? orr_udp_take(&link->udp, &link->rules) : orr_shm_take(&link->shm, &link->rules);
   for (int i = 0; i < ORR_PORT_KEPT && link->arrival_count < link->rules.counts.peers; i++)
     link->arrivals[link->arrival_count++ % ORR_PORT_KEPT] = link->rules.published;
@@ -118,12 +129,14 @@ static void wait_a_slice(struct orr_port *link, int64_t most_ns) {
 /* Until the answer to the frame before is there, or the peer says that it is over, or it has lasted too long. */
 static enum orr_port_end wait_for_answer(struct orr_port *link) {
   int64_t until_ns = orr_clock_now_ns() + link->desc->answer_ns;
+  uint64_t beats = link->beats;
   if (!orr_rules_ready(&link->rules) && !over_udp(link))
     orr_shm_await(&link->shm, 1);
   while (!orr_rules_ready(&link->rules)) {
     int64_t left_ns = until_ns - orr_clock_now_ns();
     if (left_ns <= 0) {
       link->rules.counts.timeouts++;
+      link->mute = link->beats == beats;
       return link->desc->answer_stop ? ORR_PORT_SILENT : ORR_PORT_GOES_ON;
     }
     if (link->interrupted && link->interrupted())
@@ -182,6 +195,18 @@ struct orr_port_losses orr_port_losses(const struct orr_port *link) {
                                   .unsent = atomic_load(&u->unsent),
                                   .error = atomic_load(&u->send_error),
                                   .not_relayed = orr_ring_refused(&u->out)};
+}
+
+enum orr_port_peer orr_port_peer(const struct orr_port *link) {
+  enum { UNSAID = 10 };
+  int64_t limit = link->desc->silence_frames > 0 ? link->desc->silence_frames : UNSAID;
+  bool mute = link->mute || link->rules.published - link->beat_frame >= limit * link->desc->divisor;
+  if (over_udp(link))
+    return atomic_load(&link->udp.peers) == 0 ? ORR_PEER_NONE : mute ? ORR_PEER_MUTE : ORR_PEER_LIVES;
+  static const enum orr_port_peer fates[] = {
+      [ORR_SHM_NOBODY] = ORR_PEER_NONE, [ORR_SHM_LEFT] = ORR_PEER_LEFT, [ORR_SHM_GONE] = ORR_PEER_DEAD};
+  enum orr_shm_process process = link->open ? orr_shm_peer_process(&link->shm) : ORR_SHM_NOBODY;
+  return process != ORR_SHM_THERE ? fates[process] : mute ? ORR_PEER_HANGS : ORR_PEER_LIVES;
 }
 
 bool orr_port_dead(const struct orr_port *link) { return !over_udp(link) && atomic_load(&link->shm.dead); }

@@ -42,7 +42,23 @@ struct orr_port {
   uint64_t silence_count;
   int64_t arrivals[ORR_PORT_KEPT]; /* of peers; 0: also before the run */
   uint64_t arrival_count;
+  uint64_t beats;     /* the peer's heartbeat, or over UDP packets of it, at the last look */
+  int64_t beat_frame; /* when that had changed last: the newest frame out; −1: never */
+  bool mute;          /* it had not while an answer was waited for in vain */
 };
+
+/* What has become of the newest peer. */
+enum orr_port_peer {
+  ORR_PEER_NONE,
+  ORR_PEER_LIVES,
+  ORR_PEER_HANGS, /* its process is there, but gives no sign of life */
+  ORR_PEER_DEAD,  /* its process is gone, and had not closed the link */
+  ORR_PEER_LEFT,  /* it closed the link */
+  ORR_PEER_MUTE   /* UDP: no sign of life; whether it hangs or is dead cannot be seen from here */
+};
+/* [init] A sign of life is missing for as many frames of the link as the run file's timeout says (10 where it says none), or in lockstep for the
+ * wait for an answer that did not come. Calls the kernel. */
+enum orr_port_peer orr_port_peer(const struct orr_port *link);
 
 /* [init] Bytes, by measuring; and laying out. `link` must not move afterwards. */
 void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const struct orr_channel_table *table,

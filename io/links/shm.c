@@ -1,8 +1,10 @@
 #include "io/links/shm.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -130,5 +132,32 @@ void orr_shm_wait(struct orr_shm *shm, int64_t most_ns) {
 
 bool orr_shm_peer_lives(const struct orr_shm *shm) {
   uint32_t pid = atomic_load(&shm->peer->pid);
-  return atomic_load(&shm->peer->generation) != 0 && pid != 0 && pid <= INT_MAX && kill((pid_t)pid, 0) == 0;
+  return atomic_load(&shm->peer->generation) != 0 && pid != 0 && pid <= INT_MAX &&
+         (kill((pid_t)pid, 0) == 0 || errno == EPERM); /* that of another user lives, too */
+}
+
+/* Dead, but its parent has not asked yet: kill() would still find it. */
+static bool unburied(uint32_t pid) {
+  char path[40], text[512];
+  snprintf(path, sizeof path, "/proc/%u/stat", (unsigned)pid);
+  FILE *file = fopen(path, "re");
+  size_t got = file ? fread(text, 1, sizeof text - 1, file) : 0;
+  if (file)
+    fclose(file);
+  text[got] = 0;
+  const char *name_ends = strrchr(text, ')'); /* pid (name) state … */
+  return name_ends && name_ends[1] == ' ' && (name_ends[2] == 'Z' || name_ends[2] == 'X');
+}
+
+enum orr_shm_process orr_shm_peer_process(const struct orr_shm *shm) {
+  if (atomic_load(&shm->peer->generation) == 0)
+    return ORR_SHM_NOBODY;
+  uint32_t pid = atomic_load(&shm->peer->pid);
+  if (pid == 0)
+    return ORR_SHM_LEFT;
+  return orr_shm_peer_lives(shm) && !unburied(pid) ? ORR_SHM_THERE : ORR_SHM_GONE;
+}
+
+uint64_t orr_shm_beats(const struct orr_shm *shm) {
+  return atomic_load_explicit(&shm->peer->heartbeat, memory_order_relaxed);
 }

@@ -55,5 +55,10 @@ void orr_shm_wait(struct orr_shm *shm, int64_t most_ns);
 
 /* [any] Whether a peer is there: one came, and its process lives. A system call. */
 bool orr_shm_peer_lives(const struct orr_shm *shm);
+/* [init] What has become of its process: none came, it closed the link, it is gone (also when nobody has buried it yet), or it is there. */
+enum orr_shm_process { ORR_SHM_NOBODY, ORR_SHM_LEFT, ORR_SHM_GONE, ORR_SHM_THERE };
+enum orr_shm_process orr_shm_peer_process(const struct orr_shm *shm);
+/* [rt] Its heartbeat: any number, another whenever it shows that it lives. */
+uint64_t orr_shm_beats(const struct orr_shm *shm);
 
 #endif

@@ -181,6 +181,7 @@ size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const 
     return refuse(u, ORR_REFUSAL_LAYOUT);
   if (!enter_peer(u, (uint32_t)(p.frame >> 32), from))
     return refuse(u, ORR_REFUSAL_FOREIGN);
+  atomic_fetch_add_explicit(&u->heard, 1, memory_order_relaxed);
   if (p.function == ORR_WIRE_END)
     atomic_store(&u->ended, 1);
   else if (p.function == ORR_WIRE_COMMANDS)

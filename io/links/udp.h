@@ -37,6 +37,7 @@ struct orr_udp {
   struct orr_ring out, in;
   void *out_memory, *in_memory;
   _Atomic uint32_t peers, ended;
+  _Atomic uint64_t heard; /* packets of the peer */
   _Atomic uint64_t refused[ORR_REFUSALS];
   _Atomic uint64_t unsent_full; /* packets that the kernel did not take: buffers full */
   _Atomic uint64_t unsent;      /* the same for another reason, */
