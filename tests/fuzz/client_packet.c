@@ -73,7 +73,7 @@ static void answer(uint64_t number) {
 ssize_t send(int fd, const void *bytes, size_t size, int flags) {
   (void)flags;
   uint8_t reply[ORR_WIRE_PACKET_MAX];
-  struct orr_wire_packet p;
+  struct orr_wire_packet p = {0};
   const uint8_t *piece;
   size_t piece_bytes;
   orr_must(fd == WIRE && orr_wire_packet_read(bytes, size, &p, &piece, &piece_bytes));
