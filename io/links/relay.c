@@ -26,8 +26,8 @@ enum {
   BUFFERS = 256,   /* for what comes: a power of two */
   BUFFER_BYTES = (int)sizeof(struct io_uring_recvmsg_out) + (int)sizeof(struct sockaddr_in) + ORR_WIRE_PACKET_MAX,
   FAREWELLS = 3,
-  STRETCH_NS = 400000, /* at a real-time priority, looks so often at how busy it was, */
-  REST_NS = 100000,    /* and rests so long if it left its core too little */
+  STRETCH_NS = 400000, /* at a real-time priority, looks so often at how busy it was; */
+  REST_MOST_NS = 250000,
 };
 
 /* A packet on its way out; the kernel reads it until its completion comes. */
@@ -112,8 +112,9 @@ static void rest_if_due(struct mover *m) {
   if (m->relay->priority == 0 || now_ns - m->looked_ns < STRETCH_NS)
     return;
   int64_t cpu_ns = cpu_now_ns();
-  if (cpu_ns - m->cpu_ns > (now_ns - m->looked_ns) / 4 * 3) {
-    orr_clock_sleep_until(now_ns + REST_NS);
+  int64_t worked_ns = cpu_ns - m->cpu_ns, rest_ns = worked_ns / 4;
+  if (worked_ns > (now_ns - m->looked_ns) / 4 * 3) {
+    orr_clock_sleep_until(now_ns + (rest_ns < REST_MOST_NS ? rest_ns : REST_MOST_NS));
     now_ns = orr_clock_now_ns();
   }
   m->looked_ns = now_ns;
@@ -140,9 +141,10 @@ static bool move_plain(struct mover *m, int link) {
   enum { AT_A_TIME = 32 };
   struct orr_udp *u = m->relay->links[link];
   uint8_t *packet = m->outgoing[0].packet, *reply = m->scratch;
-  bool busy = false;
-  for (size_t bytes; (bytes = orr_udp_send(u, &m->piece[link], packet)) > 0; m->came_ns = 0)
+  int sent = 0;
+  for (size_t bytes; sent < AT_A_TIME && (bytes = orr_udp_send(u, &m->piece[link], packet)) > 0; sent++, m->came_ns = 0)
     send_plain(u, &u->peer, packet, bytes);
+  bool busy = sent == AT_A_TIME;
   for (int i = 0; i < AT_A_TIME; i++, busy = true) {
     struct sockaddr_in from = {0};
     socklen_t length = sizeof from;

@@ -424,6 +424,47 @@ static void lockstep_has_the_same_bits_with_a_slow_peer_and_lost_packets(void **
 }
 
 /* The last of them would be written beyond the buffer of a packet: its second piece has the longer head of telemetry. */
+static double seconds_of(clockid_t clock) {
+  struct timespec t = {0};
+  clock_gettime(clock, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Before what else this machine does, where that may be had: 0 gives it back. */
+static void take_priority(int priority) {
+  const struct sched_param param = {.sched_priority = priority};
+  (void)pthread_setschedparam(pthread_self(), priority ? SCHED_FIFO : SCHED_OTHER, &param);
+}
+
+/* At its real-time priority nobody else would run on its core while it has something to do: four fifths of the time is its own. */
+static void an_io_thread_that_could_work_all_the_time_leaves_its_core_to_others(void **state) {
+  (void)state;
+  for (int plain = 0; plain < 2; plain++) {
+    struct shape shape = ordinary;
+    shape.plain = plain;
+    struct rig r = make(shape);
+    struct orr_client c;
+    clockid_t its_own;
+    const uint64_t head[ORR_WIRE_OUT_WORDS] = {0};
+    assert_int_equal(orr_client_open(&c, r.url, 2000), 0);
+    assert_int_equal(pthread_getcpuclockid(r.flight.session->relay.thread, &its_own), 0);
+    take_priority(1);
+    double begin_s = seconds_of(CLOCK_MONOTONIC), spent_s = -seconds_of(its_own), took_s;
+    do /* more frames than it can send */
+      orr_udp_publish(&r.port->udp, head, r.port->payload);
+    while ((took_s = seconds_of(CLOCK_MONOTONIC) - begin_s) < 0.5);
+    spent_s += seconds_of(its_own);
+    take_priority(0);
+    bool real_time = r.flight.session->relay.priority > 0;
+    print_message("busy for %.0f %% of the time\n", 100 * spent_s / took_s);
+    orr_client_close(&c);
+    done(&r);
+    if (!real_time)
+      skip(); /* then the kernel shares out the core */
+    assert_true(spent_s < 0.9 * took_s);
+  }
+}
+
 static void a_client_refuses_message_ids_that_are_none(void **state) {
   (void)state;
   static const uint16_t wrong[][2] = {{0x0880, 0x0880}, {0x1880, 0x1880}, {0x2880, 0x1880},
@@ -471,6 +512,7 @@ int main(void) {
       cmocka_unit_test(a_frame_that_exceeds_the_mtu_goes_in_several_packets),
       cmocka_unit_test(what_is_foreign_malformed_replayed_or_not_a_number_is_counted_and_not_applied),
       cmocka_unit_test(a_flood_of_garbage_hinders_nobody),
+      cmocka_unit_test(an_io_thread_that_could_work_all_the_time_leaves_its_core_to_others),
       cmocka_unit_test(a_client_refuses_message_ids_that_are_none),
       cmocka_unit_test(a_frame_out_of_step_counts_no_frame_as_missed),
       cmocka_unit_test(lockstep_has_the_same_bits_with_a_slow_peer_and_lost_packets),
