@@ -4,8 +4,6 @@
 
 #include "io/client/client.h"
 
-/* Writes `what: why`, or without `why` the error's own text, and returns −error. */
-int orr_client_fail(struct orr_client *client, int error, const char *what, const char *why);
 int64_t orr_client_now_ms(void);
 void orr_client_pause_us(long us);
 

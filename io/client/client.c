@@ -2,17 +2,11 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum { PULSE_MS = 100 }; /* so often while nothing comes */
-
-int orr_client_fail(struct orr_client *c, int error, const char *what, const char *why) {
-  snprintf(c->error, sizeof c->error, "%s: %s", what, why ? why : strerror(error));
-  return -error;
-}
 
 int64_t orr_client_now_ms(void) {
   struct timespec t;

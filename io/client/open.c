@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,12 +14,18 @@
 
 enum { ANSWER_MS = 100, ROOM = 1 << 20 };
 
+/* Writes `what: why`, or without `why` the error's own text, and returns −error. */
+static int fail(struct orr_client *c, int error, const char *what, const char *why) {
+  snprintf(c->error, sizeof c->error, "%s: %s", what, why ? why : strerror(error));
+  return -error;
+}
+
 /* -EAGAIN while the segment is still being made, -ENOENT also when its run is over. */
 static int open_segment(struct orr_client *c, const char *name) {
   struct stat status;
   int fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);
   if (fd < 0)
-    return orr_client_fail(c, errno, name, NULL);
+    return fail(c, errno, name, NULL);
   bool good = fstat(fd, &status) == 0 && status.st_size >= (off_t)ORR_WIRE_DIRECTORY_AT;
   size_t bytes = good ? (size_t)status.st_size : 0;
   void *memory = good ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
@@ -26,11 +33,11 @@ static int open_segment(struct orr_client *c, const char *name) {
   c->lock_fd = fcntl(fd, F_DUPFD_CLOEXEC, 1);
   close(fd);
   if (memory == MAP_FAILED)
-    return orr_client_fail(c, error, name, NULL);
+    return fail(c, error, name, NULL);
   c->memory = memory;
   c->memory_bytes = bytes;
   error = orr_client_shm_enter(c);
-  return error ? orr_client_fail(c, error, name, NULL) : 0;
+  return error ? fail(c, error, name, NULL) : 0;
 }
 
 /* Splits `host:port`. NULL, or what is wrong with it. */
@@ -51,21 +58,21 @@ static int connect_to(struct orr_client *c, const char *address) {
   char host[256];
   const char *port, *wrong = split(address, host, sizeof host, &port);
   if (wrong)
-    return orr_client_fail(c, EINVAL, address, wrong);
+    return fail(c, EINVAL, address, wrong);
   if (strchr(host, ':') || host[0] == '[')
-    return orr_client_fail(c, EAFNOSUPPORT, address, "links have no IPv6: give an IPv4 address or a name that has one");
+    return fail(c, EAFNOSUPPORT, address, "links have no IPv6: give an IPv4 address or a name that has one");
   const struct addrinfo wanted = {.ai_family = AF_INET, .ai_socktype = SOCK_DGRAM};
   struct addrinfo *found = NULL;
   int status = getaddrinfo(host, port, &wanted, &found);
   if (status != 0) /* a name server that does not answer now may do so later */
-    return orr_client_fail(c, status == EAI_AGAIN ? EAGAIN : EHOSTUNREACH, address, gai_strerror(status));
+    return fail(c, status == EAI_AGAIN ? EAGAIN : EHOSTUNREACH, address, gai_strerror(status));
   c->fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   c->refused = false;
   if (c->fd >= 0) /* for the frames of a stall; what the kernel allows */
     setsockopt(c->fd, SOL_SOCKET, SO_RCVBUF, &(int){ROOM}, sizeof(int));
   int error = c->fd < 0 || connect(c->fd, found->ai_addr, found->ai_addrlen) != 0 ? errno : 0;
   freeaddrinfo(found);
-  return error ? orr_client_fail(c, error, address, NULL) : 0;
+  return error ? fail(c, error, address, NULL) : 0;
 }
 
 static int open_socket(struct orr_client *c, const char *address) {
@@ -73,7 +80,7 @@ static int open_socket(struct orr_client *c, const char *address) {
   if (status != 0)
     return status;
   int error = orr_client_udp_enter(c, ANSWER_MS);
-  return error ? orr_client_fail(c, error, address, NULL) : 0;
+  return error ? fail(c, error, address, NULL) : 0;
 }
 
 static int open_once(struct orr_client *c, const char *url) {
@@ -81,7 +88,7 @@ static int open_once(struct orr_client *c, const char *url) {
     return open_segment(c, url + 4);
   if (strncmp(url, "udp:", 4) == 0)
     return open_socket(c, url + 4);
-  return orr_client_fail(c, EINVAL, url, "a link is shm:/name or udp:host:port");
+  return fail(c, EINVAL, url, "a link is shm:/name or udp:host:port");
 }
 
 int orr_client_open(struct orr_client *c, const char *url, int wait_ms) {

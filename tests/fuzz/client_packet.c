@@ -9,7 +9,8 @@
  *   5 the run's next frame; pieces whose bit of byte[0] is set get lost       6 the frames before once more
  *   7 a packet of a frame as the client awaits it: byte[0] piece, byte[1] added to the frame, byte[2] whole words of payload
  *   8 the run's farewell       9 the client asks the run to end       10 the client's beat
- *   11 a datagram longer than any packet       12 nobody listens
+ *   11 a datagram longer than any packet       12 the run takes and latches commands       13 nobody listens
+ * Fuzz with: -max_len=512
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,7 +26,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { DESCRIPTION_ROOM = 4096, PACKET_MAX = 104, STEPS = 13, WIRE = 1000 };
+enum { DESCRIPTION_ROOM = 4096, PACKET_MAX = 256, STEPS = 14, WIRE = 1000 };
 
 struct rig {
   struct orr_link_rig link;
@@ -112,7 +113,7 @@ int close(int fd) { return fd == WIRE ? 0 : (int)syscall(SYS_close, fd); }
 
 static void look(struct rig *r, double value) {
   int status = orr_client_wait(&r->client, ORR_CLIENT_POLL, 0);
-  orr_must(status == 0 || status == 1 || status == -EPIPE);
+  orr_must(status == 0 || status == 1 || status == -EPIPE || status == -ECONNRESET);
   if (status != 1)
     return;
   orr_must(r->client.missed <= r->client.newest);
@@ -167,13 +168,18 @@ static void send_all(struct rig *r, unsigned lost) {
   }
 }
 
+static void latch(struct rig *r) {
+  orr_udp_take(&r->udp, &r->link.rules);
+  orr_link_rig_latch(&r->link);
+}
+
 static void next_frame(struct rig *r, unsigned lost) {
   uint64_t head[ORR_WIRE_OUT_WORDS];
+  if (r->link.out)
+    latch(r);
   orr_link_rig_publish(&r->link, head);
   orr_udp_publish(&r->udp, head, r->link.payload);
   send_all(r, lost);
-  orr_udp_take(&r->udp, &r->link.rules);
-  orr_link_rig_latch(&r->link);
 }
 
 static void tell_frame(struct rig *r, const struct orr_step *s) {
@@ -235,6 +241,9 @@ static void do_step(struct rig *r, const struct orr_step *s) {
   case 11:
     tell(r, r->datagram, sizeof r->datagram + 1);
     break;
+  case 12:
+    latch(r);
+    break;
   default:
     r->refused = true;
     if (r->open)
@@ -246,7 +255,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const uint32_t allow[] = {INADDR_LOOPBACK};
   struct rig r = {.client.fd = -1};
   wire = &r;
-  orr_link_rig_init(&r.link, size ? data[0] : 0);
+  orr_link_rig_init(&r.link, size ? data[0] : 0, 100);
   r.desc = (struct orr_run_link){.divisor = ORR_RIG_DIVISOR,
                                  .telemetry_id = 0x0880,
                                  .command_id = 0x1880,

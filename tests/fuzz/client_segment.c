@@ -1,10 +1,11 @@
 /* A whole segment of any bytes under a client over shared memory (io/client/shm, client). The file is plain memory of just its size, so that
  * the sanitizer sees a byte beyond. A run beside it keeps what it would have written, and takes what the client answers.
  *
- * The first byte is the shape, as orr_link_rig_init takes it; the next two change the size of the file. Then steps; what:
+ * The first byte is the shape, as orr_link_rig_init takes it, but never large; the next two change the size of the file. Then steps; what:
  *   0 bytes written: two bytes of place, then the bytes       1 the run's next frame       2 a client comes, in place of one that was here
  *   3 it waits, reads every channel, sets commands to what byte[0] says, and answers       4 it asks the run to end
- *   5 the header says the file's size       6 all is again as the run wrote it       7 the run ends       8 the client sleeps
+ *   5 the header says the file's size       6 all is again as the run wrote it       7 the run ends       8 it takes and latches commands
+ *   9 the client sleeps
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 #include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { STEPS = 10 };
 
 struct rig {
   struct orr_link_rig link;
@@ -46,12 +49,17 @@ static void copy_slot(struct rig *r, bool back, const char *first, size_t bytes,
   copy(r, back, at, at + bytes);
 }
 
-static void next_frame(struct rig *r) {
-  uint64_t head[ORR_WIRE_OUT_WORDS];
-  orr_link_rig_publish(&r->link, head);
-  orr_shm_publish(&r->shm, head, r->link.payload);
+static void latch(struct rig *r) {
   orr_shm_take(&r->shm, &r->link.rules);
   orr_link_rig_latch(&r->link);
+}
+
+static void next_frame(struct rig *r) {
+  uint64_t head[ORR_WIRE_OUT_WORDS];
+  if (r->link.out)
+    latch(r);
+  orr_link_rig_publish(&r->link, head);
+  orr_shm_publish(&r->shm, head, r->link.payload);
   copy(r, false, ORR_WIRE_RUN_AT, ORR_WIRE_PEER_AT);
   copy_slot(r, false, r->shm.out, r->shm.out_slot_bytes, r->shm.published);
 }
@@ -79,7 +87,7 @@ static void fly(struct rig *r, const struct orr_step *s) {
   int status = orr_client_wait(&r->client, ORR_CLIENT_POLL, 0);
   orr_must(status == 0 || status == 1 || status == -EPIPE || status == -EOWNERDEAD);
   orr_client_visit(&r->client, (int8_t)orr_step_byte(s, 0) / 64.);
-  status = s->what % 9 == 4 ? orr_client_end(&r->client) : orr_client_send(&r->client);
+  status = s->what % STEPS == 4 ? orr_client_end(&r->client) : orr_client_send(&r->client);
   orr_must(status == 0 || status == -EAGAIN || status == -EPIPE || status == -EOWNERDEAD);
   copy(r, true, ORR_WIRE_PEER_AT, ORR_WIRE_DIRECTORY_AT);
   copy_slot(r, true, r->shm.in, r->shm.in_slot_bytes, r->client.sent);
@@ -87,7 +95,7 @@ static void fly(struct rig *r, const struct orr_step *s) {
 
 static void do_step(struct rig *r, const struct orr_step *s) {
   uint64_t bytes = r->bytes;
-  switch (s->what % 9) {
+  switch (s->what % STEPS) {
   case 0:
     for (size_t i = 2, at = orr_step_byte(s, 0) << 8 | orr_step_byte(s, 1); i < s->size; i++, at++)
       r->file[at % r->bytes] = (char)s->bytes[i];
@@ -113,6 +121,9 @@ static void do_step(struct rig *r, const struct orr_step *s) {
     orr_shm_end(&r->shm);
     copy(r, false, ORR_WIRE_RUN_AT, ORR_WIRE_PEER_AT);
     break;
+  case 8:
+    latch(r);
+    break;
   default:
     if (r->open)
       orr_client_shm_sleep(&r->client, 0);
@@ -123,7 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size < 3)
     return 0;
   struct rig r = {.client.fd = -1};
-  orr_link_rig_init(&r.link, data[0]);
+  orr_link_rig_init(&r.link, data[0] & ~1u, 1);
   struct orr_wire_header head = orr_description_header(&r.link.layout, 1000000, ORR_RIG_DIVISOR);
   r.shm = (struct orr_shm){.fd = -1, .bytes = head.segment_bytes, .layout = &r.link.layout, .payload = r.taken};
   r.shm.memory = room(r.shm.bytes);

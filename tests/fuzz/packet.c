@@ -4,12 +4,15 @@
  * The first byte is the shape: bits 0 to 3 as orr_link_rig_init takes them, bit 4 packets of 1472 bytes in place of 64, bit 5 the run file names
  * the peer. Then steps; what:
  *   0 a datagram as it is       1 the same with length, checksums and sequence flags set right, so that what lies behind is reached
- *   2 the same from an address that is not allowed       3 the next frame goes out, and a command is latched
- *   4 a command of the bytes, cut and sent as the client does       5 the frame before answered, by generation byte[0]
- *   6 what is not answered is handed over once more       7 a frame goes out while the relay sleeps       8 the farewell
+ *   2 the same from an address that is not allowed       3 the next frame goes out (byte[0] & 1: while the relay sleeps)
+ *   4 a command of the bytes, cut and sent as the client does       5 the newest frame answered, by generation byte[0]
+ *   6 what is not answered is handed over once more       7 commands are taken and latched       8 the farewell, which the
+ *     kernel takes or not
  * Whatever comes, the numbers of the plant stay values of their channels, replies are packets, and every command is accounted for.
+ * Fuzz with: -max_len=512
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,13 +66,20 @@ static void send_all(struct rig *r) {
     orr_must(n <= r->desc.packet_max && orr_wire_packet_read(packet, n, &p, &bytes, &count));
 }
 
-static void next_frame(struct rig *r) {
-  uint64_t head[ORR_WIRE_OUT_WORDS];
-  orr_link_rig_publish(&r->link, head);
-  orr_udp_publish(&r->udp, head, r->link.payload);
-  orr_udp_wait(&r->udp, 0);
+static void latch(struct rig *r) {
+  orr_udp_wait(&r->udp, 1);
   orr_udp_take(&r->udp, &r->link.rules);
   orr_link_rig_latch(&r->link);
+}
+
+static void next_frame(struct rig *r, bool asleep) {
+  uint64_t head[ORR_WIRE_OUT_WORDS];
+  if (r->link.out)
+    latch(r);
+  orr_link_rig_publish(&r->link, head);
+  orr_udp_publish(&r->udp, head, r->link.payload);
+  if (!asleep)
+    send_all(r);
 }
 
 static void write_command(struct rig *r, const struct orr_step *s, uint64_t answers) {
@@ -99,14 +109,13 @@ static void do_step(struct rig *r, const struct orr_step *s) {
     receive(r, &r->foreign, packet, set_right(packet, s->bytes, s->size));
     break;
   case 3:
-    next_frame(r);
-    send_all(r);
+    next_frame(r, orr_step_byte(s, 0) & 1);
     break;
   case 4:
     write_command(r, s, orr_step_byte(s, s->size - 1));
     break;
   case 5:
-    write_command(r, s, (uint64_t)(r->link.frame > 1 ? r->link.frame - ORR_RIG_DIVISOR : 0));
+    write_command(r, s, (uint64_t)(r->link.rules.published > 0 ? r->link.rules.published : 0));
     break;
   case 6:
     if (r->link.frame > 0)
@@ -114,10 +123,11 @@ static void do_step(struct rig *r, const struct orr_step *s) {
     send_all(r);
     break;
   case 7:
-    next_frame(r);
+    latch(r);
     break;
   default:
     orr_must(orr_udp_farewell(&r->udp, packet) <= r->desc.packet_max);
+    orr_udp_unsent(&r->udp, s->size ? EAGAIN : EPERM);
   }
 }
 
@@ -125,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const uint32_t allow[] = {INADDR_LOOPBACK};
   unsigned shape = size ? data[0] : 0;
   struct rig r;
-  orr_link_rig_init(&r.link, shape);
+  orr_link_rig_init(&r.link, shape, 188);
   r.desc = (struct orr_run_link){.divisor = ORR_RIG_DIVISOR,
                                  .telemetry_id = 0x0880,
                                  .command_id = 0x1880,

@@ -1,11 +1,11 @@
 /* The peer's part of a shared segment filled with any bytes, under a link that flies (io/links/shm). The segment is plain memory of just
  * its size, so that the sanitizer sees a byte beyond.
  *
- * The first byte is the shape, as orr_link_rig_init takes it. Then steps; what:
- *   0 bytes written: two bytes of place in what the peer may write, then the bytes       1 the next frame, and a command latched
- *   2 the frame before answered by a peer that is right, with the bytes as payload
+ * The first byte is the shape, as orr_link_rig_init takes it, but never large: slots know no pieces. Then steps; what:
+ *   0 bytes written: two bytes of place in what the peer may write, then the bytes       1 the next frame
+ *   2 the newest frame answered by a peer that is right, with the bytes as payload
  *   3 the same, but the first five bytes change answers, generation, layout, flags and sequence of it
- *   4 a peer comes       5 the link waits for nothing, and looks whether the peer lives
+ *   4 a peer comes       5 commands are taken and latched       6 the link waits for nothing, and looks whether the peer lives
  * Nothing crashes or hangs, what is the executive's stays as it wrote it, and the plant's numbers stay values of their channels.
  */
 #include <stdlib.h>
@@ -22,6 +22,7 @@ struct rig {
   struct orr_link_rig link;
   struct orr_shm shm;
   uint64_t taken[ORR_RIG_WORDS];
+  bool waited; /* once is enough: it spins */
 };
 
 /* Any bytes into the peer's words or the slots of commands. */
@@ -35,19 +36,24 @@ static void scribble(struct rig *r, const struct orr_step *s) {
   }
 }
 
-static void next_frame(struct rig *r) {
-  uint64_t head[ORR_WIRE_OUT_WORDS];
-  orr_link_rig_publish(&r->link, head);
-  orr_shm_publish(&r->shm, head, r->link.payload);
+static void latch(struct rig *r) {
   orr_shm_take(&r->shm, &r->link.rules);
   orr_link_rig_latch(&r->link);
+}
+
+static void next_frame(struct rig *r) {
+  uint64_t head[ORR_WIRE_OUT_WORDS];
+  if (r->link.out)
+    latch(r);
+  orr_link_rig_publish(&r->link, head);
+  orr_shm_publish(&r->shm, head, r->link.payload);
   orr_must(atomic_load(&r->shm.run->published) == r->shm.published);
 }
 
 static void write_command(struct rig *r, const struct orr_step *s, bool right) {
   struct orr_step rest = *s;
   uint64_t payload[ORR_RIG_WORDS] = {0};
-  uint64_t head[ORR_WIRE_IN_WORDS] = {r->link.frame > 1 ? (uint64_t)r->link.frame - ORR_RIG_DIVISOR : 0,
+  uint64_t head[ORR_WIRE_IN_WORDS] = {r->link.rules.published > 0 ? (uint64_t)r->link.rules.published : 0,
                                       r->link.layout.hash, atomic_load(&r->shm.peer->generation),
                                       (uint64_t)ORR_WIRE_VERSION << ORR_WIRE_IN_VERSION_AT};
   uint32_t number = atomic_load(&r->shm.peer->commanded) + 1;
@@ -69,7 +75,7 @@ static void write_command(struct rig *r, const struct orr_step *s, bool right) {
 }
 
 static void do_step(struct rig *r, const struct orr_step *s) {
-  switch (s->what % 6) {
+  switch (s->what % 7) {
   case 0:
     scribble(r, s);
     break;
@@ -78,22 +84,28 @@ static void do_step(struct rig *r, const struct orr_step *s) {
     break;
   case 2:
   case 3:
-    write_command(r, s, s->what % 6 == 2);
+    write_command(r, s, s->what % 7 == 2);
     break;
   case 4:
     atomic_store(&r->shm.peer->pid, (uint32_t)getpid());
     atomic_fetch_add(&r->shm.peer->generation, 1);
     break;
+  case 5:
+    latch(r);
+    break;
   default:
     orr_shm_await(&r->shm, 1);
-    orr_shm_wait(&r->shm, 0);
+    if (!r->waited)
+      orr_shm_wait(&r->shm, 0);
+    r->waited = true;
     (void)orr_shm_peer_lives(&r->shm);
   }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct rig r;
-  orr_link_rig_init(&r.link, size ? data[0] : 0);
+  orr_link_rig_init(&r.link, size ? data[0] & ~1u : 0, 1);
+  r.waited = false;
   struct orr_wire_header head = orr_description_header(&r.link.layout, 1000000, ORR_RIG_DIVISOR);
   r.shm = (struct orr_shm){.fd = -1, .bytes = head.segment_bytes, .layout = &r.link.layout, .payload = r.taken};
   r.shm.memory = aligned_alloc(64, r.shm.bytes);
@@ -104,6 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct orr_steps steps = {data + 1, size ? size - 1 : 0};
   for (struct orr_step s; orr_steps_next(&steps, &s);)
     do_step(&r, &s);
+  orr_link_rig_account(&r.link, 0);
   orr_shm_end(&r.shm);
   orr_must(memcmp(before, r.shm.memory, ORR_WIRE_RUN_AT) == 0);
   orr_must(memcmp(before + head.directory_at, r.shm.memory + head.directory_at, head.out_at - head.directory_at) == 0);

@@ -23,6 +23,8 @@ void orr_must(bool good) {
 
 static const struct orr_channel
     rate = {.name = "a.rate", .unit = "rad/s"},
+    count = {.name = "a.count", .unit = "", .type = ORR_CHANNEL_WHOLE, .count = 1},
+    lit = {.name = "a.on", .unit = "", .type = ORR_CHANNEL_FLAG, .count = 3},
     torque = {.name = "b.torque", .unit = "N m", .direction = ORR_CHANNEL_COMMAND, .low = -1, .high = 1},
     on_time = {.name = "b.time",
                .unit = "s",
@@ -40,25 +42,25 @@ static const struct orr_channel
     on = {
         .name = "d.on", .unit = "", .type = ORR_CHANNEL_FLAG, .direction = ORR_CHANNEL_COMMAND, .count = 9, .high = 1};
 
-void orr_link_rig_init(struct orr_link_rig *r, unsigned rules) {
-  static const int telemetry[] = {0}, commands[] = {1, 2, 3, 4};
-  *r = (struct orr_link_rig){.channels = {rate, torque, on_time, mode, on}};
-  r->channels[0].count = rules & 1 ? 30 : 3;
-  r->channels[1].count = rules & 1 ? 188 : 1;
+void orr_link_rig_init(struct orr_link_rig *r, unsigned shape, int torques) {
+  static const int telemetry[] = {0, 1, 2}, commands[] = {3, 4, 5, 6};
+  *r = (struct orr_link_rig){.channels = {rate, count, lit, torque, on_time, mode, on}};
+  r->channels[0].count = shape & 1 ? 30 : 3;
+  r->channels[3].count = shape & 1 ? torques : 1;
   for (int i = 0; i < ORR_RIG_CHANNELS; i++) {
     r->channels[i].offset = r->table.value_count;
     r->table.value_count += r->channels[i].count;
   }
   r->table.channels = r->channels;
   r->table.count = ORR_RIG_CHANNELS;
-  r->table.output_values = r->channels[0].count;
-  r->values[r->channels[3].offset] = mode.low;
-  orr_must(orr_layout_size(1, 4) <= sizeof r->entries);
-  orr_layout_init(&r->layout, r->entries, &r->table, telemetry, 1, commands, 4);
+  r->table.output_values = r->channels[3].offset;
+  r->values[r->channels[5].offset] = mode.low;
+  orr_must(orr_layout_size(3, 4) <= sizeof r->entries);
+  orr_layout_init(&r->layout, r->entries, &r->table, telemetry, 3, commands, 4);
   orr_rules_init(&r->rules, &r->layout, ORR_RIG_DIVISOR, r->numbers);
   r->rules.silence_frames = 3;
-  r->rules.policy = (enum orr_silence_policy)((rules >> 1 & 3) % 3);
-  r->rules.asap = rules >> 3 & 1;
+  r->rules.policy = (enum orr_silence_policy)((shape >> 1 & 3) % 3);
+  r->rules.asap = shape >> 3 & 1;
 }
 
 void orr_link_rig_publish(struct orr_link_rig *r, uint64_t head[ORR_WIRE_OUT_WORDS]) {
@@ -67,24 +69,38 @@ void orr_link_rig_publish(struct orr_link_rig *r, uint64_t head[ORR_WIRE_OUT_WOR
   head[ORR_WIRE_OUT_ANSWERED] = (uint64_t)r->rules.applied;
   head[ORR_WIRE_OUT_FLAGS] = r->rules.late ? ORR_WIRE_OUT_LATE : 0;
   r->values[0] = (double)r->frame;
+  r->values[r->channels[1].offset] = (double)r->frame;
+  r->values[r->channels[2].offset] = 1;
+  orr_must(!r->out);
+  r->out = true;
   orr_rules_publish(&r->rules, r->frame);
   orr_layout_pack(&r->layout.telemetry, r->values, r->payload);
 }
 
 void orr_link_rig_latch(struct orr_link_rig *r) {
-  if (r->frame > 0)
-    orr_rules_latch(&r->rules, r->values);
-  r->frame += ORR_RIG_DIVISOR;
-  for (int i = 1; i < ORR_RIG_CHANNELS; i++)
+  bool ready = orr_rules_ready(&r->rules);
+  if (!r->out && r->rules.asap && r->frame > 0)
+    orr_rules_latch_between(&r->rules, r->rules.published + 1, r->values);
+  else if (r->out && r->frame > 0)
+    orr_must(orr_rules_latch(&r->rules, r->values) == ORR_LATCH_APPLIED || !ready);
+  r->frame += r->out ? ORR_RIG_DIVISOR : 0;
+  r->out = false;
+  for (int i = 3; i < ORR_RIG_CHANNELS; i++)
     for (int k = 0; k < r->channels[i].count; k++)
       orr_must(orr_channel_accepts(&r->channels[i], r->values[r->channels[i].offset + k]));
 }
 
 void orr_link_rig_account(const struct orr_link_rig *r, uint64_t offered) {
-  uint64_t known = r->rules.counts.applied + (r->rules.next.answers >= 0) + (r->rules.due.answers >= 0);
-  for (int i = 0; i < ORR_REFUSALS; i++)
-    known += r->rules.counts.refused[i];
-  orr_must(known == offered);
+  const struct orr_link_counts *c = &r->rules.counts;
+  struct orr_answers a = orr_rules_answers(&r->rules);
+  orr_must(a.on_time <= c->published && a.late <= c->published && a.superseded <= c->published &&
+           a.unanswered <= c->published);
+  uint64_t known = c->applied + a.waiting;
+  for (int i = 0; i < ORR_REFUSALS; i++) {
+    known += c->refused[i];
+    orr_must(orr_refusal_name((enum orr_refusal)i)[0] && orr_refusal_text((enum orr_refusal)i)[0]);
+  }
+  orr_must(known == offered || offered == 0);
 }
 
 void orr_client_visit(struct orr_client *c, double value) {

@@ -1,6 +1,6 @@
 /* What the fuzz targets of links share: a link of a few channels of all types, and an input read as a list of steps.
  *
- * orr_link_rig_init → frames of its rules → orr_link_rig_judge at any time. One thread per rig; it must not move.
+ * orr_link_rig_init → per frame orr_link_rig_publish, orr_link_rig_latch → orr_link_rig_account. One thread per rig; it must not move.
  */
 #ifndef ORR_TESTS_SUPPORT_STEPS_H
 #define ORR_TESTS_SUPPORT_STEPS_H
@@ -28,10 +28,11 @@ unsigned orr_step_byte(const struct orr_step *step, size_t i);
 /* Ends the program: what the targets hold true does not hold. */
 void orr_must(bool good);
 
-enum { ORR_RIG_CHANNELS = 5, ORR_RIG_VALUES = 260, ORR_RIG_WORDS = 260, ORR_RIG_DIVISOR = 2 };
+enum { ORR_RIG_CHANNELS = 7, ORR_RIG_VALUES = 260, ORR_RIG_WORDS = 260, ORR_RIG_DIVISOR = 2 };
 
 struct orr_link_rig {
-  struct orr_channel channels[ORR_RIG_CHANNELS]; /* a.rate out; b.torque, b.time (a pulse), c.mode, d.on in */
+  struct orr_channel
+      channels[ORR_RIG_CHANNELS]; /* a.rate, a.count, a.on out; b.torque, b.time (a pulse), c.mode, d.on in */
   struct orr_channel_table table;
   struct orr_layout_entry entries[ORR_RIG_CHANNELS + 1];
   struct orr_layout layout;
@@ -39,15 +40,17 @@ struct orr_link_rig {
   double numbers[3 * ORR_RIG_VALUES], values[ORR_RIG_VALUES];
   uint64_t payload[ORR_RIG_WORDS];
   int64_t frame; /* the next to go out */
+  bool out;      /* one is out whose boundary is not latched yet */
 };
 
-/* A payload of 33 bytes, or with `large` one of 1529, 64 packets of 64 bytes. Of `rules`: bit 0 large, bits 1 and 2 the policy of silence, bit 3 asap. */
-void orr_link_rig_init(struct orr_link_rig *rig, unsigned rules);
-/* The head and payload of the next frame, told to the rules. */
+/* Commands of 33 bytes, or, with bit 0 of `shape`, with `torques` numbers of b.torque in place of one (at most 188: 1529 bytes) and 30 of a.rate in
+ * place of 3. Bits 1 and 2: the policy of silence; bit 3: asap. */
+void orr_link_rig_init(struct orr_link_rig *rig, unsigned shape, int torques);
+/* The head and payload of the next frame, told to the rules. The one before is latched. */
 void orr_link_rig_publish(struct orr_link_rig *rig, uint64_t head[ORR_WIRE_OUT_WORDS]);
-/* Latches what is due; the numbers of the plant must stay values of their channels. */
+/* Latches what is due at the boundary, or under asap between boundaries; the numbers of the plant must stay values of their channels. */
 void orr_link_rig_latch(struct orr_link_rig *rig);
-/* Of `offered` commands each one is applied, refused by cause, or waits. */
+/* Each frame out is answered in one way, or not. Of `offered` commands each one is applied, refused by cause, or waits (0: not known how many). */
 void orr_link_rig_account(const struct orr_link_rig *rig, uint64_t offered);
 
 /* What a client does with a frame: every channel found, read and, where it is a command, set to `value`. */
