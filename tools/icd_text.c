@@ -42,6 +42,7 @@ static void print_shm(const struct orr_icd_link *l) {
   const struct orr_wire_header *h = &l->header;
   printf(
       "Shared memory `%s`, %llu bytes, 0600. Layout version %d, byte order little-endian.\n"
+      "Frames published so far: u32 at %zu; commands so far: u32 at %zu. Number n is in slot n mod %d.\n"
       "Telemetry slots at %u, one every %u bytes; command slots at %u, one every %u bytes; %d of each. A slot is a "
       "sequence "
       "(u64, odd while written), four words of head (u64) and the payload, so the payload is at byte 40 of it. Heads: "
@@ -49,8 +50,10 @@ static void print_shm(const struct orr_icd_link *l) {
       "frame, simulated time in ns, answered frame, flags; command answered frame, layout hash, generation, flags (bit "
       "0: end the run; "
       "from bit 32: the version).\n",
-      l->desc->name_shm, (unsigned long long)h->segment_bytes, ORR_WIRE_VERSION, h->out_at, h->out_slot_bytes, h->in_at,
-      h->in_slot_bytes, ORR_WIRE_SLOTS);
+      l->desc->name_shm, (unsigned long long)h->segment_bytes, ORR_WIRE_VERSION,
+      ORR_WIRE_RUN_AT + offsetof(struct orr_wire_run, published),
+      ORR_WIRE_PEER_AT + offsetof(struct orr_wire_peer, commanded), ORR_WIRE_SLOTS, h->out_at, h->out_slot_bytes,
+      h->in_at, h->in_slot_bytes, ORR_WIRE_SLOTS);
 }
 
 static void print_udp(const struct orr_icd_link *l) {
@@ -105,10 +108,11 @@ static json_t *side_json(const struct orr_icd_side *s) {
     json_array_append_new(list, one);
   }
   for (uint32_t p = 0; p < s->pieces; p++) {
-    size_t at = p * s->piece, left = s->side->bytes - at;
-    json_array_append_new(packets,
-                          json_pack("{s:i, s:I, s:I}", "message_id", (int)(s->id + p), "payload_from", (json_int_t)at,
-                                    "payload_bytes", (json_int_t)(left < s->piece ? left : s->piece)));
+    size_t at = p * s->piece, left = s->side->bytes - at, bytes = left < s->piece ? left : s->piece;
+    json_array_append_new(packets, json_pack("{s:i, s:I, s:I, s:I, s:I}", "message_id", (int)(s->id + p),
+                                             "payload_from", (json_int_t)at, "payload_bytes", (json_int_t)bytes, "at",
+                                             (json_int_t)(s->block_at + ORR_WIRE_BLOCK_HEAD), "bytes",
+                                             (json_int_t)orr_wire_packet_bytes((uint16_t)(s->id + p), bytes)));
   }
   return json_pack("{s:i, s:o, s:o}", "bytes", (int)s->side->bytes, "channels", list, "packets", packets);
 }

@@ -64,12 +64,16 @@ static void print_type(const struct orr_icd_link *l, const struct orr_channel *c
   parameter_name(l, c, 0, name, sizeof name);
   const char *order = "byteOrder=\"leastSignificantByteFirst\"";
   if (c->type == ORR_CHANNEL_REAL)
-    printf("   <FloatParameterType name=\"%s_type\" sizeInBits=\"64\"><UnitSet><Unit>", name);
+    printf("   <FloatParameterType name=\"%s_type\" sizeInBits=\"64\"><UnitSet>", name);
   else
-    printf("   <IntegerParameterType name=\"%s_type\" signed=\"%s\" sizeInBits=\"64\"><UnitSet><Unit>", name,
+    printf("   <IntegerParameterType name=\"%s_type\" signed=\"%s\" sizeInBits=\"64\"><UnitSet>", name,
            c->type == ORR_CHANNEL_WHOLE ? "true" : "false");
-  print_escaped(c->unit);
-  printf("</Unit></UnitSet>");
+  if (c->unit[0]) {
+    printf("<Unit>");
+    print_escaped(c->unit);
+    printf("</Unit>");
+  }
+  printf("</UnitSet>");
   if (c->type == ORR_CHANNEL_REAL)
     printf("<FloatDataEncoding sizeInBits=\"64\" encoding=\"IEEE754_1985\" %s/></FloatParameterType>\n", order);
   else if (c->type == ORR_CHANNEL_WHOLE)

@@ -11,7 +11,10 @@ fail() {
 }
 port=$((20000 + $$ % 20000))
 sed "s|transport: shm, name: /orrery.fsw|transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1], mtu: 160|
-  s|telemetry: .*target\]|telemetry: ['*']|; /stiffness/d; s/policy: hold},/policy: hold}}/" configs/cubesat.yaml >"$dir/run.yaml"
+  s|telemetry: .*target\]|telemetry: ['*']|; /stiffness/d; s/policy: hold},/policy: hold}}/
+  s|commands: \[wheel_\*.torque\]|commands: [wheel_y.torque, wheel_z.torque]|" configs/cubesat.yaml >"$dir/run.yaml"
+near=/orrery.icd.near.$$
+echo "  near: {transport: shm, name: $near, rate: 10 Hz, telemetry: [gyro.*, star.*], commands: [wheel_x.torque], wait: 10 s}" >>"$dir/run.yaml"
 for format in markdown c python json xtce; do
   "$ORRERY" icd "$dir/run.yaml" --format $format >"$dir/icd.$format" || fail "icd --format $format"
 done
@@ -19,6 +22,10 @@ cp "$dir/icd.python" "$dir/icd.py"
 mv "$dir/icd.c" "$dir/icd.h"
 "$ORRERY" icd "$dir/run.yaml" --format pigeon >/dev/null 2>&1
 [ $? -eq 2 ] || fail "a format that is none"
+
+if command -v xmllint >/dev/null; then
+  xmllint --noout "$dir/icd.xtce" || fail "XTCE that is not well formed"
+fi
 
 # C: compiles by itself without a warning, and prints what it finds in a payload
 cat >"$dir/decode.c" <<'C'
@@ -34,7 +41,7 @@ C
 ${CC:-cc} -std=c17 -Wall -Wextra -Wpedantic -Werror -o "$dir/decode" "$dir/decode.c" || fail "the C header does not compile"
 
 cat >"$dir/peer.py" <<'P'
-import json, struct, subprocess, sys, xml.etree.ElementTree as ET
+import json, re, struct, subprocess, sys, xml.etree.ElementTree as ET
 work, url = sys.argv[1:3]
 sys.path[:0] = [work, "io/client"]
 import icd, orrery_client
@@ -80,6 +87,63 @@ class Xtce:
                 return out
         raise AssertionError("no container fits")
 
+    def bits(self, name):
+        return sum(self.parameters[n][1] for n in self.entries("primary_header") + self.entries(name))
+
+class Markdown:
+    """A reader's document: of each link its text, and of each direction rows (offset, name, type, unit) and packets."""
+    def __init__(self, path):
+        self.links, side = {}, None
+        for line in open(path):
+            line = line.rstrip("\n")
+            if line.startswith("## "):
+                link = self.links[line[3:]] = {"text": ""}
+            elif line.startswith("### "):
+                name, size = re.fullmatch(r"### (telemetry|commands): (\d+) bytes", line).groups()
+                side = link[name] = {"bytes": int(size), "rows": [], "packets": {}}
+            elif re.match(r"\| \d", line):
+                offset, name, form, unit = [cell.strip() for cell in line.split("|")[1:5]]
+                side["rows"].append((int(offset), name.strip("`"), form, unit))
+            elif line.startswith("Message id "):
+                numbers = re.fullmatch(r"Message id 0x(\w{4}): payload bytes (\d+) to (\d+), at byte (\d+) of a packet of (\d+) bytes\.", line)
+                side["packets"][int(numbers[1], 16)] = [int(n) for n in numbers.groups()[1:]]
+            elif side is None or self.links and "rows" not in link.get("telemetry", {}):
+                self.links and link.update(text=link["text"] + line + "\n")
+
+    def payload(self, link, side, packets):
+        """Put together from packets, by what the document says of their ids, places and lengths."""
+        out = bytearray(self.links[link][side]["bytes"])
+        for p in packets:
+            first, end, at, size = self.links[link][side]["packets"][int.from_bytes(p[:2], "big")]
+            assert len(p) == size
+            out[first:end] = p[at : at + end - first]
+        return bytes(out)
+
+    def read(self, link, side, payload):
+        """{name: (number, unit)}; no byte of the payload is without a name, or has two."""
+        out, free = {}, bytearray(b"\1" * len(payload))
+        for offset, name, form, unit in self.links[link][side]["rows"]:
+            form = {"f64": "<d", "i64": "<q", "u8": "<B"}[form]
+            size = struct.calcsize(form)
+            assert bytes(free[offset : offset + size]) == b"\1" * size, name
+            free[offset : offset + size] = bytes(size)
+            out[name] = struct.unpack_from(form, payload, offset)[0], unit
+        assert not any(free) and len(payload) == self.links[link][side]["bytes"]
+        return out
+
+def check_markdown(read, link, document, direction):
+    """What was read against what the client has, names and units included."""
+    count = 0
+    for channel in document["telemetry" if direction == 0 else "commands"]["channels"]:
+        numbers = link[channel["name"]]
+        for k in range(channel["count"]):
+            element = "" if channel["count"] == 1 else "." + channel["elements"][k] if channel["elements"] else "[%d]" % k
+            value, unit = read[channel["name"] + element]
+            assert same(value, numbers if channel["count"] == 1 else numbers[k]), channel
+            assert unit == link.channels[channel["name"]].unit, channel
+            count += 1
+    assert count == len(read) > 0
+
 class Tap:
     """A socket that keeps what goes through it."""
     def __init__(self, socket):
@@ -96,8 +160,65 @@ class Tap:
 def same(a, b):
     return struct.pack("<d", a) == struct.pack("<d", b)
 
-xtce, document = Xtce(work + "/icd.xtce"), json.load(open(work + "/icd.json"))["links"]["fsw"]
-frames = 0
+xtce, documents = Xtce(work + "/icd.xtce"), json.load(open(work + "/icd.json"))["links"]
+markdown, document = Markdown(work + "/icd.markdown"), documents["fsw"]
+assert set(markdown.links) == set(documents) == {"fsw", "near"}
+# the same packets, bit for bit: as many, as long; and nothing is named that is in none
+for side in ("telemetry", "commands"):
+    for i, p in enumerate(document[side]["packets"]):
+        assert xtce.bits("fsw_%s_%d" % (side, i)) == 8 * p["bytes"]
+        assert markdown.links["fsw"][side]["packets"][p["message_id"]] == [
+            p["payload_from"], p["payload_from"] + p["payload_bytes"], p["at"], p["bytes"]]
+    assert sum(p["payload_bytes"] for p in document[side]["packets"]) == document[side]["bytes"]
+used = {n for c in xtce.containers for n in xtce.entries(c)}
+assert used == set(xtce.parameters), used ^ set(xtce.parameters)
+
+class Segment:
+    """A segment, read by nothing but the reader's document."""
+    def __init__(self, link, name):
+        self.link, self.name, text = link, name, markdown.links[name]["text"]
+        find = lambda pattern: [int(n) for n in re.search(pattern, text).groups()]
+        self.counts = dict(zip(("telemetry", "commands"), find(r"published so far: u32 at (\d+); commands so far: u32 at (\d+)")))
+        out, each_out, taken, each_in, self.slots = find(
+            r"Telemetry slots at (\d+), one every (\d+) bytes; command slots at (\d+), one every (\d+) bytes; (\d+) of each")
+        self.places = {"telemetry": (out, each_out), "commands": (taken, each_in)}
+        self.payload_at, = find(r"payload is at byte (\d+) of it")
+        assert len(link.memory) == find(r", (\d+) bytes, 0600")[0]
+        assert documents[name]["layout_hash"] == re.search(r"Layout hash\s+0x(\w+)", text)[1]
+
+    def newest(self, side):
+        """The head and the numbers of the newest slot."""
+        number, = struct.unpack_from("<I", self.link.memory, self.counts[side])
+        at = self.places[side][0] + self.places[side][1] * (number % self.slots)
+        size = markdown.links[self.name][side]["bytes"]
+        sequence, *head = struct.unpack_from("<5Q", self.link.memory, at)
+        assert sequence % 2 == 0
+        payload = self.link.memory[at + self.payload_at : at + self.payload_at + size]
+        assert self.payload_at == icd.LINKS[self.name][side]["payload_at"]
+        return head, payload
+
+def answer_near(link, frame):
+    """One frame of the link over shared memory: telemetry and command by the document's offsets."""
+    assert link.wait()
+    segment = Segment(link, "near")
+    head, payload = segment.newest("telemetry")
+    if head[0] == link.frame:  # the next may have gone out already
+        assert head[1] == link.time_ns and head[2] == link.answered and head[3] == link.flags
+        check_markdown(markdown.read("near", "telemetry", payload), link, documents["near"], 0)
+        same_numbers = icd.unpack("near", "telemetry", payload)
+        assert all(same_numbers[n] == link[n] for n in same_numbers)
+    command = 1e-5 * frame
+    link.send({"wheel_x.torque": command})
+    answered, payload = segment.newest("commands")
+    assert answered[0] == link.frame and "%016x" % answered[1] == documents["near"]["layout_hash"]
+    read = markdown.read("near", "commands", payload)
+    assert same(read["wheel_x.torque"][0], command) and read["wheel_x.torque"][1] == "N m"
+    check_markdown(read, link, documents["near"], 1)
+    assert payload == icd.pack("near", "commands", {"wheel_x.torque": command})
+    return head[0] == link.frame
+
+frames = seen_near = 0
+near = orrery_client.open(sys.argv[3])
 with orrery_client.open(url) as link:
     link.socket = tap = Tap(link.socket)
     assert format(link.header["layout_hash"], "016x") == document["layout_hash"]
@@ -126,13 +247,26 @@ with orrery_client.open(url) as link:
                 element = ("_" + (channel["elements"][k] if channel["elements"] else str(k))) if channel["count"] > 1 else ""
                 assert same(v, mine if channel["count"] == 1 else mine[k])
                 assert same(v, named["fsw_" + channel["name"].replace(".", "_") + element]), channel
+        payload = markdown.payload("fsw", "telemetry", own)
+        assert payload == link.telemetry
+        check_markdown(markdown.read("fsw", "telemetry", payload), link, document, 0)
+        payload = b"".join(p[document["telemetry"]["packets"][i]["at"] :][: document["telemetry"]["packets"][i]["payload_bytes"]]
+                           for i, p in enumerate(own))
+        assert payload == link.telemetry, "by the JSON's places"
+        seen_near += answer_near(near, frames)
         link.send({"wheel_z.torque": 1e-5 * frames})
+        payload = markdown.payload("fsw", "commands", tap.sent[-1:])
+        read = markdown.read("fsw", "commands", payload)
+        assert same(read["wheel_z.torque"][0], 1e-5 * frames) and read["wheel_z.torque"][1] == "N m"
+        check_markdown(read, link, document, 1)
         x = xtce.packet(tap.sent[-1])
         assert x["answered"] == link.frame and same(x["fsw_wheel_z_torque"], 1e-5 * frames)
         payload = icd.pack("fsw", "commands", {"wheel_z.torque": 1e-5 * frames})
         assert tap.sent[-1][icd.LINKS["fsw"]["commands"]["payload_at"] : -4] == payload
         tap.got.clear()
 assert frames == 5, frames
+assert seen_near > 0
+near.close()
 P
 capture=
 if command -v tshark >/dev/null && command -v dumpcap >/dev/null; then
@@ -140,7 +274,7 @@ if command -v tshark >/dev/null && command -v dumpcap >/dev/null; then
   capture=$!
   sleep 2
 fi
-python3 "$dir/peer.py" "$dir" "udp:127.0.0.1:$port" 2>"$dir/err" &
+python3 "$dir/peer.py" "$dir" "udp:127.0.0.1:$port" "shm:$near" 2>"$dir/err" &
 peer=$!
 "$ORRERY" run "$dir/run.yaml" --mode lockstep --duration 0.5s >"$dir/out" 2>&1 || fail "the run: $(cat "$dir/out" "$dir/err")"
 wait $peer || fail "the packets: $(cat "$dir/err")"
