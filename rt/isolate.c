@@ -193,7 +193,7 @@ static bool move_process_to_root(struct orr_isolation *i, const struct orr_isola
   join(to, sizeof to, paths->dir, "/cgroup.procs", "");
   if (!join(path, sizeof path, paths->dir, group, "") || !join(from, sizeof from, path, "/cgroup.procs", ""))
     return step(i, "the group of this process", ENAMETOOLONG);
-  return step(i, "cgroup.procs of the root", orr_journal_tell(&i->journal, to, id, from, id));
+  return step(i, "cgroup.procs of the root", orr_journal_tell_self(&i->journal, to, id, from, id));
 }
 
 static bool enable_cpuset(struct orr_isolation *i, const struct paths *paths) {
@@ -290,7 +290,7 @@ bool orr_isolate_present(const char *root, int core) {
   return found;
 }
 
-unsigned orr_isolate_repair(const char *state_dir, unsigned *failures) {
+unsigned orr_isolate_repair(const char *state_dir, struct orr_undo_failures *failures) {
   return orr_journal_repair(state_dir, failures);
 }
 
@@ -334,7 +334,7 @@ int orr_isolate_attach(const struct orr_isolation *isolation) {
   return error;
 }
 
-unsigned orr_isolate_undo(struct orr_isolation *isolation) {
+struct orr_undo_failures orr_isolate_undo(struct orr_isolation *isolation) {
   isolation->attach_path[0] = '\0';
   return orr_journal_undo(&isolation->journal);
 }

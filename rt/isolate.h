@@ -51,7 +51,7 @@ enum orr_isolate_method orr_isolate_method(const char *root);
 bool orr_isolate_present(const char *root, int core);
 
 /* [init] Undoes what killed processes left. Returns how many of them; *failures as orr_journal_repair. */
-unsigned orr_isolate_repair(const char *state_dir, unsigned *failures);
+unsigned orr_isolate_repair(const char *state_dir, struct orr_undo_failures *failures);
 
 /* [init] Applies what the options ask for. Returns whether all of it worked; the details are in the struct. Milliseconds, more with many
  * tasks. */
@@ -61,6 +61,6 @@ bool orr_isolate_apply(struct orr_isolation *isolation, const struct orr_isolate
 int orr_isolate_attach(const struct orr_isolation *isolation);
 
 /* [init] Takes everything back. Returns how many changes could not be. */
-unsigned orr_isolate_undo(struct orr_isolation *isolation);
+struct orr_undo_failures orr_isolate_undo(struct orr_isolation *isolation);
 
 #endif

@@ -61,23 +61,38 @@ static int unless(struct orr_journal *journal, int error, off_t noted_from) {
 
 static off_t noted(const struct orr_journal *journal) { return lseek(journal->fd, 0, SEEK_END); }
 
+/* Locked, and still the file of that name: whoever had the lock before may have removed it. */
+static int lock_file(int fd, const char *path) {
+  struct stat named, opened;
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+    return errno;
+  return stat(path, &named) == 0 && fstat(fd, &opened) == 0 && named.st_ino == opened.st_ino ? 0 : ESTALE;
+}
+
 int orr_journal_open(struct orr_journal *journal, const char *dir) {
+  enum { TRIES = 50, PAUSE_US = 10000 };
   journal->fd = -1;
   if (mkdir(dir, 0700) != 0 && errno != EEXIST)
     return errno;
   int length = snprintf(journal->path, sizeof journal->path, "%s/%ld" SUFFIX, dir, (long)getpid());
   if (length < 0 || (size_t)length >= sizeof journal->path)
     return ENAMETOOLONG;
-  int fd = open(journal->path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-  if (fd < 0)
-    return errno;
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    int error = errno;
-    close(fd);
-    return error;
+  int error = 0;
+  for (int i = 0; i < TRIES;
+       i++) { /* another start may be at a journal of this name, to repair what an earlier process left */
+    int fd = open(journal->path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+    error = fd < 0 ? errno : lock_file(fd, journal->path);
+    if (!error) {
+      journal->fd = fd;
+      return 0;
+    }
+    if (fd >= 0)
+      close(fd);
+    if (error != EEXIST && error != EWOULDBLOCK && error != ESTALE)
+      return error;
+    usleep(PAUSE_US);
   }
-  journal->fd = fd;
-  return 0;
+  return error;
 }
 
 int orr_journal_set(struct orr_journal *journal, const char *path, const char *value) {
@@ -94,11 +109,21 @@ int orr_journal_set(struct orr_journal *journal, const char *path, const char *v
   return error ? error : unless(journal, write_file(path, value), from);
 }
 
+static int tell(struct orr_journal *journal, const char *verb, const char *path, const char *value,
+                const char *undo_path, const char *undo_value) {
+  off_t from = noted(journal);
+  int error = note(journal, verb, undo_path, undo_value);
+  return error ? error : unless(journal, write_file(path, value), from);
+}
+
 int orr_journal_tell(struct orr_journal *journal, const char *path, const char *value, const char *undo_path,
                      const char *undo_value) {
-  off_t from = noted(journal);
-  int error = note(journal, "write", undo_path, undo_value);
-  return error ? error : unless(journal, write_file(path, value), from);
+  return tell(journal, "write", path, value, undo_path, undo_value);
+}
+
+int orr_journal_tell_self(struct orr_journal *journal, const char *path, const char *value, const char *undo_path,
+                          const char *undo_value) {
+  return tell(journal, "self", path, value, undo_path, undo_value);
 }
 
 int orr_journal_mkdir(struct orr_journal *journal, const char *path) {
@@ -147,12 +172,14 @@ static int remove_directory(const char *path) {
   return EBUSY;
 }
 
-static int take_back(char *line) {
+static int take_back(char *line, bool owner) {
   char *save, *verb = strtok_r(line, "\t", &save), *path = strtok_r(NULL, "\t", &save);
   char *value = save ? save : "";
   if (!verb || !path)
     return EINVAL; /* a line cut short was noted, and its change never made */
-  if (strcmp(verb, "write") == 0) {
+  if (strcmp(verb, "self") == 0 && !owner)
+    return 0;
+  if (strcmp(verb, "write") == 0 || strcmp(verb, "self") == 0) {
     int error = write_file(path, value);
     return error == ENOENT || error == ESRCH ? 0 : error;
   }
@@ -163,12 +190,25 @@ static int take_back(char *line) {
   return EINVAL;
 }
 
-static unsigned undo_file(int fd) {
-  unsigned failures = 0;
+static void note_failure(struct orr_undo_failures *failures, int error, const char *line) {
+  if (failures->count++ > 0)
+    return;
+  failures->error = error;
+  snprintf(failures->first, sizeof failures->first, "%s", line);
+  for (char *c = failures->first; *c; c++)
+    if (*c == '\t')
+      *c = ' ';
+}
+
+static void undo_file(int fd, bool owner, struct orr_undo_failures *failures) {
+  char copy[ORR_JOURNAL_LINE_MAX];
   off_t size = lseek(fd, 0, SEEK_END);
   char *text = size > 0 ? malloc((size_t)size + 1) : NULL;
-  if (!text)
-    return size > 0;
+  if (!text) {
+    if (size > 0)
+      note_failure(failures, ENOMEM, "reading the journal");
+    return;
+  }
   ssize_t got = pread(fd, text, (size_t)size, 0);
   size_t end = got > 0 ? (size_t)got : 0;
   text[end] = '\0';
@@ -179,28 +219,31 @@ static unsigned undo_file(int fd) {
       text[begin] = '\0';
     while (begin > 0 && text[begin - 1] != '\n')
       begin--;
-    if (whole && take_back(text + begin) != 0)
-      failures++;
+    snprintf(copy, sizeof copy, "%s", text + begin);
+    int error = whole ? take_back(text + begin, owner) : 0;
+    if (error)
+      note_failure(failures, error, copy);
     end = begin;
     text[end] = '\0';
   }
   free(text);
-  return failures;
 }
 
-unsigned orr_journal_undo(struct orr_journal *journal) {
+struct orr_undo_failures orr_journal_undo(struct orr_journal *journal) {
+  struct orr_undo_failures failures = {0};
   if (journal->fd < 0)
-    return 0;
-  unsigned failures = undo_file(journal->fd);
+    return failures;
+  undo_file(journal->fd, true, &failures);
   unlink(journal->path);
   close(journal->fd);
   journal->fd = -1;
   return failures;
 }
 
-unsigned orr_journal_repair(const char *dir, unsigned *failures) {
+unsigned orr_journal_repair(const char *dir, struct orr_undo_failures *failures) {
   unsigned repaired = 0;
-  *failures = 0;
+  char path[ORR_JOURNAL_PATH_MAX];
+  *failures = (struct orr_undo_failures){0};
   DIR *d = opendir(dir);
   if (!d)
     return 0;
@@ -211,10 +254,12 @@ unsigned orr_journal_repair(const char *dir, unsigned *failures) {
     int fd = openat(dirfd(d), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
       continue;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-      *failures += undo_file(fd);
+    int n = snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
+    if (n > 0 && (size_t)n < sizeof path && lock_file(fd, path) == 0) {
+      undo_file(fd, false, failures);
+      repaired +=
+          lseek(fd, 0, SEEK_END) > 0; /* an empty one may be a start's that has not locked it yet: it makes another */
       unlinkat(dirfd(d), entry->d_name, 0);
-      repaired++;
     }
     close(fd);
   }

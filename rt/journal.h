@@ -31,14 +31,24 @@ int orr_journal_tell(struct orr_journal *journal, const char *path, const char *
 /* [init] Makes a directory; undo removes it. EEXIST when it is there. */
 int orr_journal_mkdir(struct orr_journal *journal, const char *path);
 
+/* [init] The same for this process: only its own undo acts on it. After a kill -9 the id may be a stranger's. */
+int orr_journal_tell_self(struct orr_journal *journal, const char *path, const char *value, const char *undo_path,
+                          const char *undo_value);
+
 /* [init] Changes nothing now; undo writes every line of `from` to `to` (tasks of a cpuset back to its parent). */
 int orr_journal_will_empty(struct orr_journal *journal, const char *from, const char *to);
 
-/* [init] Takes every change back, last first, and removes the journal. Returns how many could not be taken back; a file or directory that
- * is gone needs nothing. */
-unsigned orr_journal_undo(struct orr_journal *journal);
+/* What could not be taken back: how many changes, and the first of them, as "write PATH VALUE", with its errno. */
+struct orr_undo_failures {
+  unsigned count;
+  int error;
+  char first[ORR_JOURNAL_LINE_MAX];
+};
 
-/* [init] Undoes the journals in `dir` whose owners died. Returns how many journals; `*failures` counts what could not be taken back. */
-unsigned orr_journal_repair(const char *dir, unsigned *failures);
+/* [init] Takes every change back, last first, and removes the journal. A file or directory that is gone needs nothing. */
+struct orr_undo_failures orr_journal_undo(struct orr_journal *journal);
+
+/* [init] Undoes the journals in `dir` whose owners died; each is undone once, however many start at the same time. Returns how many. */
+unsigned orr_journal_repair(const char *dir, struct orr_undo_failures *failures);
 
 #endif

@@ -58,6 +58,12 @@ static int parse_option(const char *option, const char *value, struct arguments 
   return ORR_EXIT_OK;
 }
 
+static bool is_online(int core) {
+  char path[80];
+  snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d", core);
+  return access("/sys/devices/system/cpu", F_OK) != 0 || access(path, F_OK) == 0;
+}
+
 static int parse(int argc, char **argv, struct arguments *a) {
   static const char *const with_value[] = {"--core", "--priority", "--seconds", "--rate", "--move"};
   for (int i = 1; i < argc; i++) {
@@ -81,6 +87,8 @@ static int parse(int argc, char **argv, struct arguments *a) {
       a->path = argv[i];
     }
   }
+  if (a->core >= 0 && !is_online(a->core))
+    return usage("--core names a core that this machine does not have", NULL);
   if (a->path && a->rate_hz > 0)
     return usage("--rate is for a machine without a run; the run file says its own", NULL);
   return a->fix.move_count && !a->fix.wanted ? usage("--move goes with --fix", NULL) : ORR_EXIT_OK;
@@ -115,11 +123,19 @@ static int nothing(void *user, struct orr_frame *frame) {
 static const struct orr_work empty_work = {.publish = {.name = "", .run = nothing}, .latch = {.name = ""}};
 
 /* The run's own frames were flown: do they fit, late wake-ups and all? */
+static bool fits(const struct orr_stats *stats) {
+  return orr_histogram_percentile_ns(&stats->histogram[ORR_HISTOGRAM_SLACK], 0.001) > 0;
+}
+
+static bool wakes_in_time(const struct orr_stats *stats) {
+  return orr_histogram_percentile_ns(&stats->histogram[ORR_HISTOGRAM_WAKE_UP], 0.999) <= stats->late_start_ns;
+}
+
 static void print_fit(const struct orr_stats *stats) {
   int64_t slack_ns = orr_histogram_percentile_ns(&stats->histogram[ORR_HISTOGRAM_SLACK], 0.001);
   char slack[ORR_DURATION_TEXT], period[ORR_DURATION_TEXT];
   printf("needed: a frame is over before the next tick. 99.9 %% of the run's frames leave at least %s of %s: %s\n",
-         orr_duration_text(slack_ns, slack), orr_duration_text(stats->period_ns, period), slack_ns > 0 ? "ok" : "bad");
+         orr_duration_text(slack_ns, slack), orr_duration_text(stats->period_ns, period), fits(stats) ? "ok" : "bad");
 }
 
 static void print_measured(const struct orr_executive *e, const struct arguments *a) {
@@ -139,7 +155,7 @@ static void print_measured(const struct orr_executive *e, const struct arguments
   int64_t p999_ns = orr_histogram_percentile_ns(wake_up, 0.999);
   printf("needed: a frame that starts more than %s late is late. p99.9 is %s: %s\n",
          orr_duration_text(stats->late_start_ns, t[1]), orr_duration_text(p999_ns, t[2]),
-         p999_ns <= stats->late_start_ns ? "ok" : "bad, spin: auto or a slower rate is needed");
+         wakes_in_time(stats) ? "ok" : "bad, spin: auto or a slower rate is needed");
   if (a->path)
     print_fit(stats);
   printf(
@@ -147,12 +163,12 @@ static void print_measured(const struct orr_executive *e, const struct arguments
       orr_duration_text(orr_calibrate_margin_for(orr_histogram_percentile_ns(wake_up, 0.99), stats->period_ns), t[3]));
 }
 
-static json_t *measured_json(const struct orr_executive *e) {
+static json_t *measured_json(const struct orr_executive *e, bool good) {
   struct orr_live live;
   if (!orr_stats_live(e->segment.stats, &live))
     return json_null();
-  return json_pack("{s:o, s:o}", "timing", orr_timing_json(e->segment.stats, &live), "lacks",
-                   orr_lacks_json(&e->lacks));
+  return json_pack("{s:o, s:o, s:s}", "timing", orr_timing_json(e->segment.stats, &live), "lacks",
+                   orr_lacks_json(&e->lacks), "verdict", good ? "ok" : "bad");
 }
 
 /* What a run asks for, or the usual; the command line comes first. Spin is left out: it would hide the wake-up. */
@@ -180,9 +196,9 @@ static struct orr_executive_options options_of(const struct arguments *a, const 
   return o;
 }
 
-/* Returns the measures as JSON when asked for, else prints them; *signalled when a signal ended it. */
+/* Returns the measures as JSON when asked for, else prints them; *bad when a signal ended it, or they say that the run does not fit. */
 static json_t *measure(const struct arguments *a, const struct orr_executive_options *options,
-                       struct orr_doctor_run *run, const sigset_t *signals, bool *signalled) {
+                       struct orr_doctor_run *run, const sigset_t *signals, bool *bad) {
   struct orr_executive executive;
   if (options->loop.frames == 0)
     return NULL;
@@ -191,12 +207,15 @@ static json_t *measure(const struct arguments *a, const struct orr_executive_opt
       orr_executive_start(&executive, options, run ? &run->work : &empty_work, run ? &run->realtime : NULL);
   if (wrong) {
     fprintf(stderr, "orrery doctor: %s\n", wrong);
+    *bad = true;
   } else {
-    *signalled = orr_run_realtime_wait(&executive, signals, NULL) != 0;
+    bool signalled = orr_run_realtime_wait(&executive, signals, NULL) != 0;
     orr_executive_join(&executive);
+    bool good = wakes_in_time(executive.segment.stats) && (!a->path || fits(executive.segment.stats));
+    *bad = signalled || !good;
     orr_timing_print_lacks(stderr, &executive.lacks);
     if (a->json)
-      result = measured_json(&executive);
+      result = measured_json(&executive, good);
     else
       print_measured(&executive, a);
   }
@@ -217,7 +236,7 @@ static int examine(const struct arguments *a, struct orr_doctor_run *run, const 
   struct orr_isolation isolation;
   struct orr_executive_options options = options_of(a, run);
   FILE *words = a->json ? stderr : stdout;
-  bool signalled = false;
+  bool bad = false;
   orr_fix_repair(words);
   orr_fix_apply(&a->fix, options.core, &isolation, words);
   options.isolation = a->fix.wanted ? &isolation : NULL;
@@ -229,7 +248,7 @@ static int examine(const struct arguments *a, struct orr_doctor_run *run, const 
   if (!a->json)
     print_checks(checks, count);
   fflush(stdout);
-  json_t *measured = measure(a, &options, run, signals, &signalled);
+  json_t *measured = measure(a, &options, run, signals, &bad);
   orr_fix_undo(&a->fix, &isolation, words);
   if (a->json) {
     json_t *all = json_pack("{s:o, s:o, s:o}", "environment", orr_environment_json(&environment), "checks",
@@ -238,7 +257,7 @@ static int examine(const struct arguments *a, struct orr_doctor_run *run, const 
     putchar('\n');
     json_decref(all);
   }
-  return any_bad(checks, count) || signalled ? ORR_EXIT_BAD : ORR_EXIT_OK;
+  return any_bad(checks, count) || bad ? ORR_EXIT_BAD : ORR_EXIT_OK;
 }
 
 static int run(int argc, char **argv) {
@@ -281,7 +300,9 @@ const struct orr_command orr_cmd_doctor = {
         "  --json         everything as one JSON object\n"
         "\n"
         "What --fix changed is taken back also after Ctrl-C or SIGTERM; what a killed run left is repaired by the\n"
-        "next start. Exit status: 0; 1 when a line is bad or a signal ended it; 2 for the command line.\n"
+        "next start. Exit status: 0; 1 when a line is bad, when what was measured is not what is needed, or when a "
+        "signal\n"
+        "ended it; 2 for the command line.\n"
         "\n"
         "  orrery doctor --seconds 2 --rate 5000\n"
         "  orrery doctor configs/cubesat.yaml --core 1\n",

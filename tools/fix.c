@@ -17,15 +17,25 @@ bool orr_fix_parse_moves(struct orr_fix_request *request, const char *word) {
   return request->move_count > 0;
 }
 
+static void say_failures(const struct orr_undo_failures *failures, FILE *out) {
+  if (failures->count)
+    fprintf(out, "fix: %u changes could not be taken back, the first: %s: %s; do it by hand\n", failures->count,
+            failures->first, strerror(failures->error));
+}
+
 void orr_fix_repair(FILE *out) {
   orr_segment_sweep();
-  unsigned failures, found = orr_isolate_repair(ORR_ISOLATE_STATE_DIR, &failures);
+  struct orr_undo_failures failures;
+  unsigned found = orr_isolate_repair(ORR_ISOLATE_STATE_DIR, &failures);
   if (found)
-    fprintf(out, "repaired what %u killed runs had left; %u changes could not be taken back\n", found, failures);
+    fprintf(out, "fix: repaired what %u killed run%s had left\n", found, found == 1 ? "" : "s");
+  say_failures(&failures, out);
 }
 
 void orr_fix_apply(const struct orr_fix_request *request, int core, struct orr_isolation *isolation, FILE *out) {
   *isolation = (struct orr_isolation){.journal = {.fd = -1}};
+  if (request->wanted && core < 0)
+    fputs("fix: nothing changed: the run may use any core (core: any), so there is none to clear\n", out);
   if (!request->wanted || core < 0)
     return;
   const struct orr_isolate_options o = {
@@ -55,11 +65,10 @@ void orr_fix_apply(const struct orr_fix_request *request, int core, struct orr_i
 }
 
 void orr_fix_undo(const struct orr_fix_request *request, struct orr_isolation *isolation, FILE *out) {
-  if (!request->wanted)
+  if (!request->wanted || isolation->journal.fd < 0)
     return;
-  unsigned failures = orr_isolate_undo(isolation);
-  if (failures)
-    fprintf(out, "fix: %u changes could not be taken back\n", failures);
-  else
+  const struct orr_undo_failures failures = orr_isolate_undo(isolation);
+  say_failures(&failures, out);
+  if (!failures.count)
     fprintf(out, "fix: everything taken back\n");
 }

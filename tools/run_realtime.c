@@ -230,6 +230,13 @@ int orr_run_realtime(const struct orr_realtime_request *request, struct orr_sess
   sigset_t signals, before;
   orr_run_realtime_block(&signals, &before);
   orr_fix_repair(stderr);
+  if (run->plant.step_ns < ORR_PERIOD_MIN_NS ||
+      run->plant.step_ns > ORR_PERIOD_MAX_NS) { /* before anybody is waited for */
+    fprintf(stderr, "%s: error: a step of %.9g ms in real time: 0.05 ms to 100 ms can be had\n", request->path,
+            1e-6 * (double)run->plant.step_ns);
+    let_signals_back(&signals, &before);
+    return ORR_EXIT_BAD;
+  }
   if (!orr_links_start(session, false)) {
     let_signals_back(&signals, &before);
     return ORR_EXIT_BAD;

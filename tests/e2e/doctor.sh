@@ -40,6 +40,20 @@ for bad in '--core x' '--core' '--rate 5' '--seconds -1' '--move 1' '--nonsense'
   [ $? -eq 2 ] || fail "doctor $bad is exit 2"
 done
 
+"$ORRERY" doctor --core 1000 >"$work/out" 2>&1
+[ $? -eq 2 ] && grep -q 'does not have' "$work/out" || fail "doctor of a core that is not there: $(cat "$work/out")"
+# as it was measured, so it ends: 20 kHz may or may not be had here
+"$ORRERY" doctor --seconds 1 --rate 20000 --json >"$work/json" 2>/dev/null
+code=$?
+python3 - "$work/json" $code <<'P' || fail "the verdict of 20 kHz and the exit status"
+import json, sys
+j = json.load(open(sys.argv[1]))
+t = j["measured"]["timing"]
+late = t["histograms"]["wake-up"]["p99.9_ns"] > t["late_start_ns"]
+assert j["measured"]["verdict"] == ("bad" if late else "ok"), j["measured"]["verdict"]
+assert (int(sys.argv[2]) == 1) == (late or any(c["health"] == "bad" for c in j["checks"])), sys.argv[2]
+P
+
 # with a run file: its period, and what its frames cost beside it
 "$ORRERY" doctor configs/cubesat.yaml --json --seconds 0.5 >"$work/json" 2>/dev/null
 [ $? -le 1 ] || fail "doctor reads a run file"
@@ -127,7 +141,7 @@ if [ "$(id -u)" -eq 0 ] && [ "$(nproc)" -ge 2 ]; then
   wait "$doctor" 2>/dev/null
   "$ORRERY" doctor --seconds 0 >"$work/next" 2>&1
   [ -e "/dev/shm/orrery.rt.$doctor" ] && fail "the killed run's statistics block stays"
-  grep -q '^repaired what 1 killed' "$work/next" || fail "the next start repairs: $(head -3 "$work/next")"
+  grep -q '^fix: repaired what 1 killed run had left' "$work/next" || fail "the next start repairs: $(head -3 "$work/next")"
   [ "$(cat /proc/$child/cpuset)" = "$before" ] || fail "the task is back after kill -9"
   [ "$(cat /proc/sys/kernel/sched_rt_runtime_us)" = "$runtime" ] || fail "throttling is back after kill -9"
   cat /proc/irq/*/smp_affinity_list | cmp -s - "$work/irqs" || fail "interrupts are back after kill -9"

@@ -93,6 +93,10 @@ grep -q 'error: the run stopped at frame 0, which ended .* past the next tick' "
 same=$(fly batch ${heavy%--json*} | hash_of)
 said catch_up "j['state_hash'] == '$same'" && said slip "j['state_hash'] == '$same'" || fail "a run that is late has other bits"
 
+# a rate that cannot be had is refused before anybody is waited for
+fly realtime --step 10us >"$dir/out" 2>"$dir/err" && fail "a step of 10 us is flown"
+grep -q 'a step of 0.01 ms in real time: 0.05 ms to 100 ms' "$dir/err" || fail "a step of 10 us: $(cat "$dir/err")"
+
 # a file without a duration runs until a signal, and then that was all; one with a duration was cut short
 grep -v '^simulation' "$cubesat" >"$dir/endless.yaml"
 grep '^simulation' "$cubesat" | sed 's/duration: 60 s, //' >>"$dir/endless.yaml"

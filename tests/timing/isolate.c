@@ -88,7 +88,7 @@ static void a_task_is_moved_off_the_core_and_back(void **state) {
   sched_getaffinity(child, sizeof set, &set);
   bool off = !CPU_ISSET((size_t)o.core, &set);
   unsigned moved = isolation.tasks_moved;
-  unsigned failures = orr_isolate_undo(&isolation);
+  unsigned failures = orr_isolate_undo(&isolation).count;
   cpuset_of(child, after, sizeof after);
   end(child);
   assert_int_equal(moved, 1);
@@ -113,7 +113,7 @@ static void the_attached_thread_is_on_the_core_alone(void **state) {
   }
   int status;
   waitpid(child, &status, 0);
-  unsigned failures = orr_isolate_undo(&isolation);
+  unsigned failures = orr_isolate_undo(&isolation).count;
   assert_int_equal(status, 0);
   assert_int_equal(failures, 0);
 }
@@ -127,13 +127,13 @@ static void a_second_isolation_of_the_core_is_refused_and_harms_nothing(void **s
   if (child == 0) {
     orr_isolate_apply(&second, &o);
     int error = second.cpuset_error;
-    _exit(orr_isolate_undo(&second) == 0 ? error : 255);
+    _exit(orr_isolate_undo(&second).count == 0 ? error : 255);
   }
   int status;
   waitpid(child, &status, 0);
   struct orr_isolation still = first;
   int attach = access(still.attach_path, F_OK);
-  unsigned failures = orr_isolate_undo(&first);
+  unsigned failures = orr_isolate_undo(&first).count;
   assert_int_equal(WEXITSTATUS(status), EEXIST);
   assert_int_equal(attach, 0);
   assert_int_equal(failures, 0);
@@ -142,7 +142,7 @@ static void a_second_isolation_of_the_core_is_refused_and_harms_nothing(void **s
 static void what_kill_9_left_is_repaired_by_the_next_start(void **state) {
   (void)state;
   char before[256], after[256];
-  unsigned failures = 0;
+  struct orr_undo_failures failures;
   struct orr_isolation isolation;
   pid_t idle = start_idle();
   struct orr_isolate_options o = options(&idle, 1);
@@ -164,7 +164,7 @@ static void what_kill_9_left_is_repaired_by_the_next_start(void **state) {
   if (WIFEXITED(status))
     skip();
   assert_int_equal(repaired, 1);
-  assert_int_equal(failures, 0);
+  assert_int_equal(failures.count, 0);
   assert_string_equal(after, before);
 }
 

@@ -106,7 +106,7 @@ static void undo_takes_back_in_reverse_order(void **state) {
   assert_int_equal(orr_journal_mkdir(&journal, dir), EEXIST);
   assert_int_equal(orr_journal_set(&journal, "/nonexistent/file", "1"), ENOENT);
   assert_int_equal(orr_journal_set(&journal, a, "t\tb"), EINVAL);
-  assert_int_equal(orr_journal_undo(&journal), 0);
+  assert_int_equal(orr_journal_undo(&journal).count, 0);
   assert_string_equal(get("a"), "one"); /* not "two": the first value is written last */
   assert_int_equal(access(dir, F_OK), -1);
   assert_int_equal(access(journal.path, F_OK), -1);
@@ -121,7 +121,7 @@ static void what_was_there_before_is_not_removed(void **state) {
   mkdir(dir, 0755);
   assert_int_equal(orr_journal_open(&journal, run), 0);
   assert_int_equal(orr_journal_mkdir(&journal, dir), EEXIST);
-  assert_int_equal(orr_journal_undo(&journal), 0);
+  assert_int_equal(orr_journal_undo(&journal).count, 0);
   assert_int_equal(access(dir, F_OK), 0);
 }
 
@@ -134,7 +134,75 @@ static void a_change_that_cannot_be_taken_back_is_counted(void **state) {
   assert_int_equal(orr_journal_open(&journal, run), 0);
   assert_int_equal(orr_journal_mkdir(&journal, dir), 0);
   put("full/file", "in the way");
-  assert_int_equal(orr_journal_undo(&journal), 1);
+  const struct orr_undo_failures failures = orr_journal_undo(&journal);
+  char first[2 * PATH];
+  snprintf(first, sizeof first, "rmdir %s ", dir);
+  assert_int_equal(failures.count, 1);
+  assert_int_equal(failures.error, ENOTEMPTY);
+  assert_string_equal(failures.first, first); /* what somebody must do by hand has a name */
+}
+
+/* After kill -9 its id may be a stranger's: only the owner's own undo moves the process back. */
+static void only_its_owner_moves_itself_back(void **state) {
+  (void)state;
+  struct orr_journal journal;
+  struct orr_undo_failures failures;
+  char a[PATH], b[PATH], run[PATH], line[3 * PATH];
+  path_of(a, "a");
+  path_of(b, "b");
+  path_of(run, "run");
+  put("a", "");
+  put("b", "before");
+  assert_int_equal(orr_journal_open(&journal, run), 0);
+  assert_int_equal(orr_journal_tell_self(&journal, a, "7", b, "7"), 0);
+  assert_int_equal(orr_journal_undo(&journal).count, 0);
+  assert_string_equal(get("b"), "7efore"); /* a command file takes what is written, here over what was there */
+  put("b", "before");
+  snprintf(line, sizeof line, "self\t%s\t7\n", b);
+  put("run/99999999.undo", line);
+  assert_int_equal(orr_journal_repair(run, &failures), 1);
+  assert_int_equal(failures.count, 0);
+  assert_string_equal(get("b"), "before");
+}
+
+/* Two that start at the same moment: one of them repairs, and both get a journal of their own. */
+static void a_leftover_is_repaired_once(void **state) {
+  (void)state;
+  enum { ROUNDS = 300, STARTS = 2 };
+  char run[PATH], a[PATH], line[2 * PATH];
+  path_of(run, "run");
+  path_of(a, "a");
+  snprintf(line, sizeof line, "write\t%s\told\n", a);
+  put("a", "new");
+  for (int round = 0; round < ROUNDS; round++) {
+    int go[2], repaired = 0;
+    pid_t child[STARTS];
+    put("run/99999999.undo", line);
+    assert_int_equal(pipe(go), 0);
+    for (int k = 0; k < STARTS; k++)
+      if ((child[k] = fork()) == 0) {
+        struct orr_journal journal;
+        struct orr_undo_failures failures;
+        char word;
+        close(go[1]);
+        if (read(go[0], &word, 1) != 0)
+          _exit(100);
+        unsigned mine = orr_journal_repair(run, &failures);
+        if (orr_journal_open(&journal, run) != 0 || access(journal.path, F_OK) != 0)
+          _exit(100);
+        _exit(orr_journal_undo(&journal).count ? 100 : (int)mine);
+      }
+    close(go[0]);
+    close(go[1]);
+    for (int k = 0; k < STARTS; k++) {
+      int status;
+      waitpid(child[k], &status, 0);
+      assert_true(WIFEXITED(status));
+      assert_true(WEXITSTATUS(status) <= 1);
+      repaired += WEXITSTATUS(status);
+    }
+    assert_int_equal(repaired, 1);
+  }
 }
 
 /* /dev/full takes no byte, as a file of the kernel's that refuses a value. */
@@ -151,7 +219,7 @@ static void a_change_that_was_refused_needs_no_undo(void **state) {
   assert_int_equal(orr_journal_mkdir(&journal, "/proc/nothing"), ENOENT);
   assert_int_equal(orr_journal_set(&journal, a, "two"), 0);
   assert_int_equal(orr_journal_tell(&journal, "/dev/full", "5", "/dev/full", "6"), ENOSPC);
-  assert_int_equal(orr_journal_undo(&journal), 0);
+  assert_int_equal(orr_journal_undo(&journal).count, 0);
   assert_string_equal(get("a"), "one");
 }
 
@@ -188,7 +256,7 @@ static void interrupts_and_throttling_are_moved_off_and_given_back(void **state)
   assert_string_equal(get("proc/irq/9/smp_affinity_list"), "0-1");
   assert_string_equal(get("proc/sys/kernel/sched_rt_runtime_us"), "-1");
   assert_int_equal(orr_isolate_attach(&isolation), 0);
-  assert_int_equal(orr_isolate_undo(&isolation), 0);
+  assert_int_equal(orr_isolate_undo(&isolation).count, 0);
   assert_memory_equal(get("proc/irq/7/smp_affinity_list"), "0-3", 3);
   assert_memory_equal(get("proc/irq/8/smp_affinity_list"), "2", 1);
   assert_string_equal(get("proc/sys/kernel/sched_rt_runtime_us"), "95");
@@ -199,7 +267,7 @@ static void what_a_killed_process_left_is_repaired_and_a_living_one_is_let_be(vo
   char run[PATH];
   int tell[2];
   struct orr_isolation own;
-  unsigned failures = 1;
+  struct orr_undo_failures failures = {.count = 1};
   furnish();
   struct orr_isolate_options o = core_2(run);
   assert_int_equal(pipe(tell), 0);
@@ -224,7 +292,7 @@ static void what_a_killed_process_left_is_repaired_and_a_living_one_is_let_be(vo
   o.throttling = false;
   orr_isolate_apply(&own, &o); /* ours is not a leftover either */
   assert_int_equal(orr_isolate_repair(run, &failures), 1);
-  assert_int_equal(failures, 0);
+  assert_int_equal(failures.count, 0);
   assert_string_equal(get("proc/sys/kernel/sched_rt_runtime_us"), "95");
   assert_string_equal(get("proc/irq/7/smp_affinity_list"), "0-1,3");
   orr_isolate_undo(&own);
@@ -236,7 +304,7 @@ static void what_a_killed_process_left_is_repaired_and_a_living_one_is_let_be(vo
 static void a_line_cut_short_by_a_crash_does_no_harm(void **state) {
   (void)state;
   char run[PATH], line[3 * PATH], a[PATH], b[PATH];
-  unsigned failures;
+  struct orr_undo_failures failures;
   path_of(run, "run");
   path_of(a, "a");
   path_of(b, "b");
@@ -245,7 +313,7 @@ static void a_line_cut_short_by_a_crash_does_no_harm(void **state) {
   snprintf(line, sizeof line, "write\t%s\told\nwrite\t%s\tno", a, b);
   put("run/99999999.undo", line);
   assert_int_equal(orr_isolate_repair(run, &failures), 1);
-  assert_int_equal(failures, 0);
+  assert_int_equal(failures.count, 0);
   assert_string_equal(get("a"), "old");
   assert_string_equal(get("b"), "new");
 }
@@ -258,6 +326,8 @@ int main(void) {
       ON_A_MACHINE(undo_takes_back_in_reverse_order),
       ON_A_MACHINE(what_was_there_before_is_not_removed),
       ON_A_MACHINE(a_change_that_cannot_be_taken_back_is_counted),
+      ON_A_MACHINE(only_its_owner_moves_itself_back),
+      ON_A_MACHINE(a_leftover_is_repaired_once),
       ON_A_MACHINE(a_change_that_was_refused_needs_no_undo),
       ON_A_MACHINE(interrupts_and_throttling_are_moved_off_and_given_back),
       ON_A_MACHINE(what_a_killed_process_left_is_repaired_and_a_living_one_is_let_be),
