@@ -133,6 +133,12 @@ static inline void orr_wire_slot_write(_Atomic uint64_t *slot, const uint64_t *h
   atomic_store_explicit(slot, sequence + 1, memory_order_release);
 }
 
+/* [any] Asks for the lines of a slot that is about to be read, while its number is still on its way. No effect but on time. O(words). */
+static inline void orr_wire_slot_fetch(const _Atomic uint64_t *slot, size_t head_words, size_t payload_words) {
+  for (size_t i = 0; i < 1 + head_words + payload_words; i += 8)
+    __builtin_prefetch(slot + i, 0);
+}
+
 /* [rt] Copies a slot; false when its writer was inside, or died there. Wait-free, O(words). */
 static inline bool orr_wire_slot_read(const _Atomic uint64_t *slot, uint64_t *head, size_t head_words,
                                       uint64_t *payload, size_t payload_words) {

@@ -92,6 +92,8 @@ static bool take_next(struct orr_client *c, uint32_t newest) {
 }
 
 int orr_client_shm_look(struct orr_client *c) {
+  orr_wire_slot_fetch(slot(c, c->header.out_at, c->header.out_slot_bytes, c->seen + 1), ORR_WIRE_OUT_WORDS,
+                      orr_wire_words(c->header.telemetry_bytes));
   if (displaced(c))
     return -EOWNERDEAD;
   uint32_t published = atomic_load_explicit(&c->run->published, memory_order_acquire); /* before `ended`, see there */
@@ -125,8 +127,8 @@ int orr_client_shm_send(struct orr_client *c, uint64_t flags) {
                                             flags | (uint64_t)ORR_WIRE_VERSION << ORR_WIRE_IN_VERSION_AT};
   orr_wire_slot_write(slot(c, c->header.in_at, c->header.in_slot_bytes, number), head, ORR_WIRE_IN_WORDS, c->command,
                       orr_wire_words(c->header.command_bytes));
-  orr_client_shm_beat(c);
   atomic_store(&c->peer->commanded, number);
+  orr_client_shm_beat(c);
   if (atomic_load(&c->run->waits))
     syscall(SYS_futex, &c->peer->commanded, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
   return 0;

@@ -91,6 +91,8 @@ bool orr_shm_take(struct orr_shm *shm, struct orr_rules *rules) {
   bool end = false;
   if (atomic_load_explicit(&shm->dead, memory_order_relaxed))
     return false; /* a page of zeros says nothing */
+  orr_wire_slot_fetch(slot(shm->in, shm->in_slot_bytes, shm->seen + 1), ORR_WIRE_IN_WORDS,
+                      orr_wire_words(shm->layout->commands.bytes));
   uint32_t newest = atomic_load_explicit(&shm->peer->commanded, memory_order_acquire);
   uint32_t generation = atomic_load_explicit(&shm->peer->generation, memory_order_acquire);
   if (generation != shm->generation) {
