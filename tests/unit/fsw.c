@@ -155,6 +155,26 @@ static void without_stars_it_does_not_trust_its_attitude(void **state) {
   assert_int_equal((int)fsw.mode, ORR_FSW_SAFE);
 }
 
+/* The first samples are taken whole: zeros that a tracker calls valid may not blind the flight. */
+static void a_star_sample_that_is_no_attitude_is_not_taken(void **state) {
+  (void)state;
+  const struct orr_mission *m = orr_mission_find("cassini");
+  struct orr_fsw fsw = {0};
+  struct body b = {.phi = {0.002}};
+  struct orr_fsw_in in;
+  struct orr_fsw_out out;
+  for (int64_t frame = 0; frame < 100; frame++) {
+    b.phi[0] += 1e-9; /* each sample is a new one */
+    look(&b, frame, &in);
+    if (frame == 20) /* the third */
+      memset(in.attitude, 0, sizeof in.attitude);
+    orr_fsw_step(m, &fsw, &in, &out);
+  }
+  look(&b, 99, &in);
+  for (int i = 0; i < 4; i++)
+    assert_true(fabs(fsw.attitude[i] - in.attitude[i]) < 1e-3);
+}
+
 static void what_is_no_number_commands_nothing(void **state) {
   (void)state;
   const struct orr_mission *m = orr_mission_find("cassini");
@@ -230,6 +250,7 @@ int main(void) {
       cmocka_unit_test(wheels_that_are_too_fast_are_unloaded_by_thrusters),
       cmocka_unit_test(a_gap_in_telemetry_leads_to_a_safe_hold_on_wheels_alone),
       cmocka_unit_test(without_stars_it_does_not_trust_its_attitude),
+      cmocka_unit_test(a_star_sample_that_is_no_attitude_is_not_taken),
       cmocka_unit_test(what_is_no_number_commands_nothing),
       cmocka_unit_test(the_gyros_bias_is_learnt),
       cmocka_unit_test(the_first_mode_is_notched),

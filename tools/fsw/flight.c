@@ -47,6 +47,12 @@ static double length(const double *v) { return sqrt(v[0] * v[0] + v[1] * v[1] + 
 
 /* ---- estimate: gyro forward, stars back ------------------------------------------------------------------------------ */
 
+/* A tracker may call valid what is no attitude at all: nothing that follows would ever be a number again. */
+static bool is_attitude(const double *q) {
+  double norm2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+  return fabs(norm2 - 1) < 0.01;
+}
+
 /* A complementary filter, which is the steady state of a Kalman filter of attitude and bias: the gyro less its bias turns the
  * attitude, a star sample pulls both. A sample is new when any bit of it is. */
 static void estimate(struct orr_fsw *f, const struct orr_fsw_in *in, double dt, double rate[3]) {
@@ -56,7 +62,7 @@ static void estimate(struct orr_fsw *f, const struct orr_fsw_in *in, double dt, 
     phi[i] = rate[i] * dt;
   }
   turn(f->attitude, phi);
-  if (!(in->valid > 0) || memcmp(f->last_star, in->attitude, sizeof f->last_star) == 0)
+  if (!(in->valid > 0) || !is_attitude(in->attitude) || memcmp(f->last_star, in->attitude, sizeof f->last_star) == 0)
     return;
   memcpy(f->last_star, in->attitude, sizeof f->last_star);
   double since = f->time_s - f->star_s, off[3];
