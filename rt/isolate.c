@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "rt/cpulist.h"
+#include "rt/tasks.h"
 
 enum { TEXT_MAX = 256 };
 
@@ -99,7 +100,7 @@ static bool set_in(struct orr_isolation *i, const char *dir, const char *file, c
 
 static bool make_dir(struct orr_isolation *i, const char *dir, const char *empty_file, const char *parent_file) {
   char path[ORR_JOURNAL_PATH_MAX];
-  if (!step(i, dir, orr_journal_mkdir(&i->journal, dir)))
+  if (!step(i, "a group for the core", orr_journal_mkdir(&i->journal, dir)))
     return false;
   join(path, sizeof path, dir, "/", empty_file);
   return step(i, empty_file, orr_journal_will_empty(&i->journal, path, parent_file));
@@ -222,6 +223,36 @@ static void apply_v2(struct orr_isolation *i, const struct orr_isolate_options *
   join(i->attach_path, sizeof i->attach_path, dir, "/cgroup.threads", "");
 }
 
+/* --- tasks that have cores of their own choice ------------------------------------------------------------------------- */
+/* All of them when the core is taken from all, else those that are moved. */
+static size_t list_bound(const struct orr_isolate_options *o, struct orr_task **tasks) {
+  if (o->clear)
+    return orr_tasks_bound(tasks);
+  size_t count = 0;
+  *tasks = calloc(o->task_count ? o->task_count : 1, sizeof **tasks);
+  for (size_t t = 0; *tasks && t < o->task_count; t++)
+    count += orr_task_read(o->tasks[t], &(*tasks)[count]);
+  return count;
+}
+
+/* Noted before any cpuset changes, and so put back after the last one is gone; and put back at once, as far as they still may. */
+static void apply_cpuset(struct orr_isolation *i, const struct orr_isolate_options *o, const struct paths *paths) {
+  struct orr_task *bound = NULL;
+  cpu_set_t within;
+  size_t count = list_bound(o, &bound);
+  int error = 0;
+  for (size_t t = 0; t < count && !error; t++)
+    error = orr_journal_will_bind(&i->journal, &bound[t]);
+  if (step(i, "noting the cores of tasks", error))
+    (i->method == ORR_ISOLATE_V1 ? apply_v1 : apply_v2)(i, o, paths);
+  memset(&within, 0xff, sizeof within);
+  if (o->core >= 0 && o->core < CPU_SETSIZE)
+    CPU_CLR((size_t)o->core, &within);
+  for (size_t t = 0; t < count && !i->cpuset_error; t++)
+    orr_task_put_back(&bound[t], &within);
+  free(bound);
+}
+
 /* --- interrupts, throttling -------------------------------------------------------------------------------------------- */
 static void move_irq(struct orr_isolation *i, const char *path, int core, const cpu_set_t *others) {
   char text[TEXT_MAX];
@@ -303,17 +334,18 @@ bool orr_isolate_apply(struct orr_isolation *isolation, const struct orr_isolate
   i->journal_error = orr_journal_open(&i->journal, options->state_dir);
   if (i->journal_error)
     return false;
-  if (options->cpuset) {
-    i->method = find_hierarchy(options->root, &paths);
-    if (i->method == ORR_ISOLATE_V1)
-      apply_v1(i, options, &paths);
-    else if (i->method == ORR_ISOLATE_V2)
-      apply_v2(i, options, &paths);
-    else
-      step(i, "a cpuset controller", ENOTSUP);
-  }
+  /* before the cpusets, and so given back after them: the kernel's threads for interrupts then follow their interrupts again */
   if (options->irqs)
     apply_irqs(i, options);
+  if (options->cpuset) {
+    i->method = find_hierarchy(options->root, &paths);
+    if (i->method == ORR_ISOLATE_NONE)
+      step(i, "a cpuset controller", ENOTSUP);
+    else if (i->method == ORR_ISOLATE_V2 && !options->clear) /* who names tasks has not offered all others */
+      step(i, "a partition takes the core from every task", ENOTSUP);
+    else
+      apply_cpuset(i, options, &paths);
+  }
   if (options->throttling) {
     join(path, sizeof path, options->root, "/proc/sys/kernel/sched_rt_runtime_us", "");
     i->throttling_error = orr_journal_set(&i->journal, path, "-1");

@@ -2,7 +2,8 @@
  *
  *   cpuset     cgroup v2: an isolated partition of the one core, in a threaded group directly under the root, with this process moved to
  *              the root group for the time; cgroup v1: an exclusive cpuset of the core and one of all the others, the latter taking
- *              the tasks of the root cpuset, which no longer balances load
+ *              the tasks of the root cpuset, which no longer balances load;
+ *              tasks that were bound to some cores are bound to them again, as far as they may be, and wholly at the end
  *   interrupts every IRQ that may arrive on the core is sent to the others
  *   throttling of real-time threads is switched off
  * (/dev/cpu_dma_latency is the executive's: it holds it in any case.)
@@ -26,8 +27,8 @@ struct orr_isolate_options {
   const char *root;      /* put before /proc and /sys: "" on a machine, a folder in tests */
   const char *state_dir; /* of the journal */
   bool cpuset, irqs, throttling;
-  bool clear;         /* v1: move every task of the root cpuset; otherwise only `tasks` */
-  const pid_t *tasks; /* moved to the other cores when `clear` is not set */
+  bool clear;         /* take the core from every task; otherwise only from `tasks`, which v2 cannot: no cpuset then */
+  const pid_t *tasks; /* v1: moved to the other cores when `clear` is not set */
   size_t task_count;
 };
 

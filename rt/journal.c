@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "rt/cpulist.h"
+
 #define SUFFIX ".undo"
 
 static int write_file(const char *path, const char *value) {
@@ -139,6 +141,22 @@ int orr_journal_will_empty(struct orr_journal *journal, const char *from, const 
   return note(journal, "empty", from, to);
 }
 
+int orr_journal_will_bind(struct orr_journal *journal, const struct orr_task *task) {
+  char id[32], value[ORR_JOURNAL_LINE_MAX / 2];
+  snprintf(id, sizeof id, "%ld", (long)task->id);
+  int length = snprintf(value, sizeof value, "%llu ", task->start_ticks);
+  if (!orr_cpulist_format(&task->cores, value + length, sizeof value - (size_t)length))
+    return ENAMETOOLONG;
+  return note(journal, "bind", id, value);
+}
+
+/* "START CORES", as noted above. */
+static int bind_again(const char *id, const char *value) {
+  char *cores;
+  struct orr_task task = {.id = (pid_t)strtol(id, NULL, 10), .start_ticks = strtoull(value, &cores, 10)};
+  return orr_cpulist_parse(cores, &task.cores) ? orr_task_put_back(&task, NULL) : EINVAL;
+}
+
 /* A task may end, and another be born in the same place, while we read: a few rounds find them all. */
 static int empty_file(const char *from, const char *to) {
   enum { ROUNDS = 5 };
@@ -187,6 +205,8 @@ static int take_back(char *line, bool owner) {
     return remove_directory(path);
   if (strcmp(verb, "empty") == 0)
     return empty_file(path, value);
+  if (strcmp(verb, "bind") == 0)
+    return bind_again(path, value);
   return EINVAL;
 }
 

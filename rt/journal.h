@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "rt/tasks.h"
+
 enum { ORR_JOURNAL_PATH_MAX = 512, ORR_JOURNAL_LINE_MAX = 2048 };
 
 struct orr_journal {
@@ -37,6 +39,9 @@ int orr_journal_tell_self(struct orr_journal *journal, const char *path, const c
 
 /* [init] Changes nothing now; undo writes every line of `from` to `to` (tasks of a cpuset back to its parent). */
 int orr_journal_will_empty(struct orr_journal *journal, const char *from, const char *to);
+
+/* [init] Changes nothing now; undo binds the task again to the cores it has. */
+int orr_journal_will_bind(struct orr_journal *journal, const struct orr_task *task);
 
 /* What could not be taken back: how many changes, and the first of them, as "write PATH VALUE", with its errno. */
 struct orr_undo_failures {

@@ -92,8 +92,8 @@ const char *orr_slice_cyclictest(const struct orr_slice_conditions *conditions, 
                         interval,
                         loops,
                         limit,
-                        other,
                         aligned,
+                        sysconf(_SC_NPROCESSORS_ONLN) > 1 ? other : NULL,
                         NULL};
   int ends[2], status = -1;
   if (pipe(ends) != 0)

@@ -35,7 +35,11 @@ static void preemption(const struct orr_environment *e, struct orr_check *c) {
 static void boot_isolation(const struct orr_environment *e, struct orr_check *c) {
   c->name = "isolcpus";
   c->why = "the scheduler puts no other task on an isolated core";
-  find(c, e->isolated ? "core %d is isolated" : "core %d is shared with every task", e->core);
+  find(c,
+       e->isolated           ? "core %d is isolated"
+       : e->cpuset_exclusive ? "core %d is not isolated at boot, a cpuset clears it"
+                             : "core %d is shared with every task",
+       e->core);
   if (!e->isolated && !e->cpuset_exclusive) {
     ill(c, ORR_HEALTH_WARN, "boot with isolcpus=managed_irq,domain,%d, or use a cpuset (below)", e->core);
     c->by_fix = e->cpuset != ORR_ISOLATE_NONE;

@@ -57,6 +57,8 @@ void orr_fix_apply(const struct orr_fix_request *request, int core, struct orr_i
   }
   if (isolation->cpuset_error)
     fprintf(out, "fix: no cpuset: %s: %s\n", isolation->cpuset_step, strerror(isolation->cpuset_error));
+  else if (isolation->method == ORR_ISOLATE_V2)
+    fprintf(out, "fix: core %d has a cpuset of its own, an isolated partition: no other task may use it\n", core);
   else
     fprintf(out, "fix: core %d has a cpuset of its own; %u tasks moved off, %u bound to it\n", core,
             isolation->tasks_moved, isolation->tasks_refused);

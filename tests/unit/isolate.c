@@ -112,6 +112,66 @@ static void undo_takes_back_in_reverse_order(void **state) {
   assert_int_equal(access(journal.path, F_OK), -1);
 }
 
+static pid_t start_on_core_0(void) {
+  pid_t child = fork();
+  if (child == 0)
+    for (;;)
+      pause();
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(0, &only);
+  sched_setaffinity(child, sizeof only, &only);
+  return child;
+}
+
+/* As a kernel that forgets what a task had asked for when its cpuset changes. */
+static void forget(pid_t task) {
+  cpu_set_t all;
+  memset(&all, 0xff, sizeof all);
+  sched_setaffinity(task, sizeof all, &all);
+}
+
+static bool is_on_core_0_alone(pid_t task) {
+  cpu_set_t set;
+  return sched_getaffinity(task, sizeof set, &set) == 0 && CPU_COUNT(&set) == 1 && CPU_ISSET(0, &set);
+}
+
+static void a_task_is_bound_again_to_the_cores_of_its_choice(void **state) {
+  (void)state;
+  struct orr_journal journal;
+  struct orr_task first, second, *bound = NULL;
+  char run[PATH];
+  pid_t a = start_on_core_0(), b = start_on_core_0();
+  bool fit = sysconf(_SC_NPROCESSORS_ONLN) > 1 && is_on_core_0_alone(a) && is_on_core_0_alone(b);
+  path_of(run, "run");
+  bool listed = false;
+  for (size_t i = orr_tasks_bound(&bound); i-- > 0;)
+    listed = listed || bound[i].id == a;
+  free(bound);
+  bool read = orr_task_read(a, &first) && orr_task_read(b, &second);
+  second.start_ticks++; /* another one had this id */
+  int wrong = orr_journal_open(&journal, run);
+  wrong = wrong ? wrong : orr_journal_will_bind(&journal, &first);
+  wrong = wrong ? wrong : orr_journal_will_bind(&journal, &second);
+  forget(a);
+  forget(b);
+  bool forgotten = !is_on_core_0_alone(a) && !is_on_core_0_alone(b);
+  unsigned failures = orr_journal_undo(&journal).count;
+  bool again = is_on_core_0_alone(a), let_be = !is_on_core_0_alone(b);
+  kill(a, SIGKILL);
+  kill(b, SIGKILL);
+  waitpid(a, NULL, 0);
+  waitpid(b, NULL, 0);
+  if (!fit)
+    skip(); /* one core, or not the first */
+  assert_true(listed && read && forgotten);
+  assert_int_equal(wrong, 0);
+  assert_int_equal(failures, 0);
+  assert_true(again);
+  assert_true(let_be);
+  assert_int_equal(orr_task_put_back(&first, NULL), 0); /* it has ended: nothing to do */
+}
+
 static void what_was_there_before_is_not_removed(void **state) {
   (void)state;
   struct orr_journal journal;
@@ -324,6 +384,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lists_of_cores_come_back_as_they_went),
       ON_A_MACHINE(undo_takes_back_in_reverse_order),
+      ON_A_MACHINE(a_task_is_bound_again_to_the_cores_of_its_choice),
       ON_A_MACHINE(what_was_there_before_is_not_removed),
       ON_A_MACHINE(a_change_that_cannot_be_taken_back_is_counted),
       ON_A_MACHINE(only_its_owner_moves_itself_back),

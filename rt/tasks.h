@@ -1,0 +1,30 @@
+/* Which cores the tasks of the machine may use, so that they can be given back.
+ *
+ * A cpuset that shrinks and grows again makes kernels before 6.2 forget what its tasks had asked for with sched_setaffinity: each may then
+ * use all that the cpuset has. Who changes a cpuset notes its tasks before, and puts them back after.
+ */
+#ifndef ORR_RT_TASKS_H
+#define ORR_RT_TASKS_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct orr_task {
+  pid_t id;                       /* of a thread */
+  unsigned long long start_ticks; /* since boot: tells it from a later one of the same id */
+  cpu_set_t cores;
+};
+
+/* [init] False when there is no such thread, or the kernel has bound it for good. */
+bool orr_task_read(pid_t id, struct orr_task *task);
+
+/* [init] All threads that may use some cores only, of those online. malloc'ed: the caller frees *tasks. Some 10 µs per thread. */
+size_t orr_tasks_bound(struct orr_task **tasks);
+
+/* [init] Binds the thread again to its cores, those of them within `within` (NULL: all), unless it is, has ended, or none of them is left.
+ * Returns 0 or errno. */
+int orr_task_put_back(const struct orr_task *task, const cpu_set_t *within);
+
+#endif
