@@ -151,7 +151,7 @@ wait $run 2>/dev/null
 [ "$(cat $group/cpuset.cpus.partition)" = isolated ] || fail "nothing was left to repair"
 [ "$(cat /proc/sys/kernel/sched_rt_runtime_us)" = -1 ] || fail "nothing was left to repair"
 orrery doctor --seconds 0 >/tmp/out 2>&1
-grep -q '^repaired what 1 killed runs had left; 0 changes' /tmp/out || fail "the next start does not repair: $(cat /tmp/out)"
+grep -q '^fix: repaired what 1 killed run had left' /tmp/out || fail "the next start does not repair: $(cat /tmp/out)"
 as_before "run --fix, ended by SIGKILL, after the next start"
 
 # --- --move names tasks: a partition would take the core from all ---
