@@ -394,7 +394,7 @@ class Udp(Link):
             return False
         if frame in self.delivered or frame < self.newest - self.header["divisor"]:
             self._ask_again()
-            if frame in self.kept:
+            if frame in self.kept and piece + 1 == count:
                 self._write(*self.kept[frame])
             return False
         here = self.pieces.setdefault(frame, {})
