@@ -73,7 +73,7 @@ struct orr_wire_run {
 
 struct orr_wire_peer {
   _Atomic uint32_t commanded; /* commands so far, modulo 2^32: a futex word */
-  _Atomic uint32_t waits;     /* the peer sleeps on `published` */
+  _Atomic uint32_t waits;     /* the generation that sleeps on `published`; 0: nobody */
   _Atomic uint32_t pid;
   _Atomic uint32_t generation; /* one more for each peer that comes */
   _Atomic uint64_t heartbeat;
@@ -139,7 +139,7 @@ static inline void orr_wire_slot_fetch(const _Atomic uint64_t *slot, size_t head
     __builtin_prefetch(slot + i, 0);
 }
 
-/* [rt] Copies a slot; false when its writer was inside, or died there. Wait-free, O(words). */
+/* [rt] Copies a slot; false when its writer was inside, or died there, or never came. Wait-free, O(words). */
 static inline bool orr_wire_slot_read(const _Atomic uint64_t *slot, uint64_t *head, size_t head_words,
                                       uint64_t *payload, size_t payload_words) {
   uint64_t before = atomic_load_explicit(slot, memory_order_acquire);
@@ -148,7 +148,7 @@ static inline bool orr_wire_slot_read(const _Atomic uint64_t *slot, uint64_t *he
   for (size_t i = 0; i < payload_words; i++)
     payload[i] = atomic_load_explicit(&slot[1 + head_words + i], memory_order_relaxed);
   atomic_thread_fence(memory_order_acquire);
-  return !(before & 1) && atomic_load_explicit(slot, memory_order_relaxed) == before;
+  return before && !(before & 1) && atomic_load_explicit(slot, memory_order_relaxed) == before;
 }
 
 /* ---- UDP: CCSDS space packets -------------------------------------------------------------------------------------- *

@@ -186,12 +186,14 @@ class SharedMemory(Link):
         following = (self.seen + 1) % 2**32
         if not self.any:  # in lockstep an older one may be awaited
             following = min(following, self.halves[RUN_AT // 4 + 3])
+        if (newest - following) % 2**32 >= 2**31:  # what is awaited is written before what is published
+            following = newest
         if (newest - following) % 2**32 > SLOTS - 2:
             following = (newest - SLOTS + 2) % 2**32
         at = self.header["out_at"] + self.header["out_slot"] * (following % SLOTS)
         sequence = self.words[at // 8]
         copy = self.memory[at + 8 : at + 40 + len(self.telemetry)]
-        if sequence & 1 or self.words[at // 8] != sequence:
+        if sequence == 0 or sequence & 1 or self.words[at // 8] != sequence:
             return False
         self.missed += (following - self.seen - 1) % 2**32 if self.any else 0
         self.any, self.seen, self.telemetry = True, following, copy[32:]

@@ -68,6 +68,8 @@ static uint32_t next_of(const struct orr_client *c, uint32_t newest) {
   uint32_t from = c->seen + 1, awaited = atomic_load_explicit(&c->run->awaited, memory_order_acquire);
   if (!c->any && (int32_t)(awaited - from) < 0)
     from = awaited;
+  if ((int32_t)(newest - from) < 0) /* `awaited` is written before `published` */
+    from = newest;
   return newest - from <= ORR_WIRE_SLOTS - 2 ? from : newest - (ORR_WIRE_SLOTS - 2);
 }
 

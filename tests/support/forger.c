@@ -59,7 +59,7 @@ void orr_forge_again(struct orr_forger *forger) {
   }
   const _Atomic uint64_t *from = slot(c, c->sent);
   _Atomic uint64_t *to = slot(c, ++c->sent);
-  for (size_t i = 1; i < c->header.in_slot_bytes / 8; i++)
+  for (size_t i = 0; i < c->header.in_slot_bytes / 8; i++)
     atomic_store(&to[i], atomic_load(&from[i]));
   atomic_store(&c->peer->commanded, c->sent);
 }

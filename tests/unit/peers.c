@@ -1,0 +1,120 @@
+/* Peers of a link over shared memory that come, go, are replaced, and write what they should not: what each side makes of it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "io/client/carrier.h"
+#include "io/links/shm.h"
+
+/* A link without a run around it: two numbers out, one in. */
+struct rig {
+  struct orr_channel channels[2];
+  struct orr_channel_table table;
+  struct orr_layout layout;
+  struct orr_layout_entry entries[3];
+  struct orr_rules rules;
+  double numbers[3];
+  struct orr_shm shm;
+  uint64_t taken[4];
+  char name[64], url[70];
+};
+
+static void lay_out(struct rig *r, const char *name) {
+  static const int telemetry[] = {0}, commands[] = {1};
+  memset(r, 0, sizeof *r);
+  r->channels[0] = (struct orr_channel){.name = "s.all", .unit = "", .count = 2, .offset = 0};
+  r->channels[1] = (struct orr_channel){
+      .name = "a.all", .unit = "", .direction = ORR_CHANNEL_COMMAND, .count = 1, .low = -1, .high = 1, .offset = 2};
+  r->table = (struct orr_channel_table){.channels = r->channels, .count = 2};
+  orr_layout_init(&r->layout, r->entries, &r->table, telemetry, 1, commands, 1);
+  orr_rules_init(&r->rules, &r->layout, 1, r->numbers);
+  snprintf(r->name, sizeof r->name, "/orrery.peers.%d.%s", (int)getpid(), name);
+  snprintf(r->url, sizeof r->url, "shm:%s", r->name);
+}
+
+static int start(struct rig *r) { return orr_shm_open(&r->shm, r->name, &r->layout, 1000000, 1, r->taken); }
+
+static void make(struct rig *r, const char *name) {
+  lay_out(r, name);
+  assert_int_equal(start(r), 0);
+}
+
+/* Frame `frame`, with numbers that are never zero. */
+static void publish(struct rig *r, uint64_t frame) {
+  const double values[3] = {3 + (double)frame, 4, 0};
+  const uint64_t head[ORR_WIRE_OUT_WORDS] = {frame, frame * 1000000, ORR_WIRE_NONE, 0};
+  uint64_t payload[4];
+  orr_layout_pack(&r->layout.telemetry, values, payload);
+  orr_rules_publish(&r->rules, (int64_t)frame);
+  orr_shm_publish(&r->shm, head, payload);
+}
+
+static void a_peer_of_another_user_lives(void **state) {
+  (void)state;
+  struct rig r;
+  int status;
+  make(&r, "user");
+  atomic_store(&r.shm.peer->generation, 1);
+  pid_t child = fork();
+  if (child == 0) { /* nobody may signal the first process but its owner */
+    atomic_store(&r.shm.peer->pid, 1);
+    _exit(geteuid() == 0 && setresuid(65534, 65534, 65534) != 0 ? 2 : !orr_shm_peer_lives(&r.shm));
+  }
+  waitpid(child, &status, 0);
+  assert_int_equal(status, 0);
+  atomic_store(&r.shm.peer->pid, (uint32_t)child); /* that one is gone */
+  assert_false(orr_shm_peer_lives(&r.shm));
+  orr_shm_close(&r.shm);
+}
+
+/* Between its stores of `awaited` and `published` the executive is one ahead of what it has published. */
+static void a_peer_that_joins_during_a_publication_begins_with_a_frame_that_was_published(void **state) {
+  (void)state;
+  struct rig r;
+  struct orr_client c;
+  make(&r, "joins");
+  publish(&r, 0);
+  assert_int_equal(orr_client_open(&c, r.url, 0), 0);
+  c.seen = 2; /* as one has it that came while awaited was 3 */
+  atomic_store(&r.shm.run->awaited, 3);
+  assert_int_equal(orr_client_shm_look(&c), 1);
+  assert_int_equal(c.frame.number, 0);
+  assert_true(orr_client_get(&c, orr_client_find(&c, "s.all"), 0) == 3);
+  orr_client_close(&c);
+  orr_shm_close(&r.shm);
+}
+
+static void a_slot_that_was_never_written_is_not_whole(void **state) {
+  (void)state;
+  _Atomic uint64_t slot[8] = {0};
+  const uint64_t in[2] = {5, 6};
+  uint64_t head[1], payload[1];
+  assert_false(orr_wire_slot_read(slot, head, 1, payload, 1));
+  orr_wire_slot_write(slot, in, 1, in + 1, 1);
+  assert_true(orr_wire_slot_read(slot, head, 1, payload, 1));
+  assert_int_equal(payload[0], 6);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_peer_of_another_user_lives),
+      cmocka_unit_test(a_peer_that_joins_during_a_publication_begins_with_a_frame_that_was_published),
+      cmocka_unit_test(a_slot_that_was_never_written_is_not_whole),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
