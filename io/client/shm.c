@@ -115,10 +115,16 @@ int orr_client_shm_pulse(struct orr_client *c) {
 
 void orr_client_shm_sleep(struct orr_client *c, int64_t most_ms) {
   const struct timespec most = {most_ms / 1000, most_ms % 1000 * 1000000};
-  atomic_store(&c->peer->waits, 1);
+  uint32_t sleeper = atomic_load(&c->peer->waits);
+  /* the word of a newer peer stands: who was replaced neither overwrites nor clears it */
+  do {
+    if (displaced(c))
+      return;
+  } while (!atomic_compare_exchange_weak(&c->peer->waits, &sleeper, c->generation));
   if (atomic_load(&c->run->published) == c->seen && !atomic_load(&c->run->ended))
     syscall(SYS_futex, &c->run->published, FUTEX_WAIT, c->seen, &most, NULL, 0);
-  atomic_store(&c->peer->waits, 0);
+  sleeper = c->generation;
+  atomic_compare_exchange_strong(&c->peer->waits, &sleeper, 0);
 }
 
 int orr_client_shm_send(struct orr_client *c, uint64_t flags) {

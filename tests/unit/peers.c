@@ -82,6 +82,41 @@ static void a_peer_of_another_user_lives(void **state) {
   orr_shm_close(&r.shm);
 }
 
+static void *wait_for_a_frame(void *client) {
+  static int got;
+  got = orr_client_wait(client, ORR_CLIENT_FUTEX, 60000);
+  return &got;
+}
+
+/* The one that was replaced passes its own sleep while the newer one is in its. Without a word there nobody would wake that one. */
+static void a_replaced_peer_does_not_take_the_wake_up_of_the_newer(void **state) {
+  (void)state;
+  struct rig r;
+  struct orr_client old, newer;
+  pthread_t thread;
+  void *got;
+  make(&r, "wake");
+  publish(&r, 0);
+  assert_int_equal(orr_client_open(&old, r.url, 0), 0);
+  assert_int_equal(orr_client_wait(&old, ORR_CLIENT_SPIN, 1000), 1);
+  publish(&r, 1);
+  assert_int_equal(orr_client_open(&newer, r.url, 0), 0);
+  assert_int_equal(orr_client_wait(&newer, ORR_CLIENT_SPIN, 1000), 1);
+  assert_int_equal(pthread_create(&thread, NULL, wait_for_a_frame, &newer), 0);
+  while (atomic_load(&r.shm.peer->waits) == 0)
+    sched_yield();
+  orr_client_shm_sleep(&old, 1);
+  assert_int_not_equal(atomic_load(&r.shm.peer->waits), 0);
+  publish(&r, 2);
+  pthread_join(thread, &got);
+  assert_int_equal(*(int *)got, 1);
+  assert_int_equal(newer.frame.number, 2);
+  assert_int_equal(atomic_load(&r.shm.peer->waits), 0);
+  orr_client_close(&old);
+  orr_client_close(&newer);
+  orr_shm_close(&r.shm);
+}
+
 /* Between its stores of `awaited` and `published` the executive is one ahead of what it has published. */
 static void a_peer_that_joins_during_a_publication_begins_with_a_frame_that_was_published(void **state) {
   (void)state;
@@ -113,6 +148,7 @@ static void a_slot_that_was_never_written_is_not_whole(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_peer_of_another_user_lives),
+      cmocka_unit_test(a_replaced_peer_does_not_take_the_wake_up_of_the_newer),
       cmocka_unit_test(a_peer_that_joins_during_a_publication_begins_with_a_frame_that_was_published),
       cmocka_unit_test(a_slot_that_was_never_written_is_not_whole),
   };
