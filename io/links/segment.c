@@ -11,26 +11,56 @@
 #include "io/links/description.h"
 #include "io/links/guard.h"
 #include "io/links/shm.h"
+#include "rt/clock.h"
 
-/* The run that owns a segment holds a lock on it; where nobody does, its run died. */
-static bool abandoned(const char *name) {
-  int fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);
-  bool free = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0; /* in common with clients that ask the same */
-  if (fd >= 0)
-    close(fd);
-  return free;
+/* The run that owns a segment holds a lock on it, from before it is laid out to its end; where nobody does, its run died. Only who holds the
+ * lock on what stands under a name may unlink that name, so two runs that find the same leftover do not both remove it, and a new one with it. */
+
+/* Whether the file is still what the name stands for. */
+static bool bears_name(int fd, const char *name) {
+  struct stat here, there;
+  int other = shm_open(name, O_RDWR | O_CLOEXEC, 0);
+  bool same = other >= 0 && fstat(fd, &here) == 0 && fstat(other, &there) == 0 && here.st_dev == there.st_dev &&
+              here.st_ino == there.st_ino;
+  if (other >= 0)
+    close(other);
+  return same;
 }
 
-static int create(const char *name) {
+/* One try: a file of our own, locked, under that name, or −1 with errno: EAGAIN when something changed meanwhile, EEXIST when it is locked. */
+static int create_once(const char *name) {
   int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd >= 0 || errno != EEXIST)
-    return fd;
-  if (!abandoned(name)) {
-    errno = EEXIST;
+  bool fresh = fd >= 0;
+  if (!fresh && errno == EEXIST)
+    fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);
+  if (fd < 0) {
+    errno = errno == ENOENT ? EAGAIN : errno;
     return -1;
   }
-  shm_unlink(name);
-  return shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  int error = flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno == EWOULDBLOCK ? EEXIST : errno;
+  if (!error && !bears_name(fd, name))
+    error = EAGAIN;
+  if (!error && fresh)
+    return fd;
+  if (!error) { /* the lock is ours until the name is gone */
+    shm_unlink(name);
+    error = EAGAIN;
+  }
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+/* Others hold a lock for moments, too: a run that clears away a leftover, a peer that asks whether the run lives. */
+static int create(const char *name) {
+  enum { TRIES = 50, NAP_NS = 2000000 };
+  for (int i = 0;; i++) {
+    int fd = create_once(name);
+    if (fd >= 0 || (errno != EAGAIN && errno != EEXIST) || i == TRIES)
+      return fd;
+    if (errno == EEXIST)
+      orr_clock_sleep_until(orr_clock_now_ns() + NAP_NS);
+  }
 }
 
 int orr_shm_open(struct orr_shm *shm, const char *name, const struct orr_layout *layout, int64_t step_ns, int divisor,
@@ -41,7 +71,7 @@ int orr_shm_open(struct orr_shm *shm, const char *name, const struct orr_layout 
   if (shm->fd < 0)
     return errno;
   snprintf(shm->name, sizeof shm->name, "%s", name);
-  int error = flock(shm->fd, LOCK_EX | LOCK_NB) != 0 ? errno : 0;
+  int error = 0;
   for (int i = 0; !error && i < 100; i++)
     if ((error = posix_fallocate(shm->fd, 0, (off_t)shm->bytes)) != EINTR)
       break;
@@ -67,10 +97,11 @@ void orr_shm_close(struct orr_shm *shm) {
     return;
   if (shm->run)
     orr_shm_end(shm);
-  shm_unlink(shm->name);
+  if (bears_name(shm->fd, shm->name)) /* it may have been removed, and be another's now */
+    shm_unlink(shm->name);
   if (shm->memory) {
-    munmap(shm->memory, shm->bytes);
     orr_guard_remove(shm->memory);
+    munmap(shm->memory, shm->bytes);
   }
   close(shm->fd);
   *shm = (struct orr_shm){.fd = -1};

@@ -145,12 +145,97 @@ static void a_slot_that_was_never_written_is_not_whole(void **state) {
   assert_int_equal(payload[0], 6);
 }
 
+/* Opens a leftover as soon as the pipe is closed, and tells the errno by its exit status. Who has it keeps it until the second pipe is closed. */
+static pid_t contend(struct rig *r, const int *go, const int *end, int result) {
+  pid_t child = fork();
+  if (child != 0)
+    return child;
+  char byte;
+  close(go[1]);
+  close(end[1]);
+  bool woken = read(go[0], &byte, 1) == 0;
+  int error = woken ? start(r) : EIO;
+  if (write(result, &error, sizeof error) != sizeof error || read(end[0], &byte, 1) != 0)
+    _exit(1);
+  if (!error)
+    orr_shm_close(&r->shm);
+  _exit(0);
+}
+
+static void of_two_runs_that_find_one_leftover_one_takes_its_place(void **state) {
+  (void)state;
+  enum { PAIRS = 300 };
+  struct rig r;
+  lay_out(&r, "race");
+  for (int i = 0; i < PAIRS; i++) {
+    int go[2], end[2], result[2], errors[2], status;
+    int fd = shm_open(r.name, O_CREAT | O_RDWR, 0600);
+    assert_int_equal(ftruncate(fd, 64), 0);
+    close(fd);
+    assert_int_equal(pipe(go) | pipe(end) | pipe(result), 0);
+    pid_t one = contend(&r, go, end, result[1]), two = contend(&r, go, end, result[1]);
+    close(go[0]);
+    close(go[1]);
+    for (int k = 0; k < 2; k++)
+      assert_int_equal(read(result[0], &errors[k], sizeof errors[k]), sizeof errors[k]);
+    close(end[0]);
+    close(end[1]);
+    assert_int_equal(waitpid(one, &status, 0), one);
+    assert_int_equal(status, 0);
+    assert_int_equal(waitpid(two, &status, 0), two);
+    assert_int_equal(status, 0);
+    close(result[0]);
+    close(result[1]);
+    assert_int_equal(errors[0] ? errors[0] : errors[1], EEXIST);
+    assert_int_equal(errors[0] && errors[1], 0);
+    assert_int_equal(shm_open(r.name, O_RDWR, 0), -1); /* and its owner removed it */
+  }
+}
+
+/* A peer that asks whether the run lives has a lock for a moment. */
+static void *hold_for_a_moment(void *file) {
+  const struct timespec moment = {0, 20000000};
+  nanosleep(&moment, NULL);
+  close(*(int *)file);
+  return NULL;
+}
+
+static void a_lock_for_a_moment_is_not_another_run(void **state) {
+  (void)state;
+  struct rig r;
+  pthread_t thread;
+  lay_out(&r, "moment");
+  int fd = shm_open(r.name, O_CREAT | O_RDWR, 0600);
+  assert_int_equal(flock(fd, LOCK_SH | LOCK_NB), 0);
+  assert_int_equal(pthread_create(&thread, NULL, hold_for_a_moment, &fd), 0);
+  assert_int_equal(start(&r), 0);
+  pthread_join(thread, NULL);
+  orr_shm_close(&r.shm);
+}
+
+static void the_end_of_a_run_leaves_a_segment_that_took_its_name_alone(void **state) {
+  (void)state;
+  struct rig r, other;
+  make(&r, "removed");
+  shm_unlink(r.name);
+  make(&other, "removed");
+  orr_shm_close(&r.shm);
+  int fd = shm_open(other.name, O_RDWR, 0);
+  assert_true(fd >= 0);
+  close(fd);
+  orr_shm_close(&other.shm);
+  assert_int_equal(shm_open(other.name, O_RDWR, 0), -1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_peer_of_another_user_lives),
       cmocka_unit_test(a_replaced_peer_does_not_take_the_wake_up_of_the_newer),
       cmocka_unit_test(a_peer_that_joins_during_a_publication_begins_with_a_frame_that_was_published),
       cmocka_unit_test(a_slot_that_was_never_written_is_not_whole),
+      cmocka_unit_test(of_two_runs_that_find_one_leftover_one_takes_its_place),
+      cmocka_unit_test(a_lock_for_a_moment_is_not_another_run),
+      cmocka_unit_test(the_end_of_a_run_leaves_a_segment_that_took_its_name_alone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
