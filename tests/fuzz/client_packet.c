@@ -64,8 +64,9 @@ static void answer(uint64_t number) {
                               .frame = number + (wrong == 2),
                               .flags = wrong == 3 ? ORR_WIRE_OUT_ENDED : 0,
                               .answered = wire->description_bytes};
+  size_t size = orr_wire_packet_write(packet, &p, wire->description + at, left < piece ? left : piece);
   if (wrong < 4)
-    put(packet, orr_wire_packet_write(packet, &p, wire->description + at, left < piece ? left : piece));
+    put(packet, size);
   else
     wire->refused = true;
 }
@@ -187,7 +188,8 @@ static void tell_frame(struct rig *r, const struct orr_step *s) {
   uint8_t packet[ORR_WIRE_PACKET_MAX];
   struct orr_wire_packet p = {.id = (uint16_t)(r->client.header.telemetry_id + orr_step_byte(s, 0)),
                               .frame = r->client.newest + (uint64_t)(int64_t)(int8_t)orr_step_byte(s, 1)};
-  tell(r, packet, orr_wire_packet_write(packet, &p, zeros, 8 * (size_t)orr_step_byte(s, 2)));
+  size_t size = orr_wire_packet_write(packet, &p, zeros, 8 * (size_t)orr_step_byte(s, 2));
+  tell(r, packet, size);
 }
 
 static void change(struct rig *r, const struct orr_step *s) {
@@ -201,12 +203,14 @@ static void change(struct rig *r, const struct orr_step *s) {
 
 static void do_step(struct rig *r, const struct orr_step *s) {
   uint8_t packet[ORR_WIRE_PACKET_MAX];
+  size_t size;
   switch (s->what % STEPS) {
   case 0:
     tell(r, s->bytes, s->size);
     break;
   case 1:
-    tell(r, packet, set_right(packet, s));
+    size = set_right(packet, s);
+    tell(r, packet, size);
     break;
   case 2:
   case 3:
@@ -228,7 +232,8 @@ static void do_step(struct rig *r, const struct orr_step *s) {
       tell_frame(r, s);
     break;
   case 8:
-    tell(r, packet, orr_udp_farewell(&r->udp, packet));
+    size = orr_udp_farewell(&r->udp, packet);
+    tell(r, packet, size);
     break;
   case 9:
     if (r->open)
@@ -255,7 +260,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const uint32_t allow[] = {INADDR_LOOPBACK};
   struct rig r = {.client.fd = -1};
   wire = &r;
-  orr_link_rig_init(&r.link, size ? data[0] : 0, 100);
+  orr_link_rig_init(&r.link, size ? data[0] : 0, 40);
   r.desc = (struct orr_run_link){.divisor = ORR_RIG_DIVISOR,
                                  .telemetry_id = 0x0880,
                                  .command_id = 0x1880,

@@ -5,7 +5,7 @@
  *   0 bytes written: two bytes of place in what the peer may write, then the bytes       1 the next frame
  *   2 the newest frame answered by a peer that is right, with the bytes as payload
  *   3 the same, but the first five bytes change answers, generation, layout, flags and sequence of it
- *   4 a peer comes       5 commands are taken and latched       6 the link waits for nothing, and looks whether the peer lives
+ *   4 a peer comes       5 commands are taken and latched       6 the link waits for nothing, and looks what the peer does
  * Nothing crashes or hangs, what is the executive's stays as it wrote it, and the plant's numbers stay values of their channels.
  */
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct rig {
   struct orr_link_rig link;
   struct orr_shm shm;
   uint64_t taken[ORR_RIG_WORDS];
-  bool waited; /* once is enough: it spins */
+  bool waited; /* once is enough: it spins, and looks into /proc */
 };
 
 /* Any bytes into the peer's words or the slots of commands. */
@@ -95,10 +95,12 @@ static void do_step(struct rig *r, const struct orr_step *s) {
     break;
   default:
     orr_shm_await(&r->shm, 1);
-    if (!r->waited)
+    (void)orr_shm_beats(&r->shm);
+    if (!r->waited) {
       orr_shm_wait(&r->shm, 0);
+      (void)orr_shm_peer_process(&r->shm);
+    }
     r->waited = true;
-    (void)orr_shm_peer_lives(&r->shm);
   }
 }
 
