@@ -9,7 +9,7 @@
  * leaves; the session sees that at the next latch and ends the run.
  *
  * In a real-time run the thread has a real-time priority, below that of the loop and above that of others, so that packets do not wait for
- * whatever else its core does. Then it never has the core for longer than half a millisecond without resting.
+ * whatever else its core does. Then it leaves them a fifth of its core even where it has work all the time.
  */
 #ifndef ORR_IO_LINKS_RELAY_H
 #define ORR_IO_LINKS_RELAY_H
