@@ -288,9 +288,9 @@ bool orr_read_name(struct orr_reader *r, struct orr_place key, const char *what)
   if (key.node->count <= 63 && good == key.node->count && strchr(letters, name[0]) && good > 0)
     return true;
   orr_read_error(r, key, "bad-name",
-                 "'%.70s' cannot name a %s: a name has letters, digits, _ and -, begins with a letter or _, and is at "
+                 "'%.70s' cannot name %s %s: a name has letters, digits, _ and -, begins with a letter or _, and is at "
                  "most 63 long",
-                 name, what);
+                 name, strchr("aeiou", what[0]) ? "an" : "a", what);
   return false;
 }
 

@@ -310,6 +310,88 @@ static bool read_udp(struct orr_run_draft *d, const struct orr_thing *link, cons
   return read_ids(d, keys->message_ids, out) && good && keys->listen;
 }
 
+static size_t bytes_of(const struct orr_channel_table *table, const int *channels, int count) {
+  size_t sum = 0;
+  for (int i = 0; i < count; i++) {
+    const struct orr_channel *c = &table->channels[channels[i]];
+    sum += (c->type == ORR_CHANNEL_FLAG ? 1 : sizeof(uint64_t)) * (size_t)c->count;
+  }
+  return sum;
+}
+
+/* What a payload may hold: io/wire.h, of either side. */
+static bool judge_payload(struct orr_run_draft *d, struct orr_place list, const char *name, size_t bytes, uint16_t id,
+                          const struct orr_run_link *link) {
+  if (bytes > ORR_WIRE_PAYLOAD_MAX) {
+    orr_read_error(d->reader, list, "link-size",
+                   "the %s of a link are at most %d bytes, and these are %zu: name fewer channels, or spread them over "
+                   "several links",
+                   name, ORR_WIRE_PAYLOAD_MAX, bytes);
+    return false;
+  }
+  if (link->transport != ORR_TRANSPORT_UDP)
+    return true;
+  uint32_t pieces = orr_wire_pieces(bytes, orr_wire_piece_bytes(id, bytes, link->packet_max));
+  if (pieces <= ORR_WIRE_PIECES_MAX)
+    return true;
+  orr_read_error(d->reader, list, "link-size",
+                 "the %s take %u packets, and may take %d: name fewer channels, or set 'mtu', which is at most 8192",
+                 name, pieces, ORR_WIRE_PIECES_MAX);
+  return false;
+}
+
+static bool judge_payloads(struct orr_run_draft *d, const struct link_keys *keys, const struct orr_run_link *link) {
+  const struct orr_channel_table *table = &d->run->table;
+  if (link->transport == ORR_TRANSPORT_LINKED || link->telemetry_count < 0 || link->command_count < 0)
+    return true; /* what is wrong with the lists is said already */
+  bool good = judge_payload(d, keys->telemetry, "telemetry", bytes_of(table, link->telemetry, link->telemetry_count),
+                            link->telemetry_id, link);
+  return judge_payload(d, keys->commands, "commands", bytes_of(table, link->commands, link->command_count),
+                       link->command_id, link) &&
+         good;
+}
+
+/* ---- one link beside another ------------------------------------------------------------------------------------------ */
+
+static bool commands_meet(const struct orr_run_link *a, const struct orr_run_link *b, int *channel) {
+  for (int i = 0; i < a->command_count; i++)
+    for (int k = 0; k < b->command_count; k++)
+      if (a->commands[i] == b->commands[k]) {
+        *channel = a->commands[i];
+        return true;
+      }
+  return false;
+}
+
+static bool addresses_meet(const struct orr_run_address *a, const struct orr_run_address *b) {
+  return a->port == b->port && (a->ip == b->ip || a->ip == 0 || b->ip == 0);
+}
+
+static bool judge_beside(struct orr_run_draft *d, const struct orr_thing *thing, const struct orr_run_link *link,
+                         const struct orr_run_link *other) {
+  int channel;
+  bool good = true;
+  if (commands_meet(link, other, &channel)) {
+    orr_read_error(d->reader, orr_read_member(d->reader, thing, "commands"), "link-shared",
+                   "'%.80s' is commanded by the link '%.60s' already", d->run->table.channels[channel].name,
+                   other->name);
+    good = false;
+  }
+  if (link->transport != other->transport)
+    return good;
+  if (link->transport == ORR_TRANSPORT_SHM && strcmp(link->name_shm, other->name_shm) == 0) {
+    orr_read_error(d->reader, orr_read_member(d->reader, thing, "name"), "link-shared",
+                   "the link '%.60s' has the name '%s' already", other->name, other->name_shm);
+    good = false;
+  }
+  if (link->transport == ORR_TRANSPORT_UDP && addresses_meet(&link->listen, &other->listen)) {
+    orr_read_error(d->reader, orr_read_member(d->reader, thing, "listen"), "link-shared",
+                   "the link '%.60s' listens there already", other->name);
+    good = false;
+  }
+  return good;
+}
+
 static bool judge_stand_in(struct orr_run_draft *d, struct orr_place key, const struct orr_run_link *link) {
   if (link->stand_in_name || (link->transport != ORR_TRANSPORT_LINKED && !link->stand_in))
     return true;
@@ -372,7 +454,7 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
   struct link_keys keys = {.wait = INT64_C(10000000000), .mtu = 1500};
   uint64_t present;
   const struct orr_thing thing = {.what = "link", .name = key.node->text, .place = value, .key = key};
-  if (!orr_expect_mapping(d->reader, value, key.node->text))
+  if (!orr_read_name(d->reader, key, "link") || !orr_expect_mapping(d->reader, value, key.node->text))
     return false;
   int transport = read_transport(d, value);
   if (transport < 0)
@@ -397,7 +479,12 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
     good = judge_name(d, &thing, keys.name) && good;
   if (transport == ORR_TRANSPORT_UDP)
     good = read_udp(d, &thing, &keys, out) && good;
-  return good && !d->partial && judge_stand_in(d, key, out);
+  if (!good || d->partial)
+    return false;
+  good = judge_payloads(d, &keys, out);
+  for (size_t i = 0; i < d->run->link_count; i++)
+    good = judge_beside(d, &thing, out, &d->run->links[i]) && good;
+  return good && judge_stand_in(d, key, out);
 }
 
 void orr_run_read_links(struct orr_run_draft *d) {
@@ -406,9 +493,9 @@ void orr_run_read_links(struct orr_run_draft *d) {
     return;
   size_t n = orr_place_count(place);
   struct orr_run_link *links = orr_arena_alloc(d->reader->arena, n, sizeof *links);
+  d->run->links = links;
   for (size_t i = 0; i < n; i++)
     if (read_link(d, orr_place_key(d->reader->diagnostics, place, i), orr_place_value(d->reader->diagnostics, place, i),
                   &links[d->run->link_count]))
       d->run->link_count++;
-  d->run->links = links;
 }
