@@ -4,6 +4,7 @@
 #             through a real RT kernel; hardware jitter is not in it.
 #   same      such a guest booted twice: every number of a run is the same in both
 #   features  two processors in their own time: what --fix does on cgroup v2, seen from outside, and what undoes it.
+#   older     the same of `doctor --fix` on cgroup v1, where it moves every task
 #   bench     with SLICE_SECONDS=10: `orrery bench --rt` in the guest of the first kind
 # About four minutes. With KEEP=FOLDER the guests and their consoles stay there.
 set -u
@@ -108,13 +109,15 @@ if [ -n "${SLICE_SECONDS:-}" ]; then
   [ "$(grep -c '^ratio of p99.*: met' "$dir/bench")" -eq 2 ] || status=1
 fi
 # an emulator of several processors on a machine that is busy may stand still: then once more
-for attempt in 1 2; do
-  boot features features -accel tcg,thread=multi -smp 2 &
-  emulators=$!
-  wait
-  emulators=
-  grep -q '^job features ended' "$dir/features" && break
-  echo "features: boot $attempt did not come to its end"
+for job in older features; do
+  for attempt in 1 2; do
+    boot $job $job -accel tcg,thread=multi -smp 2 &
+    emulators=$!
+    wait
+    emulators=
+    grep -q "^job $job ended" "$dir/$job" && break
+    echo "$job: boot $attempt did not come to its end"
+  done
+  judge $job
 done
-judge features
 exit $status

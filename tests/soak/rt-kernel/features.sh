@@ -20,17 +20,7 @@ until_true() {
 }
 
 # --- the machine from outside ---
-# each task: id, cores it may use, its group; not the kernel's threads for interrupts, which follow the interrupt
-tasks() {
-  grep -Hs -e '^Name:' -e '^Cpus_allowed_list:' -e '^0::' /proc/[0-9]*/task/[0-9]*/status /proc/[0-9]*/task/[0-9]*/cgroup |
-    awk -F / '{
-        what = $6; sub(/^[a-z]*:/, "", what)
-        if (what ~ /^Name:.irq$/) irq[$5] = 1 # its name has a slash
-        else if (what ~ /^Cpus/) { sub(/.*\t/, "", what); cores[$5] = what }
-        else if ($0 ~ /:0::/) { sub(/.*:0::/, "", $0); group[$5] = $0 }
-      }
-      END { for (t in cores) if (!(t in irq)) print t, cores[t], group[t] }' | sort
-}
+. /rt-kernel/look.sh
 # what else a run with --fix may change
 settings() {
   cat /sys/fs/cgroup/cgroup.subtree_control /sys/fs/cgroup/cpuset.cpus.effective /proc/sys/kernel/sched_rt_runtime_us
@@ -46,18 +36,8 @@ remember() {
 as_before() { # WHEN
   settings | diff /tmp/settings.before - || fail "$1: the machine is not as it was"
   tasks >/tmp/tasks.after
-  awk 'NR == FNR { before[$1] = $0; next } ($1 in before) { n++; if (before[$1] != $0) { print before[$1] " is now " $0; bad = 1 } } END { exit bad || n < 20 }' \
-    /tmp/tasks.before /tmp/tasks.after || fail "$1: tasks are not as they were"
+  changed /tmp/tasks.before /tmp/tasks.after && fail "$1: tasks are not as they were"
   ok "$1: cgroups, cores of all tasks, interrupts and throttling are as before"
-}
-# field of /proc/PID/task/TID/stat, counted as in proc(5)
-field() { # TASK-FOLDER NUMBER
-  sed 's/.*) //' "$1/stat" 2>/dev/null | cut -d ' ' -f $(($2 - 2))
-}
-rt_thread_of() { # PID
-  for task in /proc/"$1"/task/*; do
-    [ "$(field "$task" 40)" = 80 ] && [ "$(field "$task" 41)" = 1 ] && echo "${task##*/}"
-  done
 }
 # Everything that the partition promises, from the kernel's own files.
 core_is_cleared_for() { # PID WHEN
@@ -69,15 +49,10 @@ core_is_cleared_for() { # PID WHEN
   [ "$(cat $group/cgroup.threads)" = "$tid" ] || fail "$2: $tid is to be in it, there are $(cat $group/cgroup.threads)"
   grep -qx "0::/orrery.core$core" "/proc/$1/task/$tid/cgroup" || fail "$2: the thread says $(cat "/proc/$1/task/$tid/cgroup")"
   [ "$(field "/proc/$1/task/$tid" 39)" = $core ] || fail "$2: the thread runs on core $(field "/proc/$1/task/$tid" 39)"
-  # nobody else may use the core but the kernel's own threads that are bound to it for good (PF_NO_SETAFFINITY)
-  tasks >/tmp/tasks.during
-  others=0
-  while read -r id cores _; do
-    [ "$id" = "$tid" ] && continue
-    case $cores in *$core*) ;; *) others=$((others + 1)) && continue ;; esac
-    flags=$(field "/proc/$id" 9)
-    [ -z "$flags" ] || [ $((flags & 0x04000000)) -ne 0 ] || fail "$2: task $id ($(cat "/proc/$id/comm")) may use core $core: $cores"
-  done </tmp/tasks.during
+  # nobody else may use the core but the kernel's own threads that are bound to it for good
+  on_core $core "$tid" >/tmp/on_core
+  grep -v '^off$' /tmp/on_core && fail "$2: others may use core $core"
+  others=$(grep -c '^off$' /tmp/on_core)
   [ "$others" -gt 20 ] || fail "$2: only $others tasks seen"
   # nor can they get there
   taskset -pc $core "$bystander" >/dev/null 2>&1
@@ -161,7 +136,7 @@ until_true grep -q '^fix: ' /tmp/out
 tasks >/tmp/tasks.during
 kill -TERM $run
 wait $run
-awk 'NR == FNR { before[$1] = $0; next } ($1 in before) && before[$1] != $0 { print; bad = 1 } END { exit bad }' /tmp/tasks.before /tmp/tasks.during ||
+changed /tmp/tasks.before /tmp/tasks.during &&
   fail "doctor --fix --move touches other tasks: $(cat /tmp/out)"
 grep -q '^fix: no cpuset: .*Operation not supported' /tmp/out || fail "doctor --fix --move: $(cat /tmp/out)"
 as_before "doctor --fix --move"
