@@ -6,9 +6,14 @@
 #include "tools/commands.h"
 #include "tools/icd.h"
 
+enum { IDENTIFIER_SIZE = 400, MOST_SETTINGS = 100 };
+
 static const struct orr_icd_format formats[] = {
-    {"markdown", orr_icd_markdown}, {"c", orr_icd_c},           {"xtce", orr_icd_xtce},
-    {"json", orr_icd_json},         {"python", orr_icd_python},
+    {.name = "markdown", .write = orr_icd_markdown},
+    {.name = "c", .write = orr_icd_c, .identifiers = true},
+    {.name = "xtce", .write = orr_icd_xtce, .identifiers = true, .packets = true},
+    {.name = "json", .write = orr_icd_json},
+    {.name = "python", .write = orr_icd_python},
 };
 
 static int usage(const char *what, const char *word) {
@@ -65,6 +70,73 @@ static void make_link(struct orr_icd_link *out, const struct orr_run *run, const
   }
 }
 
+/* ---- names that a format cannot tell apart -------------------------------------------------------------------------- */
+
+/* An element of a link, and what a format makes of it: fsw_gyro_rate_x. */
+struct named {
+  char identifier[IDENTIFIER_SIZE], name[IDENTIFIER_SIZE];
+};
+
+static int by_identifier(const void *a, const void *b) {
+  return strcmp(((const struct named *)a)->identifier, ((const struct named *)b)->identifier);
+}
+
+static size_t name_elements(const struct orr_icd *icd, struct named *out) {
+  size_t n = 0;
+  for (size_t i = 0; i < icd->count; i++)
+    for (int s = 0; s < 2; s++)
+      for (int e = 0; e < icd->links[i].sides[s].side->count; e++) {
+        const struct orr_channel *c = icd->links[i].sides[s].side->entries[e].channel;
+        for (int k = 0; k < c->count; k++, n++) {
+          if (!out)
+            continue;
+          char element[IDENTIFIER_SIZE / 2];
+          orr_icd_element(c, k, element, sizeof element);
+          snprintf(out[n].name, sizeof out[n].name, "%s: %s", icd->links[i].desc->name, element);
+          orr_icd_identifier(out[n].name, out[n].identifier, sizeof out[n].identifier);
+        }
+      }
+  return n;
+}
+
+/* False, with the two names, when two elements would have one identifier. */
+static bool names_apart(const struct orr_icd *icd, const char *format) {
+  size_t n = name_elements(icd, NULL);
+  struct named *all = calloc(n + 1, sizeof *all);
+  if (!all)
+    abort();
+  name_elements(icd, all);
+  qsort(all, n, sizeof *all, by_identifier);
+  bool apart = true;
+  for (size_t i = 1; apart && i < n; i++)
+    if (strcmp(all[i - 1].identifier, all[i].identifier) == 0) {
+      fprintf(stderr, "orrery icd: %s: '%s' and '%s' would both be %s in the format %s: give one another name\n",
+              icd->path, all[i - 1].name, all[i].name, all[i].identifier, format);
+      apart = false;
+    }
+  free(all);
+  return apart;
+}
+
+static bool has_packets(const struct orr_icd *icd) {
+  for (size_t i = 0; i < icd->count; i++)
+    if (icd->links[i].desc->transport == ORR_TRANSPORT_UDP)
+      return true;
+  fprintf(stderr,
+          "orrery icd: %s has no link over UDP, and the format xtce describes packets: the other formats describe "
+          "shared memory\n",
+          icd->path);
+  return false;
+}
+
+static bool can_write(const struct orr_icd *icd, const struct orr_icd_format *format) {
+  if (icd->count == 0) {
+    fprintf(stderr, "orrery icd: %s has no link to flight software outside\n", icd->path);
+    return false;
+  }
+  return (!format->packets || has_packets(icd)) && (!format->identifiers || names_apart(icd, format->name));
+}
+
 static int write_all(const struct orr_run *run, const char *path, const struct orr_icd_format *format) {
   struct orr_icd icd = {.run = run, .path = path};
   icd.links = calloc(run->link_count + 1, sizeof *icd.links);
@@ -73,14 +145,13 @@ static int write_all(const struct orr_run *run, const char *path, const struct o
   for (size_t i = 0; i < run->link_count; i++)
     if (run->links[i].transport != ORR_TRANSPORT_LINKED)
       make_link(&icd.links[icd.count++], run, &run->links[i]);
-  if (icd.count == 0)
-    fprintf(stderr, "orrery icd: %s has no link to flight software outside\n", path);
-  else
+  bool good = can_write(&icd, format);
+  if (good)
     format->write(&icd);
   for (size_t i = 0; i < icd.count; i++)
     free(icd.links[i].entries);
   free(icd.links);
-  return icd.count == 0 ? ORR_EXIT_BAD : fflush(stdout) != 0 ? ORR_EXIT_BAD : ORR_EXIT_OK;
+  return good && fflush(stdout) == 0 ? ORR_EXIT_OK : ORR_EXIT_BAD;
 }
 
 /* ---- the command ---------------------------------------------------------------------------------------------------- */
@@ -94,12 +165,17 @@ static const struct orr_icd_format *find(const char *name) {
 
 static int run(int argc, char **argv) {
   const struct orr_icd_format *format = &formats[0];
-  const char *path = NULL;
+  const char *path = NULL, *settings[MOST_SETTINGS];
+  size_t setting_count = 0;
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--format") == 0 && i + 1 < argc) {
       format = find(argv[++i]);
       if (!format)
         return usage("the formats are markdown, c, xtce, json and python, not", argv[i]);
+    } else if (strcmp(argv[i], "--set") == 0 && i + 1 < argc) {
+      if (setting_count == MOST_SETTINGS)
+        return usage("too many settings", NULL);
+      settings[setting_count++] = argv[++i];
     } else if (argv[i][0] == '-') {
       return usage("unknown option", argv[i]);
     } else if (path) {
@@ -110,7 +186,7 @@ static int run(int argc, char **argv) {
   }
   if (!path)
     return usage("needs a run file", NULL);
-  const struct orr_config_options options = {0};
+  const struct orr_config_options options = {.settings = settings, .setting_count = setting_count};
   struct orr_diagnostics *d = orr_diagnostics_create();
   struct orr_config *config = orr_config_load(path, &options, d);
   const struct orr_run *file = config ? orr_run_read(config) : NULL;
@@ -123,7 +199,7 @@ static int run(int argc, char **argv) {
 const struct orr_command orr_cmd_icd = {
     .name = "icd",
     .summary = "the interface document of a run's links",
-    .usage = "RUN [--format markdown | c | xtce | json | python]",
+    .usage = "RUN [--format markdown | c | xtce | json | python] [--set PATH=VALUE]...",
     .help = "Prints what flight software must know of the links of a run file: each channel's place in the payload, "
             "type and\n"
             "unit, the range of a command, and over UDP the packets around it. From the table that the program itself "
@@ -134,10 +210,12 @@ const struct orr_command orr_cmd_icd = {
             "  --format python      a module with struct formats, and functions that take payloads and packets apart\n"
             "  --format json        the same as data\n"
             "  --format xtce        XTCE 1.2: the packets of the links over UDP, bit for bit\n"
+            "  --set PATH=VALUE     any value of the file, as for 'orrery run'\n"
             "\n"
             "Example:\n"
             "  orrery icd configs/cubesat.yaml --format c > cubesat_link.h\n"
             "\n"
-            "Exit status: 0; 1 the file is wrong, or has no link to the outside; 2 the command line is wrong.\n",
+            "Exit status: 0; 1 the file is wrong, or has no link to the outside (xtce: over UDP), or has\n"
+            "names that the format cannot tell apart; 2 the command line is wrong.\n",
     .run = run,
 };

@@ -32,6 +32,8 @@ struct orr_icd {
 
 struct orr_icd_format {
   const char *name;
+  bool identifiers; /* channels become identifiers, which must differ */
+  bool packets;     /* of the links over UDP alone */
   void (*write)(const struct orr_icd *icd);
 };
 

@@ -27,6 +27,16 @@ if command -v xmllint >/dev/null; then
   xmllint --noout "$dir/icd.xtce" || fail "XTCE that is not well formed"
 fi
 
+# what a format cannot say is said, and not written
+"$ORRERY" icd configs/cubesat.yaml --format xtce >"$dir/none" 2>"$dir/err"
+[ $? -eq 1 ] && [ ! -s "$dir/none" ] && grep -q 'no link over UDP' "$dir/err" || fail "xtce without packets: $(cat "$dir/err")"
+sed 's/^  gyro: \(.*\)/  gyro-1: \1\n  gyro_1: \1/; s/gyro\.[a-z*]*/gyro-1.rate, gyro_1.rate/; /stiffness/d; s/policy: hold},/policy: hold}}/' \
+  configs/cubesat.yaml >"$dir/alike.yaml"
+"$ORRERY" icd "$dir/alike.yaml" >"$dir/none" 2>"$dir/err" || fail "two names that markdown can tell apart: $(cat "$dir/err")"
+"$ORRERY" icd "$dir/alike.yaml" --format c >"$dir/none" 2>"$dir/err"
+[ $? -eq 1 ] && [ ! -s "$dir/none" ] && grep -q 'would both be fsw_gyro_1_rate_x' "$dir/err" || fail "two names that C cannot tell apart: $(cat "$dir/err")"
+"$ORRERY" icd configs/cubesat.yaml --format json --set links.fsw.rate=50Hz | grep -q '"divisor": 2' || fail "icd --set"
+
 # C: compiles by itself without a warning, and prints what it finds in a payload
 cat >"$dir/decode.c" <<'C'
 #include <stdio.h>
