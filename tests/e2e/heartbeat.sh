@@ -19,6 +19,8 @@ cat >"$dir/peer.py" <<'P'
 import os, signal, sys, time
 sys.path.insert(0, "io/client")
 import orrery_client
+if sys.argv[2] == "unburied" and os.fork():
+    time.sleep(60)  # a parent that does not ask what became of its child
 link, fate = orrery_client.open(sys.argv[1], 20), sys.argv[2]
 for _ in range(10):
     link.wait()
@@ -28,7 +30,7 @@ if fate == "hangs":
 elif fate == "spins":
     while True:
         pass
-elif fate == "dead":
+elif fate in ("dead", "unburied"):
     os.kill(os.getpid(), signal.SIGKILL)
 elif fate == "left":
     link.close()
@@ -62,6 +64,7 @@ try udp realtime hangs 'hangs or is dead; its last sign of life at frame'
 try shm lockstep spins 'hangs: its process is there'
 try shm lockstep hangs hangs --json
 try shm lockstep dead dead --json
+try shm lockstep unburied dead --json
 try shm lockstep left left --json
 try shm lockstep silent lives --json
 try udp lockstep dead mute --json

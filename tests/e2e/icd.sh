@@ -4,7 +4,8 @@
 set -u
 command -v python3 >/dev/null || exit 77
 dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+capture=
+trap '[ -z "$capture" ] || kill -INT $capture 2>/dev/null; rm -rf "$dir"' EXIT
 fail() {
   echo "FAIL: $1"
   exit 1
@@ -278,7 +279,6 @@ assert frames == 5, frames
 assert seen_near > 0
 near.close()
 P
-capture=
 if command -v tshark >/dev/null && command -v dumpcap >/dev/null; then
   tshark -q -i lo -f "udp port $port" -w "$dir/capture.pcapng" >/dev/null 2>&1 &
   capture=$!
