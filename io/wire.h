@@ -114,6 +114,15 @@ enum {
 /* Flags of a command: the run shall end. The upper half of the word is ORR_WIRE_VERSION. */
 enum { ORR_WIRE_IN_END = 1, ORR_WIRE_IN_VERSION_AT = 32 };
 
+/* [rt] For a loop that spins: gives way to the other thread of the core, where the processor has a word for it. */
+static inline void orr_wire_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
 /* [any] 8-byte words of a payload, and bytes of a slot. */
 static inline size_t orr_wire_words(size_t bytes) { return (bytes + 7) / 8; }
 static inline size_t orr_wire_slot_bytes(size_t head_words, size_t payload_bytes) {

@@ -156,7 +156,7 @@ int orr_client_wait(struct orr_client *c, enum orr_client_how how, int most_ms) 
       if (status)
         return status;
       if (!over_udp(c))
-        __builtin_ia32_pause();
+        orr_wire_pause();
     }
     int64_t now_ms = orr_client_now_ms();
     int status = pulse(c, now_ms);

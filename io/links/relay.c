@@ -330,7 +330,7 @@ static int enter(struct mover *m) {
     wake_at(m, now_ns + outlook.next_ns); /* while there is time: not between a frame and its peer */
   if (io_uring_sq_ready(&m->ring) > 0 || !m->tells || (IO_URING_READ_ONCE(*m->ring.sq.kflags) & IORING_SQ_TASKRUN))
     return io_uring_submit_and_get_events(&m->ring);
-  __builtin_ia32_pause();
+  orr_wire_pause();
   return 0;
 }
 

@@ -123,7 +123,7 @@ void orr_shm_wait(struct orr_shm *shm, int64_t most_ns) {
   for (int i = 0; i < SPINS; i++) {
     if (atomic_load_explicit(&shm->peer->commanded, memory_order_acquire) != seen)
       return;
-    __builtin_ia32_pause();
+    orr_wire_pause();
   }
   const struct timespec most = {most_ns / 1000000000, most_ns % 1000000000};
   atomic_store(&shm->run->waits, 1);

@@ -55,7 +55,7 @@ void orr_udp_wait(struct orr_udp *u, int64_t most_ns) {
     if (now_ns - begin_ns > SPIN_NS)
       orr_clock_sleep_until(now_ns + NAP_NS);
     else
-      __builtin_ia32_pause();
+      orr_wire_pause();
     now_ns = orr_clock_now_ns();
   }
 }
