@@ -174,6 +174,23 @@ int orr_client_wait(struct orr_client *c, enum orr_client_how how, int most_ms) 
   }
 }
 
+const char *orr_client_why(int status) {
+  switch (status) {
+  case 0:
+    return "no frame came in time";
+  case -EPIPE:
+    return "the run is over";
+  case -ECONNRESET:
+    return "the run has died, or another has taken its place";
+  case -EOWNERDEAD:
+    return "another peer has taken our place";
+  case -EAGAIN:
+    return "there is no frame to answer yet";
+  default:
+    return status < 0 ? strerror(-status) : "a frame came";
+  }
+}
+
 static void zero_pulses(struct orr_client *c) {
   for (uint32_t i = 0; i < c->header.channel_count; i++) {
     const struct orr_wire_channel *d = &c->directory[i];

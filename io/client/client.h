@@ -100,6 +100,9 @@ const char *orr_client_unit(const struct orr_client *client, uint32_t i);
  * waiting. -EOWNERDEAD: another peer has taken our place. */
 int orr_client_wait(struct orr_client *client, enum orr_client_how how, int most_ms);
 
+/* [any] The same in words: what a status of wait, send or end that is not 1 means. O(1). */
+const char *orr_client_why(int status);
+
 /* [rt] A number of the frame; NaN for a signal or element that is not there. O(1). */
 double orr_client_get(const struct orr_client *client, struct orr_signal signal, uint32_t element);
 /* [rt] A number of the next command; what is never set is zero, and stays from one command to the next but for pulses. False for a signal or

@@ -40,7 +40,7 @@ int main(int argc, char **argv) {
          (unsigned long long)first, (unsigned long long)last, (unsigned long long)seen, (unsigned long long)lost,
          (unsigned long long)answered, (unsigned long long)link.unsent);
   if (status != -EPIPE)
-    fprintf(stderr, "echo: %s\n", status ? strerror(-status) : "no frame for five seconds");
+    fprintf(stderr, "echo: %s\n", status ? orr_client_why(status) : "no frame for five seconds");
   orr_client_close(&link);
   return status == -EPIPE && lost == 0 && answered == seen && link.unsent == 0 ? 0 : 1;
 }

@@ -18,6 +18,8 @@ start_peer() {
 }
 fly() { "$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name "$@"; }
 
+"$fsw" --help | grep -q '^usage: fsw' || fail "fsw --help"
+
 # --- the same bits -------------------------------------------------------------------------------------------------------
 fly --mode batch --duration 900s >"$dir/batch" || fail "batch"
 start_peer

@@ -117,6 +117,21 @@ static void a_replaced_peer_does_not_take_the_wake_up_of_the_newer(void **state)
   orr_shm_close(&r.shm);
 }
 
+static void who_is_replaced_is_told_so_in_words(void **state) {
+  (void)state;
+  struct rig r;
+  struct orr_client old, newer;
+  make(&r, "words");
+  assert_int_equal(orr_client_open(&old, r.url, 0), 0);
+  assert_int_equal(orr_client_open(&newer, r.url, 0), 0);
+  assert_string_equal(orr_client_why(orr_client_wait(&old, ORR_CLIENT_SPIN, 1000)), "another peer has taken our place");
+  orr_client_close(&old);
+  orr_shm_end(&r.shm);
+  assert_string_equal(orr_client_why(orr_client_wait(&newer, ORR_CLIENT_SPIN, 1000)), "the run is over");
+  orr_client_close(&newer);
+  orr_shm_close(&r.shm);
+}
+
 /* Between its stores of `awaited` and `published` the executive is one ahead of what it has published. */
 static void a_peer_that_joins_during_a_publication_begins_with_a_frame_that_was_published(void **state) {
   (void)state;
@@ -232,6 +247,7 @@ int main(void) {
       cmocka_unit_test(a_peer_of_another_user_lives),
       cmocka_unit_test(a_replaced_peer_does_not_take_the_wake_up_of_the_newer),
       cmocka_unit_test(a_peer_that_joins_during_a_publication_begins_with_a_frame_that_was_published),
+      cmocka_unit_test(who_is_replaced_is_told_so_in_words),
       cmocka_unit_test(a_slot_that_was_never_written_is_not_whole),
       cmocka_unit_test(of_two_runs_that_find_one_leftover_one_takes_its_place),
       cmocka_unit_test(a_lock_for_a_moment_is_not_another_run),

@@ -112,13 +112,25 @@ static int fly(struct orr_client *link, const struct orr_mission *m) {
   if (status != -EPIPE)
     fprintf(stderr, "fsw: %s\n",
             status == -ECONNRESET ? "the run has died; waiting for another"
-            : status              ? strerror(-status)
+            : status              ? orr_client_why(status)
                                   : "no frame for five seconds");
   return status;
 }
 
+static int help(void) {
+  printf("usage: fsw [URL [MISSION]]\n\nURL is shm:/name (without one: shm:/orrery.fsw) or udp:HOST:PORT. MISSION is "
+         "cubesat");
+  for (int i = 0; orr_mission_get(i); i++)
+    printf(", %s", orr_mission_get(i)->name);
+  printf(" (without one: cubesat).\nThe run may start before or after. Exit status: 0 the run is over; 1 it went "
+         "wrong; 2 the command line is wrong.\n");
+  return 0;
+}
+
 int main(int argc, char **argv) {
   struct orr_client link;
+  if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+    return help();
   const struct orr_mission *mission = argc > 2 ? orr_mission_find(argv[2]) : NULL;
   if (argc > 2 && !mission && strcmp(argv[2], "cubesat") != 0) {
     fprintf(stderr, "fsw: there is no mission '%s'; there are cubesat", argv[2]);
