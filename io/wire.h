@@ -177,7 +177,8 @@ static inline bool orr_wire_slot_read(const _Atomic uint64_t *slot, uint64_t *he
  * it answers. A generation keeps to one address; what is of the same generation from elsewhere is not the peer's.
  *
  * Function code DESCRIBE asks for what a segment has in front: header, directory, names. `frame` says which piece, the answer has the message id
- * DESCRIPTION_ID, the number of the piece in `frame` and the bytes of all of it in `answered`.
+ * DESCRIPTION_ID, the number of the piece in `frame`, the bytes of all of it in `answered`, and in place of the time the generation of the newest
+ * peer (0: none came): who comes now takes a later one, whatever its clock says, and not just the next, for two may ask at a time.
  */
 enum {
   ORR_WIRE_PRIMARY_BYTES = 6,

@@ -300,8 +300,10 @@ class Udp(Link):
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         try:
             self.socket.connect((host, port))
-            self.generation, self.sent, self.counts = int(time.time() * 1000) % 2**32, 0, {}
+            self.generation, self.sent, self.counts = 0, 0, {}
             self._describe(self._fetch())
+            # later than the newest peer's; two that come at a time shall differ
+            self.generation = (self.generation + 1 + int.from_bytes(os.urandom(2), "little")) % 2**32
             self._judge_packets()
         except BaseException:
             self.close()
@@ -320,7 +322,7 @@ class Udp(Link):
             self.socket.send(self._question(number))
             p = read_telemetry(self.socket.recv(9000))
             if p and p[0] == DESCRIPTION_ID and p[2] == number and not p[1] and p[5]:
-                got, number, whole = got + p[5], number + 1, p[4]
+                got, number, whole, self.generation = got + p[5], number + 1, p[4], p[3] % 2**32
             if len(got) > whole or whole > DESCRIPTION_MAX:
                 raise NotALink("a description without end")
         return got

@@ -59,6 +59,7 @@ static int ask(struct orr_client *c, uint64_t number, int answer_ms, uint8_t *pa
       return -ENOENT;
     if (status > 0 && is_piece(&p, number) && bytes > 0) {
       *all = p.answered;
+      c->generation = (uint32_t)p.time_ns;
       return (int)bytes;
     }
     if (orr_client_now_ms() >= until_ms)
@@ -95,10 +96,11 @@ static uint8_t *fetch(struct orr_client *c, int answer_ms, uint64_t *all, int *s
   return NULL;
 }
 
-static uint32_t generation_now(void) {
+/* Later than that of the newest peer, which the description told; two that come at a time shall differ. */
+static uint32_t generation_after(uint32_t newest) {
   struct timespec t;
-  clock_gettime(CLOCK_REALTIME, &t);
-  return (uint32_t)((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000);
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return newest + 1 + (((uint32_t)getpid() * 7919u + (uint32_t)t.tv_nsec) & 0xffff);
 }
 
 /* Of one kind from the first piece to the last, so that no piece grows by a longer head; and none that means something else. */
@@ -126,7 +128,7 @@ static int prepare(struct orr_client *c) {
   c->kept[1].payload = c->kept[0].payload + in + 1;
   c->kept[0].answers = c->kept[1].answers = ORR_WIRE_NONE;
   c->gather.key = UINT64_MAX;
-  c->generation = generation_now();
+  c->generation = generation_after(c->generation);
   return 0;
 }
 

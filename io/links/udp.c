@@ -96,8 +96,11 @@ static size_t describe_piece(struct orr_udp *u, uint64_t piece, uint8_t *reply) 
   if (piece > UINT32_MAX || at >= u->description_bytes)
     return refuse(u, ORR_REFUSAL_MALFORMED);
   size_t left = u->description_bytes - at, bytes = left < u->description_piece ? left : u->description_piece;
-  const struct orr_wire_packet p = {
-      .id = ORR_WIRE_DESCRIPTION_ID, .count = u->description_count++, .frame = piece, .answered = u->description_bytes};
+  const struct orr_wire_packet p = {.id = ORR_WIRE_DESCRIPTION_ID,
+                                    .count = u->description_count++,
+                                    .frame = piece,
+                                    .answered = u->description_bytes,
+                                    .time_ns = u->generation};
   return orr_wire_packet_write(reply, &p, u->description + at, bytes);
 }
 

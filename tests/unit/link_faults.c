@@ -782,6 +782,27 @@ static void a_suspended_peer_over_udp_holds_up_nobody_and_recovers(void **state)
   done(&r);
 }
 
+/* Whatever a clock says: the one before may have come from a machine whose clock is ahead. */
+static void a_peer_over_udp_follows_the_newest_whatever_that_ones_generation(void **state) {
+  (void)state;
+  struct rig r = make((struct shape){UDP, false, 0, "hold"});
+  struct peer ahead, next;
+  enter(&ahead, &r);
+  ahead.client.generation += 1u << 30;
+  orr_client_beat(&ahead.client);
+  for (int i = 0; i < PATIENCE_MS && atomic_load(&r.port->udp.peers) < 2; i++)
+    nap_ms(1);
+  assert_int_equal(atomic_load(&r.port->udp.peers), 2);
+  enter(&next, &r);
+  for (int i = 0; i < PATIENCE_MS && atomic_load(&r.port->udp.peers) < 3; i++)
+    nap_ms(1);
+  assert_int_equal(atomic_load(&r.port->udp.peers), 3);
+  assert_int_equal(refused(&r, ORR_REFUSAL_FOREIGN), 0);
+  orr_client_close(&ahead.client);
+  orr_client_close(&next.client);
+  done(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_fault_is_counted_by_its_cause_and_leaves_the_bits_as_they_were),
@@ -798,6 +819,7 @@ int main(void) {
       cmocka_unit_test(lockstep_over_a_truncated_segment_ends_by_its_policy),
       cmocka_unit_test(packets_that_the_kernel_drops_are_counted_to_the_last),
       cmocka_unit_test(a_full_send_buffer_is_counted_and_nobody_waits_for_it),
+      cmocka_unit_test(a_peer_over_udp_follows_the_newest_whatever_that_ones_generation),
       cmocka_unit_test(a_suspended_peer_over_udp_holds_up_nobody_and_recovers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
