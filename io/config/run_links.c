@@ -91,6 +91,20 @@ static const struct orr_key link_table[LINK_KEYS] = {
     [MTU] = {.name = "mtu", .type = ORR_KEY_WHOLE, .range = &mtu_range, .offset = offsetof(struct link_keys, mtu)},
 };
 
+static void no_channel(struct orr_run_draft *d, struct orr_place item, const char *pattern,
+                       enum orr_channel_direction direction) {
+  const char *kind = direction == ORR_CHANNEL_COMMAND ? "command" : "output";
+  struct orr_nearest nearest = {.wanted = pattern};
+  for (int k = 0; k < d->run->table.count && orr_read_may_suggest(d->reader); k++)
+    if (d->run->table.channels[k].direction == direction)
+      orr_nearest_offer(&nearest, d->run->table.channels[k].name);
+  if (nearest.best)
+    orr_read_error(d->reader, item, "unknown-channel", "no %s fits '%.80s', did you mean '%s'?", kind, pattern,
+                   nearest.best);
+  else
+    orr_read_error(d->reader, item, "unknown-channel", "no %s fits '%.80s'", kind, pattern);
+}
+
 /* Channels of one direction that the patterns of a list name, in the order of the list. -1 after reporting. */
 static int read_channels(struct orr_run_draft *d, struct orr_place list, const char *name,
                          enum orr_channel_direction direction, const int **out) {
@@ -116,8 +130,7 @@ static int read_channels(struct orr_run_draft *d, struct orr_place list, const c
         found[count++] = k;
     }
     if (!fits && !d->partial) {
-      orr_read_error(d->reader, item, "unknown-channel", "no %s fits '%.80s'",
-                     direction == ORR_CHANNEL_COMMAND ? "command" : "output", pattern);
+      no_channel(d, item, pattern, direction);
       return -1;
     }
   }
