@@ -206,7 +206,8 @@ static int read_transport(struct orr_run_draft *d, struct orr_place link) {
 
 /* A name of shared memory: one slash, in front, and no more than the system takes. */
 static bool judge_name(struct orr_run_draft *d, const struct orr_thing *link, const char *name) {
-  if (name && name[0] == '/' && name[1] && !strchr(name + 1, '/') && strlen(name) < 48)
+  if (name && name[0] == '/' && name[1] && !strchr(name + 1, '/') && strlen(name) < 48 && strcmp(name, "/.") != 0 &&
+      strcmp(name, "/..") != 0)
     return true;
   orr_read_error(
       d->reader, orr_read_member(d->reader, link, "name"), "link-name",

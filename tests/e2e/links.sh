@@ -139,6 +139,7 @@ while IFS='|' read -r set says; do
 done <<'END'
 links.fsw.name=fsw|has a name such as
 links.fsw.name=/a/b|has a name such as
+links.fsw.name=/..|has a name such as
 links.fsw.timeout={frames: 0, policy: hold}|frames
 links.fsw.timeout={frames: 5, policy: keep}|policy
 links.fsw.lockstep={policy: hold}|policy
