@@ -139,7 +139,7 @@ static bool is_on_core_0_alone(pid_t task) {
 static void a_task_is_bound_again_to_the_cores_of_its_choice(void **state) {
   (void)state;
   struct orr_journal journal;
-  struct orr_task first, second, *bound = NULL;
+  struct orr_task first = {0}, second = {0}, *bound = NULL;
   char run[PATH];
   pid_t a = start_on_core_0(), b = start_on_core_0();
   bool fit = sysconf(_SC_NPROCESSORS_ONLN) > 1 && is_on_core_0_alone(a) && is_on_core_0_alone(b);
