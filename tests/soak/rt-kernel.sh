@@ -77,7 +77,7 @@ status=0
 # shellcheck disable=SC2086
 boot latency latency $counted &
 emulators=$!
-# The emulator is the same to the bit nearly always: once in many minutes a timer of its own falls elsewhere. Hence three attempts.
+# The emulator is the same to the bit mostly: on a busy host a timer of its own may fall elsewhere. Hence three attempts.
 for attempt in 1 2 3; do
   for name in same.1 same.2; do
     # shellcheck disable=SC2086
