@@ -68,7 +68,7 @@ say = @$(if $(V),:,printf '  %-4s %s\n' $(1) $@)
 MAKEFLAGS += --no-builtin-rules
 
 .PHONY: all programs
-programs: $(B)/orrery $(if $(FSW),$(B)/fsw) $(B)/echo $(B)/libclient.a
+programs: $(B)/orrery $(if $(FSW),$(B)/fsw) $(if $(wildcard $(ECHO)),$(B)/echo) $(B)/libclient.a
 all: programs
 ifeq ($(DEBUG)$(SANITIZE)$(FUZZ),)
 	@test "$$(readlink build/orrery)" = $(VARIANT)/orrery || ln -sfn $(VARIANT)/orrery build/orrery

@@ -49,6 +49,7 @@ P
 for transport in shm udp; do
   url=shm:$name
   [ $transport = shm ] || url=udp:127.0.0.1:$port
+  : >"$dir/frames"
   isolated "$dir/again.py" $url >"$dir/frames" 2>"$dir/err" &
   peer=$!
   "$ORRERY" run "$dir/$transport.yaml" --mode realtime --duration 900s >/dev/null 2>&1 &
