@@ -22,7 +22,7 @@ struct orr_check {
 /* Judges the facts; returns how many checks were written. */
 size_t orr_doctor_judge(const struct orr_environment *environment, struct orr_check checks[ORR_CHECKS_MAX]);
 
-/* The io_uring features that the links and the recorder use, tried out in this process. */
+/* The io_uring features that the links use, tried out in this process. */
 void orr_doctor_judge_uring(struct orr_check *check);
 
 const char *orr_health_name(enum orr_health health);
