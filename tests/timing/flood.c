@@ -27,6 +27,7 @@
 #include "io/wire.h"
 #include "rt/setup.h"
 #include "tests/support/flood.h"
+#include "tests/support/port.h"
 
 enum { RATE_HZ = 100000, TRIES = 3, PATIENCE_MS = 20000 };
 
@@ -52,20 +53,9 @@ static void nap_ms(long ms) {
   nanosleep(&t, NULL);
 }
 
-/* A port that was free a moment ago. */
-static uint16_t free_port(void) {
-  struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  socklen_t size = sizeof a;
-  int fd = socket(AF_INET, SOCK_DGRAM, 0);
-  assert_int_equal(bind(fd, (const struct sockaddr *)&a, sizeof a), 0);
-  assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &size), 0);
-  close(fd);
-  return ntohs(a.sin_port);
-}
-
 static struct trial prepare(int duration_ms) {
   struct trial t = {.dir = "/tmp/orrery.flood.XXXXXX", .core = orr_setup_choose_core()};
-  uint16_t port = free_port();
+  uint16_t port = orr_port_free();
   assert_non_null(mkdtemp(t.dir));
   snprintf(t.run, sizeof t.run, "%s/run.yaml", t.dir);
   snprintf(t.out, sizeof t.out, "%s/summary.json", t.dir);

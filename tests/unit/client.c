@@ -23,6 +23,7 @@
 
 #include "io/client/client.h"
 #include "tests/support/flight.h"
+#include "tests/support/port.h"
 
 static const char pattern[] =
     "orrery: 1\n"
@@ -68,21 +69,10 @@ static double now_s(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A port that was free a moment ago. */
-static uint16_t free_port(void) {
-  struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  socklen_t size = sizeof a;
-  int fd = socket(AF_INET, SOCK_DGRAM, 0);
-  assert_int_equal(bind(fd, (const struct sockaddr *)&a, sizeof a), 0);
-  assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &size), 0);
-  close(fd);
-  return ntohs(a.sin_port);
-}
-
 static struct place find_place(enum carrier carrier) {
   struct place p;
   if (carrier == UDP) {
-    uint16_t port = free_port();
+    uint16_t port = orr_port_free();
     snprintf(p.keys, sizeof p.keys, "transport: udp, listen: '127.0.0.1:%u', allow: [127.0.0.1]", (unsigned)port);
     snprintf(p.url, sizeof p.url, "udp:127.0.0.1:%u", (unsigned)port);
   } else {

@@ -24,6 +24,7 @@
 
 #include "tests/support/flight.h"
 #include "tests/support/forger.h"
+#include "tests/support/port.h"
 
 static const char pattern[] =
     "orrery: 1\n"
@@ -57,22 +58,11 @@ struct rig {
   char name[64], url[80];
 };
 
-/* A port that was free a moment ago. */
-static uint16_t free_port(void) {
-  struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  socklen_t size = sizeof a;
-  int fd = socket(AF_INET, SOCK_DGRAM, 0);
-  assert_int_equal(bind(fd, (const struct sockaddr *)&a, sizeof a), 0);
-  assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &size), 0);
-  close(fd);
-  return ntohs(a.sin_port);
-}
-
 /* The run file flown, its link not open yet. */
 static struct rig prepare(struct shape s) {
   struct rig r = {.shape = s};
   char text[2000], link[200];
-  uint16_t port = free_port();
+  uint16_t port = orr_port_free();
   snprintf(r.name, sizeof r.name, "/orrery.faults.%d.%u", (int)getpid(), port); /* one that nobody else has */
   if (s.transport == SHM) {
     snprintf(link, sizeof link, "transport: shm, name: %s", r.name);

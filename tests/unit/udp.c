@@ -19,6 +19,7 @@
 
 #include "io/client/client.h"
 #include "tests/support/flight.h"
+#include "tests/support/port.h"
 
 static const char pattern[] =
     "orrery: 1\n"
@@ -47,21 +48,10 @@ struct shape {
 
 static const struct shape ordinary = {"127.0.0.1", "[gyro.*]", 1500, false, false};
 
-/* A port that was free a moment ago. */
-static uint16_t free_port(void) {
-  struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  socklen_t size = sizeof a;
-  int fd = socket(AF_INET, SOCK_DGRAM, 0);
-  assert_int_equal(bind(fd, (const struct sockaddr *)&a, sizeof a), 0);
-  assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &size), 0);
-  close(fd);
-  return ntohs(a.sin_port);
-}
-
 static struct rig make(struct shape s) {
   struct rig r;
   char text[2000], message[200];
-  uint16_t port = free_port();
+  uint16_t port = orr_port_free();
   snprintf(text, sizeof text, pattern, port, s.allow, s.mtu, s.telemetry);
   r.flight = orr_flight_make(text, NULL);
   snprintf(r.url, sizeof r.url, "udp:127.0.0.1:%d", port);
