@@ -96,8 +96,8 @@ const char *orr_client_name(const struct orr_client *client, uint32_t i);
 const char *orr_client_unit(const struct orr_client *client, uint32_t i);
 
 /* [any] 1: the next frame in turn is in client.frame, its numbers are for get. 0: none for `most_ms`. -EPIPE: the run is over.
- * -ECONNRESET: it died, or another has taken its place: close and open again, and find anew, for its layout may be another. Noticed within 0.1 s of
- * waiting. -EOWNERDEAD: another peer has taken our place; shared memory alone: over UDP nobody tells, frames go to the other, and wait
+ * -ECONNRESET: it died, or another has taken its place: close and open again, and find anew, for its layout may be another. Noticed within 0.2 s of
+ * waiting; over UDP from another host only if that tells by ICMP that nobody has the port: else wait returns 0. -EOWNERDEAD: another peer has taken our place; shared memory alone: over UDP nobody tells, frames go to the other, and wait
  * returns 0. */
 int orr_client_wait(struct orr_client *client, enum orr_client_how how, int most_ms);
 

@@ -301,7 +301,10 @@ class Udp(Link):
         try:
             self.socket.connect((host, port))
             self.generation, self.sent, self.counts = 0, 0, {}
-            self._describe(self._fetch())
+            try:
+                self._describe(self._fetch())
+            except TimeoutError:  # whether the network tells so or not
+                raise ConnectionRefusedError("nobody answers at %s:%d" % (host, port)) from None
             # later than the newest peer's; two that come at a time shall differ
             self.generation = (self.generation + 1 + int.from_bytes(os.urandom(2), "little")) % 2**32
             self._judge_packets()
@@ -362,6 +365,18 @@ class Udp(Link):
         if time.monotonic() > self.pulse:
             self.pulse = time.monotonic() + PULSE_S
             self._transmit(self._question(0))
+
+    def _nobody_has_it(self):
+        """ICMP need not tell that nobody has a port. One of this very host that can be had is nobody's; a run that hangs keeps its own."""
+        here, there = self.socket.getsockname(), self.socket.getpeername()
+        if here[0] != there[0] and not there[0].startswith("127."):
+            return False
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.bind(there)
+            except OSError:
+                return False
+        return True
 
     def _piece_bytes(self, size, overhead):
         return max(8, min(size, (self.header["packet_max"] - overhead) // 8 * 8))
@@ -425,8 +440,9 @@ class Udp(Link):
             elif p:
                 if self._take(p):
                     return True
-            else:
+            elif time.monotonic() > self.pulse:
                 self._ask_again()
+                self.refused |= self._nobody_has_it()
             if time.monotonic() > until:
                 raise TimeoutError("no frame")
 
@@ -468,7 +484,7 @@ def open(url, wait=10.0):  # noqa: A001
     while True:
         try:
             return carrier(*where)
-        except (FileNotFoundError, ConnectionRefusedError, TimeoutError):
+        except (FileNotFoundError, ConnectionRefusedError):
             if time.monotonic() > until:
                 raise
             time.sleep(0.01)

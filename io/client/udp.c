@@ -1,5 +1,7 @@
 /* The client over UDP: asks for the description first, then is as the one over shared memory. */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,8 +252,27 @@ int orr_client_udp_look(struct orr_client *c) {
   return whole == 1 && take_frame(c, &p);
 }
 
+/* That nobody has a port is told by ICMP, which a network may keep back and a kernel need not send. Of a port of this very host it can be found
+ * out: one that can be had is nobody's. A run that hangs keeps its own. */
+static bool nobody_has_it(int fd) {
+  struct sockaddr_in here, there;
+  socklen_t here_bytes = sizeof here, there_bytes = sizeof there;
+  if (getsockname(fd, (struct sockaddr *)&here, &here_bytes) ||
+      getpeername(fd, (struct sockaddr *)&there, &there_bytes))
+    return false;
+  bool loopback = ntohl(there.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  if (!loopback && here.sin_addr.s_addr != there.sin_addr.s_addr)
+    return false;
+  int probe = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  bool had = probe >= 0 && bind(probe, (const struct sockaddr *)&there, sizeof there) == 0;
+  if (probe >= 0)
+    close(probe);
+  return had;
+}
+
 int orr_client_udp_pulse(struct orr_client *c) {
   ask_again(c);
+  c->refused |= nobody_has_it(c->fd); /* told by the next look, after all that came before */
   return 0;
 }
 

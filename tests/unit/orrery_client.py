@@ -130,6 +130,28 @@ class Addresses(unittest.TestCase):
             oc.open("udp:127.0.0.1:%d" % port, wait=0)
 
 
+class Mute:
+    """A socket whose network does not say that nobody has a port."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    def send(self, packet):
+        try:
+            return self.inner.send(packet)
+        except ConnectionRefusedError:
+            return len(packet)
+
+    def recv(self, room):
+        try:
+            return self.inner.recv(room)
+        except ConnectionRefusedError:
+            raise TimeoutError from None
+
+
 class OverUdp(unittest.TestCase):
     def setUp(self):
         self.executive = Executive()
@@ -183,6 +205,12 @@ class OverUdp(unittest.TestCase):
             self.link.wait(0.3)
         self.executive.send(telemetry_packet(oc.DESCRIPTION_ID, 0, flags=oc.ENDED))
         self.assertFalse(self.link.wait())
+        self.executive.stop()
+        with self.assertRaises(ConnectionResetError):
+            self.link.wait(10)
+
+    def test_its_death_is_noticed_also_where_no_port_is_refused(self):
+        self.link.socket = Mute(self.link.socket)
         self.executive.stop()
         with self.assertRaises(ConnectionResetError):
             self.link.wait(10)
