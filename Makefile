@@ -185,9 +185,8 @@ test:
 
 # --- run -------------------------------------------------------------------------------------------------------------
 # An executive and flight software, two processes: over shared memory, over UDP, or in lockstep as fast as they go.
-# DURATION=5s flies so much of it; SEGMENT and PORT are where the two meet.
+# DURATION=5s flies so much of it; SEGMENT and PORT are where the two meet: others for a second flight at the same time.
 FLIGHT := configs/cassini-slew.yaml
-PICTURE := build/cassini-slew.svg
 DURATION ?=
 SEGMENT ?= /orrery.cassini
 PORT ?= 5010
@@ -196,13 +195,18 @@ UDP_LINK = links.fsw={transport: udp, listen: "127.0.0.1:$(PORT)", allow: [127.0
   timeout: {frames: 50, policy: zero}}
 SHM_LINK = $(if $(filter-out /orrery.cassini,$(SEGMENT)),--set links.fsw.name=$(SEGMENT))
 
-# $(call fly,URL,ARGUMENTS); Ctrl-C ends both programs, and the summary is still waited for
+# $(call fly,URL,ARGUMENTS,PICTURE); Ctrl-C ends both programs, and the summary is still waited for. The flight software starts when the run has
+# its link: sooner it could meet another run there, and take that over.
 flown = $(strip $(B)/orrery run $(FLIGHT) $(1) $(if $(DURATION),--duration $(DURATION)))
 define fly
-@trap : INT; rm -f $(PICTURE); echo '$(B)/fsw $(1) cassini &'; $(B)/fsw $(1) cassini & peer=$$!; \
-  echo '$(call flown,$(2))'; $(call flown,$(2)) --plot $(PICTURE); status=$$?; \
-  kill $$peer 2>/dev/null; wait $$peer 2>/dev/null; [ ! -f $(PICTURE) ] || echo "picture     $(CURDIR)/$(PICTURE)"; exit $$status
+@trap : INT; echo '$(B)/fsw $(1) cassini &'; echo '$(call flown,$(2))'; mine=build/.flight.$$$$; \
+  { until [ -e $$mine.ready ]; do sleep 0.05; done; exec $(B)/fsw $(1) cassini; } & peer=$$!; \
+  $(call flown,$(2)) --ready $$mine.ready --plot $$mine.svg; status=$$?; \
+  kill $$peer 2>/dev/null; wait $$peer 2>/dev/null; \
+  [ ! -f $$mine.svg ] || { mv -f $$mine.svg $(3) && echo "picture     $(CURDIR)/$(3)"; }; rm -f $$mine.ready; exit $$status
 endef
+# one for each place where a run and its flight software can meet
+picture = build/cassini-slew$(2)$(if $(filter-out /orrery.cassini 5010,$(1)),.$(patsubst /%,%,$(1))).svg
 
 .PHONY: run run-udp run-lockstep flyable
 flyable:
@@ -210,11 +214,11 @@ flyable:
 	+@$(SUBMAKE) $(JOBS) all
 run run-udp run-lockstep: flyable
 run:
-	$(call fly,shm:$(SEGMENT),--mode realtime $(SHM_LINK))
+	$(call fly,shm:$(SEGMENT),--mode realtime $(SHM_LINK),$(call picture,$(SEGMENT)))
 run-udp:
-	$(call fly,udp:127.0.0.1:$(PORT),--mode realtime --set '$(UDP_LINK)')
+	$(call fly,udp:127.0.0.1:$(PORT),--mode realtime --set '$(UDP_LINK)',$(call picture,$(PORT),-udp))
 run-lockstep:
-	$(call fly,shm:$(SEGMENT),--mode lockstep $(SHM_LINK))
+	$(call fly,shm:$(SEGMENT),--mode lockstep $(SHM_LINK),$(call picture,$(SEGMENT)))
 
 # --- check: the quick gate ---------------------------------------------------------------------------------------------
 SOURCES := $(foreach r,core rt io tools tests,$(wildcard $(r)/*.c $(r)/*/*.c))
@@ -304,7 +308,7 @@ endif
 .PHONY: help
 help:
 	@echo 'make          build/orrery'
-	@echo 'make run      installs what is missing, builds, flies cassini in real time under flight software; run-udp, run-lockstep; DURATION=5s'
+	@echo 'make run      installs what is missing, builds, flies cassini in real time under flight software; run-udp, run-lockstep; DURATION=5s; SEGMENT=/NAME or PORT=N beside another run'
 	@echo 'make test     installs what is missing, builds, and runs every test'
 	@echo 'make check    the quick gate: format, warnings of gcc and clang, clang-tidy, cppcheck, rooms, objects of core'
 	@echo 'make fuzz     each fuzz target for FUZZ_SECONDS=60'

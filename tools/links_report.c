@@ -1,8 +1,10 @@
 #include "tools/links_report.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 bool orr_links_interrupted(void) {
   sigset_t pending;
@@ -34,8 +36,19 @@ bool orr_links_batch(const struct orr_run *run, const char *path) {
   return true;
 }
 
-bool orr_links_start(struct orr_session *s, bool lockstep) {
-  char message[200];
+/* So that what starts flight software need not start it towards another run. */
+static bool say_ready(const char *path) {
+  FILE *f = path ? fopen(path, "we") : NULL;
+  bool good = !path || (f && fprintf(f, "%ld\n", (long)getpid()) > 0);
+  if (f)
+    good = fclose(f) == 0 && good;
+  if (!good)
+    fprintf(stderr, "orrery run: --ready %s: %s\n", path, strerror(errno));
+  return good;
+}
+
+bool orr_links_start(struct orr_session *s, bool lockstep, const char *ready) {
+  char message[600];
   sigset_t ends;
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
@@ -56,6 +69,8 @@ bool orr_links_start(struct orr_session *s, bool lockstep) {
     orr_port_describe(s->links[i].outside, message, sizeof message);
     fprintf(stderr, "link '%s' at %s waits for flight software\n", s->run->links[i].name, message);
   }
+  if (!say_ready(ready))
+    return false;
   int without = orr_session_wait_for_peers(s);
   if (orr_links_interrupted()) {
     fputs("orrery run: ended by a signal before the first frame: it still waited for flight software\n", stderr);
@@ -67,19 +82,26 @@ bool orr_links_start(struct orr_session *s, bool lockstep) {
   return true;
 }
 
-static const char *end_text(enum orr_port_end end) {
-  switch (end) {
+const char *orr_links_end(const struct orr_session *s, char text[ORR_LINKS_END_TEXT]) {
+  const char *name = s->run->link_count ? s->run->links[s->end_link].name : "";
+  switch (s->end) {
+  case ORR_PORT_GOES_ON:
+    return NULL;
   case ORR_PORT_PEER_ENDED:
-    return "the flight software ended the run";
+    snprintf(text, ORR_LINKS_END_TEXT, "by link '%.64s': the flight software ended the run", name);
+    break;
   case ORR_PORT_SILENT:
-    return "no command for as long as the run file allows";
+    snprintf(text, ORR_LINKS_END_TEXT, "by link '%.64s': no command for as long as the run file allows", name);
+    break;
   case ORR_PORT_INTERRUPTED:
-    return "interrupted";
+    snprintf(text, ORR_LINKS_END_TEXT, "by a signal");
+    break;
   case ORR_PORT_BROKEN:
-    return "the io thread of the links over UDP failed";
-  default:
-    return "all frames flown";
+    snprintf(text, ORR_LINKS_END_TEXT, "by the io thread of the links over UDP, which failed: %s",
+             strerror(atomic_load(&s->relay.failed)));
+    break;
   }
+  return text;
 }
 
 /* Peers after the first, silences and late answers: the newest of each. */
@@ -164,8 +186,9 @@ void orr_links_print(const struct orr_session *s) {
   for (size_t i = 0; i < s->run->link_count; i++)
     if (s->links[i].outside)
       print_link(s->run->links[i].name, s->links[i].outside);
-  if (s->end != ORR_PORT_GOES_ON)
-    printf("ended       by link '%s': %s\n", s->run->links[s->end_link].name, end_text(s->end));
+  char text[ORR_LINKS_END_TEXT];
+  if (orr_links_end(s, text))
+    printf("ended       %s\n", text);
 }
 
 static void set_count(json_t *to, const char *name, uint64_t count) {
@@ -233,13 +256,14 @@ static json_t *link_json(const struct orr_port *p) {
   return one;
 }
 
-void orr_links_json(const struct orr_session *s, json_t *root) {
+void orr_links_json(const struct orr_session *s, const char *otherwise, json_t *root) {
+  char text[ORR_LINKS_END_TEXT];
   json_t *links = json_object();
   for (size_t i = 0; i < s->run->link_count; i++)
     if (s->links[i].outside)
       json_object_set_new(links, s->run->links[i].name, link_json(s->links[i].outside));
   json_object_set_new(root, "links", links);
-  json_object_set_new(root, "links_end", json_string(end_text(s->end)));
+  json_object_set_new(root, "links_end", json_string(orr_links_end(s, text) ? text : otherwise));
 }
 
 bool orr_links_failed(const struct orr_session *s) {

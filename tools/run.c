@@ -20,7 +20,7 @@
 enum { MOST_SETTINGS = 64 };
 
 struct arguments {
-  const char *path, *mode, *csv, *plot, *channels, *csv_rate, *save, *from;
+  const char *path, *mode, *csv, *plot, *channels, *csv_rate, *save, *from, *ready;
   bool json, realtime, lockstep;
   struct orr_fix_request fix;
   const char *settings[MOST_SETTINGS];
@@ -61,9 +61,9 @@ static int option(struct arguments *a, const char *word, const char *value) {
   const struct {
     const char *name;
     const char **target;
-  } texts[] = {{"--mode", &a->mode},      {"--csv", &a->csv},           {"--channels", &a->channels},
-               {"--plot", &a->plot},      {"--csv-rate", &a->csv_rate}, {"--save-state", &a->save},
-               {"--from-state", &a->from}};
+  } texts[] = {{"--mode", &a->mode},       {"--csv", &a->csv},           {"--channels", &a->channels},
+               {"--plot", &a->plot},       {"--csv-rate", &a->csv_rate}, {"--save-state", &a->save},
+               {"--from-state", &a->from}, {"--ready", &a->ready}};
   if (!value)
     return usage("a value is missing after", word);
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -92,6 +92,8 @@ static int check_mode(struct arguments *a) {
     return usage("--fix goes with --mode realtime", NULL);
   if (a->fix.move_count && !a->fix.wanted)
     return usage("--move goes with --fix", NULL);
+  if (a->ready && !a->realtime && !a->lockstep)
+    return usage("--ready goes with --mode lockstep or realtime: a batch run opens no links", NULL);
   if (a->lockstep && (a->save || a->from))
     return usage("a saved state does not hold that of flight software outside, so no --save-state or --from-state with",
                  "--mode lockstep");
@@ -230,7 +232,24 @@ static int csv_divisor(const struct arguments *a, const struct orr_run *run) {
 /* Frames that the run will have. */
 static int64_t frames_of(const struct orr_run *run) { return run->duration_ns / run->plant.step_ns; }
 
+/* Whether a state that is saved or loaded is all there is to go on from: that of flight software outside is not in it, nor its answer that is
+ * on the way. */
+static bool state_is_whole(const struct arguments *a, const struct orr_run *run) {
+  for (size_t i = 0; (a->save || a->from) && i < run->link_count; i++)
+    if (run->links[i].transport != ORR_TRANSPORT_LINKED) {
+      fprintf(stderr,
+              "%s: error: link '%s' leads to flight software outside, whose state a saved state does not hold: no "
+              "--save-state or --from-state with it in real time. In batch its stand-in can be saved; '--set links={}' "
+              "flies without links\n",
+              a->path, run->links[i].name);
+      return false;
+    }
+  return true;
+}
+
 static int fly_in_real_time(const struct arguments *a, const struct orr_run *run) {
+  if (!state_is_whole(a, run))
+    return ORR_EXIT_BAD;
   struct orr_session *session = orr_session_create(run, orr_controller_answer);
   struct orr_plot plot = {0};
   if (a->plot)
@@ -245,6 +264,7 @@ static int fly_in_real_time(const struct arguments *a, const struct orr_run *run
                                                .fix = &a->fix,
                                                .plot = a->plot ? &plot : NULL,
                                                .plot_path = a->plot,
+                                               .ready = a->ready,
                                                .status = &screen};
   if (status != ORR_OK)
     orr_run_report_failure(a->path, session, status);
@@ -269,7 +289,7 @@ static int fly_and_tell(const struct arguments *a, const struct orr_run *run) {
   if (good && status == ORR_OK && a->from)
     good = orr_state_file_load(a->from, f.session);
   if (good && status == ORR_OK)
-    good = a->lockstep ? orr_links_start(f.session, true) : orr_links_batch(run, a->path);
+    good = a->lockstep ? orr_links_start(f.session, true, a->ready) : orr_links_batch(run, a->path);
   if (good && status == ORR_OK) {
     f.first = orr_plant_frame(f.session->plant);
     f.last = f.first + frames_of(run);
@@ -345,8 +365,13 @@ const struct orr_command orr_cmd_run = {
         "  --plot FILE          an SVG picture: pointing error, wheel speeds, thrust, first modal coordinates, a "
         "hinge's load;\n"
         "                       in real time also how punctual the frames were\n"
-        "  --save-state FILE    the whole state after the last frame\n"
+        "  --save-state FILE    the whole state after the last frame; not where flight software outside flies, whose "
+        "own\n"
+        "                       state it could not hold\n"
         "  --from-state FILE    goes on from such a state, with the same bits as if it had never stopped\n"
+        "  --ready FILE         written once the links are open, with this process's id: flight software that is "
+        "started then\n"
+        "                       meets this run, and no other that may have its name or port\n"
         "  --fix                in real time: what can be done for the core at run time, taken back at the end (see\n"
         "                       'orrery help doctor'); with --move PID,... only these tasks are moved off the core\n"
         "  --json               the summary as JSON, with the last values of the channels\n"

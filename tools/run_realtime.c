@@ -11,7 +11,7 @@
 #include "tools/run_report.h"
 #include "tools/timing_report.h"
 
-enum { WORST_SHOWN = 5, LOOKS_PER_SCREEN = 4 };
+enum { WORST_SHOWN = 5, LOOKS_PER_SCREEN = 4, END_TEXT = ORR_LINKS_END_TEXT };
 
 struct flight {
   const struct orr_realtime_request *request;
@@ -90,13 +90,27 @@ static json_t *rehearsal_json(const struct orr_rehearsal *r) {
                    (json_int_t)r->sensors_ns);
 }
 
+/* Of a stage the loop knows no more than that it ended the run: here its reason is known. */
+static const char *end_words(const struct flight *f, char text[END_TEXT]) {
+  enum orr_rt_loop_end end = f->executive.loop.result.end;
+  if (end == ORR_RT_LOOP_STAGE)
+    return orr_links_end(f->realtime.session, text) ? text : "the solver failed";
+  if (end != ORR_RT_LOOP_STOPPED || !f->signal)
+    return orr_rt_loop_end_name(end);
+  snprintf(text, END_TEXT, "stopped by a signal (%s)", strsignal(f->signal));
+  return text;
+}
+
 static void print_json(const struct flight *f, const struct orr_run_report *report, const struct orr_live *live) {
   const struct orr_environment environment = environment_of(f);
+  char text[END_TEXT];
   json_t *root = orr_run_report_json(report);
-  json_object_set_new(root, "end", json_string(orr_rt_loop_end_name(f->executive.loop.result.end)));
+  json_object_set_new(root, "end", json_string(end_words(f, text)));
   json_object_set_new(root, "overruns", overruns_json(live));
   json_object_set_new(root, "rehearsal", rehearsal_json(&f->realtime.rehearsal));
-  json_object_set_new(root, "timing", orr_timing_json(f->executive.segment.stats, live));
+  json_t *timing = orr_timing_json(f->executive.segment.stats, live);
+  json_object_del(json_object_get(timing, "counts"), "end"); /* the loop's own word: above is more */
+  json_object_set_new(root, "timing", timing);
   json_object_set_new(root, "environment", orr_environment_json(&environment));
   json_object_set_new(root, "lacks", orr_lacks_json(&f->executive.lacks));
   json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
@@ -128,9 +142,9 @@ static void print_where(const struct flight *f) {
 static void print_text(const struct flight *f, const struct orr_run_report *report, const struct orr_live *live) {
   const struct orr_rehearsal *seen = &f->realtime.rehearsal;
   struct overruns o = sort_overruns(live);
-  char a[ORR_DURATION_TEXT], b[ORR_DURATION_TEXT];
+  char a[ORR_DURATION_TEXT], b[ORR_DURATION_TEXT], text[END_TEXT];
   orr_run_report_heading(report);
-  printf("end         %s\n", orr_rt_loop_end_name(f->executive.loop.result.end));
+  printf("end         %s\n", end_words(f, text));
   print_where(f);
   printf("frame       %s typically, %s at most, undisturbed, in %d rehearsed\n", orr_duration_text(seen->typical_ns, a),
          orr_duration_text(seen->longest_ns, b), seen->frames);
@@ -182,16 +196,18 @@ static bool draw(const struct flight *f) {
 
 static int summarise(const struct flight *f) {
   struct orr_live live;
+  char text[END_TEXT];
+  enum orr_rt_loop_end end = f->executive.loop.result.end;
   const struct orr_run_report report = {
       .path = f->request->path,
       .mode = "realtime",
       .session = f->realtime.session,
       .first_frame = f->first_frame,
       .took_s = took_s(f),
+      .end = end == ORR_RT_LOOP_FRAMES_DONE ? NULL : end_words(f, text),
       .stats = f->executive.segment.stats,
       .live = &live,
   };
-  enum orr_rt_loop_end end = f->executive.loop.result.end;
   fflush(stdout);
   print_stop(f);
   if (!orr_stats_live(f->executive.segment.stats, &live))
@@ -237,7 +253,7 @@ int orr_run_realtime(const struct orr_realtime_request *request, struct orr_sess
     let_signals_back(&signals, &before);
     return ORR_EXIT_BAD;
   }
-  if (!orr_links_start(session, false)) {
+  if (!orr_links_start(session, false, request->ready)) {
     let_signals_back(&signals, &before);
     return ORR_EXIT_BAD;
   }

@@ -13,6 +13,7 @@ struct orr_realtime_request {
   const struct orr_fix_request *fix;
   const struct orr_plot *plot; /* NULL: none */
   const char *plot_path;
+  const char *ready; /* orr_links_start's */
   struct orr_run_status *status;
 };
 

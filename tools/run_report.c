@@ -34,7 +34,7 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
   json_object_set_new(root, "wall_s", json_real(r->took_s));
   json_object_set_new(root, "state_hash", json_string(hash));
   json_object_set_new(root, "channels", channels_json(p));
-  orr_links_json(r->session, root);
+  orr_links_json(r->session, r->end ? r->end : "all frames flown", root);
   const struct orr_expect_report expect = {r->session, r->stats, r->live};
   if (r->session->run->expect_count)
     json_object_set_new(root, "expect", orr_expect_json(&expect));

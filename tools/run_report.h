@@ -12,6 +12,7 @@ struct orr_run_report {
   const struct orr_session *session;
   int64_t first_frame;
   double took_s;
+  const char *end;               /* how, where no link ended it; NULL: all frames were flown */
   const struct orr_stats *stats; /* where a clock was kept */
   const struct orr_live *live;
 };

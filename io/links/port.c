@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/links/owner.h"
 #include "rt/clock.h"
 
 /* How long a wait lasts before it is asked whether it shall end. */
@@ -61,6 +62,20 @@ static bool peer_lives(struct orr_port *link) {
   return over_udp(link) ? atomic_load(&link->udp.peers) > 0 : orr_shm_peer_lives(&link->shm);
 }
 
+/* Whose it is, and what to do. */
+static void say_taken(const struct orr_port *link, const char *where, char *message, size_t size) {
+  const struct orr_run_link *desc = link->desc;
+  bool udp = over_udp(link);
+  char owner[160];
+  orr_owner_describe(udp ? orr_owner_of_port(desc->listen.ip, desc->listen.port) : orr_owner_of_segment(desc->name_shm),
+                     owner, sizeof owner);
+  snprintf(message, size,
+           "link '%s': %s: %s has it open: %s. Let that end, or meet elsewhere: --set links.%s.%s (with make: %s), and "
+           "the flight software at the same place",
+           desc->name, where, udp ? "another run or program" : "another run", owner, desc->name,
+           udp ? "listen=ADDRESS:PORT" : "name=/NAME", udp ? "PORT=N" : "SEGMENT=/NAME");
+}
+
 bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *message, size_t size) {
   link->lockstep = lockstep;
   if (!lockstep) { /* there the answer is waited for, and what then is said apart */
@@ -75,7 +90,12 @@ bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *
                                             link->desc->divisor, link->taken);
   link->open = error == 0;
   if (error == EEXIST || error == EADDRINUSE)
-    snprintf(message, size, "link '%s': %s: another run has it open", link->desc->name, where);
+    say_taken(link, where, message, size);
+  else if (error == EPERM && !over_udp(link))
+    snprintf(
+        message, size,
+        "link '%s': %s: another user has shared memory of that name; give the link another: --set links.%s.name=/NAME",
+        link->desc->name, where, link->desc->name);
   else if (error)
     snprintf(message, size, "link '%s': %s: %s", link->desc->name, where, strerror(error));
   return link->open;

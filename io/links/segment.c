@@ -27,16 +27,18 @@ static bool bears_name(int fd, const char *name) {
   return same;
 }
 
-/* One try: a file of our own, locked, under that name, or −1 with errno: EAGAIN when something changed meanwhile, EEXIST when it is locked. */
+/* One try: a file of our own, locked, under that name, or −1 with errno: EAGAIN when something changed meanwhile, EEXIST when it is locked,
+ * EPERM when it is another user's. */
 static int create_once(const char *name) {
   int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   bool fresh = fd >= 0;
-  if (!fresh && errno == EEXIST)
+  if (!fresh && errno == EEXIST) {
     fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);
-  if (fd < 0) {
-    errno = errno == ENOENT ? EAGAIN : errno;
-    return -1;
+    if (fd < 0)
+      errno = errno == ENOENT ? EAGAIN : errno == EACCES ? EPERM : errno;
   }
+  if (fd < 0)
+    return -1;
   int error = flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno == EWOULDBLOCK ? EEXIST : errno;
   if (!error && !bears_name(fd, name))
     error = EAGAIN;

@@ -29,7 +29,7 @@ struct orr_shm {
 };
 
 /* [init] Makes the segment, for its owner alone (0600), and takes the place of one whose run died. `payload` has room for a command.
- * Returns 0 or an errno: EEXIST when another run has that name. The pages are touched and locked where allowed. */
+ * Returns 0 or an errno: EEXIST when another run has that name, EPERM when it is another user's. The pages are touched and locked where allowed. */
 int orr_shm_open(struct orr_shm *shm, const char *name, const struct orr_layout *layout, int64_t step_ns, int divisor,
                  uint64_t *payload);
 /* [init] Tells the peer that the run is over, and removes the segment. */

@@ -118,6 +118,27 @@ for mode in realtime lockstep; do
   done
 done
 
+# --- a signal while a frame waits for its answer ------------------------------------------------------------------------------
+for json in '' --json; do
+  start_peer
+  # shellcheck disable=SC2086
+  fly --mode lockstep --duration 90000s --ready "$dir/ready" $json >"$dir/out" 2>"$dir/err" &
+  run=$!
+  sleep 0.5
+  kill -STOP "$peer"
+  sleep 0.2
+  kill -INT "$(cat "$dir/ready")"
+  wait $run
+  [ $? -eq 1 ] || fail "SIGINT in lockstep is not an exit of 1: $(cat "$dir/out" "$dir/err")"
+  kill -9 "$peer"
+  wait "$peer" 2>/dev/null
+  peer=
+  case $json in
+  '') grep -qx 'ended       by a signal' "$dir/out" ;;
+  *) grep -q '"links_end": "by a signal"' "$dir/out" ;;
+  esac || fail "the summary does not say that a signal ended it: $(cat "$dir/out")"
+done
+
 # --- what an expectation counts over UDP is what came ---------------------------------------------------------------------------
 sed 's/^spacecraft:/expect: [{measure: links.refused, is: 0}]\nspacecraft:/' "$dir/udp.yaml" >"$dir/refused.yaml"
 "$ORRERY" run "$dir/refused.yaml" --mode realtime --duration 0.5s --set links.fsw.wait=0.3s >"$dir/out" 2>"$dir/err" &

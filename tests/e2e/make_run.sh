@@ -34,8 +34,9 @@ make_in run-lockstep run-lockstep || fail "make run-lockstep: $(cat "$dir/run-lo
 grep -q jobserver "$dir/run-lockstep" && fail "make -j2 does not reach the build: $(cat "$dir/run-lockstep")"
 said run-lockstep '^build/.*/fsw shm:.* cassini &$'
 said run-lockstep '^verdict     passed: 4 met, 0 not met, 1 not judged'
-said run-lockstep "^picture     $dir/tree/build/cassini-slew.svg"
-[ "$(grep -c 'class="p"' "$dir/tree/build/cassini-slew.svg")" -eq 5 ] || fail "the picture has not its five panels"
+picture=build/cassini-slew.${segment#/}.svg
+said run-lockstep "^picture     $dir/tree/$picture"
+[ "$(grep -c 'class="p"' "$dir/tree/$picture")" -eq 5 ] || fail "the picture has not its five panels"
 
 # in real time; an overrun that is our own on a machine that is busy gets another try
 for target in run run-udp; do
@@ -61,6 +62,29 @@ for target in run run-udp; do
     said $target '^loop .*no real-time priority'
   fi
 done
+
+# two at once: the second is refused, and neither it nor its flight software touches the first
+for target in run run-udp; do
+  port=$((port + 1))
+  make_in first $target DURATION=6s &
+  first=$!
+  tries=0
+  until grep -q '^t = ' "$dir/first" 2>/dev/null; do # the first plain line of its status, after five seconds
+    tries=$((tries + 1))
+    [ $tries -lt 300 ] || fail "make $target does not fly: $(cat "$dir/first")"
+    sleep 0.1
+  done
+  make_in second $target DURATION=6s && fail "a second make $target is a success: $(cat "$dir/second")"
+  kill -0 $first || fail "the first make $target is over before the second: nothing is shown"
+  said second 'has it open: process [0-9]* (build/.*orrery run '
+  said second "with make: \(SEGMENT=/NAME\|PORT=N\)"
+  grep -q -e '^picture' -e '^fsw:' "$dir/second" && fail "the second make $target: $(cat "$dir/second")"
+  wait $first
+  said first '^link fsw .* 600 frames out, .*; 1 peers'
+  said first '^picture     '
+  grep -q -e foreign -e 'fsw: ' "$dir/first" && fail "the second make $target ruins the first: $(cat "$dir/first")"
+done
+[ -z "$(find "$dir/tree/build" -maxdepth 1 -name '.flight.*')" ] || fail "something stays: $(ls -A "$dir/tree/build")"
 
 # what does not fly leaves no picture and no success
 make_in wrong run-lockstep DURATION=3m && fail "a duration in metres is a success"

@@ -64,7 +64,7 @@ for stage in publish latch integrate sensors; do
   grep -q "^$stage " "$dir/out" || fail "no stage $stage in: $(cat "$dir/out")"
 done
 fly realtime --duration 300ms --json >"$dir/json" || fail "--json"
-said json 'j["frames"] == 30 and j["timing"]["counts"]["frames"] == 30 and j["end"] == "all frames done"' || fail "counts of --json"
+said json 'j["frames"] == 30 and j["timing"]["counts"]["frames"] == 30 and j["end"] == "all frames done" and j["links_end"] == "all frames flown"' || fail "counts of --json"
 said json 'sum(j["timing"]["counts"]["late_by_cause"].values()) == j["overruns"]["late"]' || fail "late frames by cause"
 said json 'j["overruns"]["own"] + j["overruns"]["machine"] + j["overruns"]["following"] == j["overruns"]["late"]' || fail "overruns add up"
 said json 'all(0 <= h["p50_ns"] for n, h in j["timing"]["histograms"].items() if n in ("publish", "latch", "integrate", "sensors"))' || fail "histograms"
@@ -87,7 +87,7 @@ said slip 'j["timing"]["counts"]["skipped_periods"] >= 200 and j["timing"]["hist
   fail "skipped periods enter the percentiles"
 said slip 'max(w["stages_ns"]["integrate"] for w in j["timing"]["worst"] if w["cause"] == "stage") > 1000000 and all(w["stage"] == "integrate" for w in j["timing"]["worst"] if w["cause"] == "stage")' ||
   fail "which stage it was"
-said stop 'j["frames"] == 1 and j["end"] == "ended by an overrun"' || fail "stop: $(cat "$dir/stop")"
+said stop 'j["frames"] == 1 and j["end"] == j["links_end"] == "ended by an overrun"' || fail "stop: $(cat "$dir/stop")"
 grep -q 'error: the run stopped at frame 0, which ended .* past the next tick' "$dir/err" || fail "stop says: $(cat "$dir/err")"
 # shellcheck disable=SC2086
 same=$(fly batch ${heavy%--json*} | hash_of)
@@ -116,7 +116,8 @@ for what in "INT $dir/endless.yaml 0" "TERM $dir/endless.yaml 0" "TERM $cubesat 
   [ $? -eq "$3" ] || fail "SIG$1 on $2 does not end with $3: $(cat "$dir/err")"
   [ -e "/dev/shm/orrery.rt.$child" ] && fail "the statistics stay"
   child=
-  said signalled 'j["end"] == "stopped" and j["frames"] > 0' || fail "no summary after SIG$1"
+  said signalled 'j["end"].startswith("stopped by a signal (") and j["links_end"] == j["end"] and j["frames"] > 0' ||
+    fail "no summary after SIG$1, or not how it ended: $(cat "$dir/signalled")"
   grep -q 'ended by a signal' "$dir/err" || fail "it does not say that a signal ended it"
   frames=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["frames"])' "$dir/signalled")
   cut=$(fly batch --duration "${frames}0ms" | hash_of)
@@ -172,7 +173,7 @@ END
 "$ORRERY" run "$dir/stiff.yaml" --mode realtime >"$dir/out" 2>"$dir/err" && fail "the stiff arm does not fail in real time"
 grep -q "error: the run stopped at frame [0-9]* (t = .*): body '[a-z]*': " "$dir/batch" || fail "batch says: $(cat "$dir/batch")"
 grep -qxF "$(grep error: "$dir/batch")" "$dir/err" || fail "real time says: $(cat "$dir/err"), batch $(cat "$dir/batch")"
-grep -q '^end         ended by a stage' "$dir/out" || fail "no summary after a failure"
+grep -q '^end         the solver failed' "$dir/out" || fail "no summary after a failure: $(cat "$dir/out")"
 
 # without rights it runs and says what is missing; strict refuses
 if [ "$root" = yes ] && command -v setpriv >/dev/null; then
@@ -212,8 +213,36 @@ sed "s/name: .orrery.fsw/name: \/orrery.test.$$/; s/wait: 10 s/wait: 0.1 s/; s/f
   configs/cubesat.yaml >"$dir/alone.yaml"
 "$ORRERY" run "$dir/alone.yaml" --mode realtime --set realtime.phase=0s --set realtime.spin=0s >"$dir/out" 2>"$dir/err"
 [ $? -eq 1 ] || fail "a run without flight software is to stop: $(cat "$dir/out" "$dir/err")"
-grep -q '^end         ended by a stage' "$dir/out" && grep -q '^state_hash' "$dir/out" || fail "no summary: $(cat "$dir/out")"
+grep -q "^end         by link 'fsw': no command for as long" "$dir/out" && grep -q '^state_hash' "$dir/out" || fail "no summary: $(cat "$dir/out")"
 [ -e "/dev/shm/orrery.test.$$" ] && fail "the link's memory stays"
+
+# so does flight software that ends it, and that is no failure
+for json in '' --json; do
+  # shellcheck disable=SC2086
+  "$ORRERY" run "$dir/alone.yaml" --mode realtime --set links.fsw.wait=20s --set links.fsw.timeout.frames=50 --set realtime.phase=0s \
+    --set realtime.spin=0s $json >"$dir/ended" 2>"$dir/err" &
+  child=$!
+  PYTHONPATH=io/client python3 -c 'import sys, time, orrery_client
+for _ in range(200):
+    try: link = orrery_client.open(sys.argv[1]); break
+    except OSError: time.sleep(0.05)
+while link.wait(5) and link.frame < 200: link.send()
+link.send(end=True)' "shm:/orrery.test.$$" || fail "the peer: $(cat "$dir/err")"
+  wait $child || fail "a run that flight software ended is a failure: $(cat "$dir/ended" "$dir/err")"
+  child=
+  said=$(grep -cx -e "end         by link 'fsw': the flight software ended the run" -e "ended       by link 'fsw': the flight software ended the run" "$dir/ended")
+  [ -n "$json" ] || [ "$said" -eq 2 ] || fail "who ended it: $(cat "$dir/ended")"
+  [ -z "$json" ] || said ended 'j["end"] == j["links_end"] == "by link \x27fsw\x27: the flight software ended the run" and "end" not in j["timing"]["counts"]' ||
+    fail "who ended it: $(cat "$dir/ended")"
+done
+
+# what would be saved is not all: refused before anybody is waited for
+for option in --save-state --from-state; do
+  "$ORRERY" run "$dir/alone.yaml" --mode realtime --duration 100ms $option "$dir/state" >"$dir/out" 2>"$dir/err"
+  [ $? -eq 1 ] || fail "$option with flight software outside: $(cat "$dir/out" "$dir/err")"
+  grep -q "error: link 'fsw' leads to flight software outside, whose state" "$dir/err" || fail "$option says: $(cat "$dir/err")"
+  [ ! -s "$dir/out" ] || fail "$option flies all the same: $(cat "$dir/out")"
+done
 
 # --fix, moving nothing but a task of our own, is taken back; also after SIGTERM
 if [ "$root" = yes ] && [ "$(nproc)" -ge 2 ]; then

@@ -20,6 +20,7 @@
 #include "io/client/client.h"
 #include "tests/support/flight.h"
 #include "tests/support/port.h"
+#include "tools/links_report.h"
 
 static const char pattern[] =
     "orrery: 1\n"
@@ -229,6 +230,9 @@ static void a_failure_of_the_io_thread_ends_the_run(void **state) {
   assert_int_equal(atomic_load(&r.flight.session->relay.failed), EBADF);
   fly(&r);
   assert_int_equal(r.flight.session->end, ORR_PORT_BROKEN);
+  char text[ORR_LINKS_END_TEXT];
+  assert_string_equal(orr_links_end(r.flight.session, text),
+                      "by the io thread of the links over UDP, which failed: Bad file descriptor");
   done(&r);
 }
 
