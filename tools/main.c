@@ -1,6 +1,9 @@
 /* The `orrery` command: finds the subcommand, prints help and version. */
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "io/config/names.h"
 #include "tools/commands.h"
@@ -89,7 +92,19 @@ static int dispatch(int argc, char **argv) {
   return c->run(argc - 1, argv + 1);
 }
 
+/* What is opened next would take the number of a stream that the caller closed, and what is said would go there: into a link. A directory can be
+ * neither read nor written, and there always is one. */
+static void fill_closed_streams(void) {
+  int fd = open("/", O_RDONLY | O_DIRECTORY);
+  while (fd >= 0 && fd <= STDERR_FILENO)
+    fd = open("/", O_RDONLY | O_DIRECTORY);
+  if (fd >= 0)
+    close(fd);
+}
+
 int main(int argc, char **argv) {
+  fill_closed_streams();
+  signal(SIGPIPE, SIG_IGN); /* a reader that goes away ends no run: there is much to take back */
   int status = dispatch(argc, argv);
   /* A full disk or a closed pipe must not look like success. */
   if (fflush(stdout) != 0 || ferror(stdout)) {
