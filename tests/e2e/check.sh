@@ -1,15 +1,8 @@
 #!/bin/sh
 # `orrery check`: what it prints of a right file, and how it ends with a wrong one.
-set -u
-status=0
-say() {
-  echo "FAIL: $*"
-  status=1
-}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
+. tests/support/script.sh
 
-cat > "$scratch/ship.yaml" <<'YAML'
+cat > "$dir/ship.yaml" <<'YAML'
 orrery: 1
 spacecraft:
   bodies:
@@ -22,11 +15,11 @@ spacecraft:
         origin: {at: [0, 0, 0], mass: 1, modes: [[0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0]]}
         tip: {at: [0, 1, 0], mass: 1, modes: [[0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 1]]}
 YAML
-"$ORRERY" check "$scratch/ship.yaml" > "$scratch/said" 2> "$scratch/errors" || say "a right file ends with $?"
-[ -s "$scratch/errors" ] && say "a right file says: $(cat "$scratch/errors")"
-grep -v '^memory: ' "$scratch/said" | sed "s|$scratch/||" > "$scratch/shown"
+"$ORRERY" check "$dir/ship.yaml" > "$dir/said" 2> "$dir/errors" || fail "a right file ends with $?"
+[ -s "$dir/errors" ] && fail "a right file says: $(cat "$dir/errors")"
+grep -v '^memory: ' "$dir/said" | sed "s|$dir/||" > "$dir/shown"
 # sqrt(2)/2π = 0.225079 Hz, sqrt(4)/2π = 0.31831 Hz
-cat > "$scratch/wanted" <<'TEXT'
+cat > "$dir/wanted" <<'TEXT'
 ship.yaml: 3 bodies, 7 degrees of freedom in the hinges (1 prescribed), 2 modes, 0 loops
 inertial
 └─ bus  rigid, 10 kg  free, 6 dof
@@ -37,37 +30,37 @@ centre of mass [-0.0769231 0.0769231 0] m (at rest, inertial axes)
 inertia about it [3.92308 5.92308 6.84615 0.923077 0 0] kg m^2 (xx yy zz xy xz yz)
 modes of boom: [0.225079 0.31831] Hz
 TEXT
-diff -u "$scratch/wanted" "$scratch/shown" || say "the text is another"
-grep -q '^memory: model [0-9]* bytes, workspace [0-9]* bytes$' "$scratch/said" || say "no bytes of model and workspace"
-grep -q "$(printf '\033')" "$scratch/said" && say "colours without a terminal"
+diff -u "$dir/wanted" "$dir/shown" || fail "the text is another"
+grep -q '^memory: model [0-9]* bytes, workspace [0-9]* bytes$' "$dir/said" || fail "no bytes of model and workspace"
+grep -q "$(printf '\033')" "$dir/said" && fail "colours without a terminal"
 
-"$ORRERY" check --json "$scratch/ship.yaml" > "$scratch/json" || say "--json ends with $?"
+"$ORRERY" check --json "$dir/ship.yaml" > "$dir/json" || fail "--json ends with $?"
 for part in '"mass": 13.0' '"degrees_of_freedom": 7' '"name": "mast"' '"to": "bus.left"' '"ok": true' '"prescribed": true'; do
-  grep -qF "$part" "$scratch/json" || say "--json lacks $part"
+  grep -qF "$part" "$dir/json" || fail "--json lacks $part"
 done
 
-sed 's/inertia: \[2/inertai: [2/' "$scratch/ship.yaml" > "$scratch/wrong.yaml"
-"$ORRERY" check "$scratch/wrong.yaml" > "$scratch/said" 2> "$scratch/errors"
-[ $? -eq 1 ] || say "a wrong file does not end with 1"
-[ -s "$scratch/said" ] && say "a wrong file is described: $(cat "$scratch/said")"
-grep -q "wrong.yaml:4:21: error: unknown key 'inertai' in body 'bus', did you mean 'inertia'?" "$scratch/errors" || say "wrong.yaml: $(cat "$scratch/errors")"
-"$ORRERY" check --json "$scratch/wrong.yaml" "$scratch/ship.yaml" > "$scratch/json" 2> "$scratch/errors"
-[ $? -eq 1 ] || say "one wrong file of two does not end with 1"
-grep -qF '"code": "unknown-key"' "$scratch/json" || say "--json has no code"
-grep -qF '"line": 4' "$scratch/json" || say "--json has no line"
-grep -qF '"ok": true' "$scratch/json" || say "the right one of two is missing"
+sed 's/inertia: \[2/inertai: [2/' "$dir/ship.yaml" > "$dir/wrong.yaml"
+"$ORRERY" check "$dir/wrong.yaml" > "$dir/said" 2> "$dir/errors"
+[ $? -eq 1 ] || fail "a wrong file does not end with 1"
+[ -s "$dir/said" ] && fail "a wrong file is described: $(cat "$dir/said")"
+grep -q "wrong.yaml:4:21: error: unknown key 'inertai' in body 'bus', did you mean 'inertia'?" "$dir/errors" || fail "wrong.yaml: $(cat "$dir/errors")"
+"$ORRERY" check --json "$dir/wrong.yaml" "$dir/ship.yaml" > "$dir/json" 2> "$dir/errors"
+[ $? -eq 1 ] || fail "one wrong file of two does not end with 1"
+grep -qF '"code": "unknown-key"' "$dir/json" || fail "--json has no code"
+grep -qF '"line": 4' "$dir/json" || fail "--json has no line"
+grep -qF '"ok": true' "$dir/json" || fail "the right one of two is missing"
 
-"$ORRERY" check "$scratch/nowhere.yaml" > /dev/null 2> "$scratch/errors"
-[ $? -eq 1 ] || say "a missing file does not end with 1"
-grep -q 'cannot read' "$scratch/errors" || say "a missing file: $(cat "$scratch/errors")"
+"$ORRERY" check "$dir/nowhere.yaml" > /dev/null 2> "$dir/errors"
+[ $? -eq 1 ] || fail "a missing file does not end with 1"
+grep -q 'cannot read' "$dir/errors" || fail "a missing file: $(cat "$dir/errors")"
 "$ORRERY" check > /dev/null 2>&1
-[ $? -eq 2 ] || say "no file does not end with 2"
+[ $? -eq 2 ] || fail "no file does not end with 2"
 "$ORRERY" check --jsn x > /dev/null 2>&1
-[ $? -eq 2 ] || say "an unknown option does not end with 2"
+[ $? -eq 2 ] || fail "an unknown option does not end with 2"
 
 for model in tests/vectors/*/model.json tests/vectors/*/*/model.json; do
-  "$ORRERY" check "$model" > "$scratch/said" 2> "$scratch/errors" || say "$model: $(cat "$scratch/errors")"
-  [ -s "$scratch/said" ] || say "$model: nothing said"
+  "$ORRERY" check "$model" > "$dir/said" 2> "$dir/errors" || fail "$model: $(cat "$dir/errors")"
+  [ -s "$dir/said" ] || fail "$model: nothing said"
 done
 
 # Ten thousand bodies deep, the tree is still drawn in a few bytes a line.
@@ -75,8 +68,8 @@ awk 'BEGIN {
   print "orrery: 1\nspacecraft:\n  bodies:"
   for (i = 0; i < 10000; i++)
     printf "    b%d: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], hinge: {kind: revolute, to: %s, axis: [0, 0, 1]}}\n", i, i ? "b" i - 1 ".origin" : "inertial"
-}' > "$scratch/deep.yaml"
-"$ORRERY" check "$scratch/deep.yaml" > "$scratch/said" || say "ten thousand deep"
-[ "$(grep -c 'revolute about' "$scratch/said")" -eq 10000 ] || say "not every body of a deep tree is shown"
-[ "$(wc -c < "$scratch/said")" -lt 3000000 ] || say "a deep tree takes $(wc -c < "$scratch/said") bytes"
-exit $status
+}' > "$dir/deep.yaml"
+"$ORRERY" check "$dir/deep.yaml" > "$dir/said" || fail "ten thousand deep"
+[ "$(grep -c 'revolute about' "$dir/said")" -eq 10000 ] || fail "not every body of a deep tree is shown"
+[ "$(wc -c < "$dir/said")" -lt 3000000 ] || fail "a deep tree takes $(wc -c < "$dir/said") bytes"
+exit 0

@@ -1,12 +1,6 @@
 #!/bin/sh
 # `orrery eval`: what it answers where there is no answer, and how its numbers are written.
-set -u
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
+. tests/support/script.sh
 cat >"$dir/m.yaml" <<'END'
 orrery: 1
 spacecraft:

@@ -3,24 +3,11 @@
 # late, hostile, or cuts the segment: the run goes on by the policy of each link, and the summary says what happened, counted by cause.
 #
 # What needs an answer on time is tried up to three times: other programs use this machine, too.
-set -u
-dir=$(mktemp -d) || exit 1
-peers=
-cleanup() {
-  # shellcheck disable=SC2086
-  [ -z "$peers" ] || kill -KILL $peers 2>/dev/null
-  rm -rf "$dir"
-}
-trap cleanup EXIT
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
+. tests/support/script.sh
 python=$(python3 -c 'import sys; print(sys.executable)') # itself, not a script that looks for it
-name=/orrery.faults.$$
-port=$((20000 + $$ % 20000))
-shm=shm:$name
-udp=udp:127.0.0.1:$port
+shm=$(url_of shm)
+udp=$(url_of udp)
+peers=
 cat >"$dir/run.yaml" <<END
 orrery: 1
 spacecraft: {bodies: {bus: {mass: 10, inertia: [2, 2, 2, 0, 0, 0], hinge: {kind: free, to: inertial}, nodes: {n: {at: [0, 0, 0]}}}}}

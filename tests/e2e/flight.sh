@@ -1,19 +1,8 @@
 #!/bin/sh
 # The main job: cassini's slew under the sample flight software. One state_hash in batch (linked in), in lockstep over shared memory and over
 # UDP; flight software that is killed in the slew and started again settles it, by the policy of the link in between, over both.
-set -u
-dir=$(mktemp -d) || exit 1
-name=/orrery.flight.$$
-port=$((20000 + $$ % 20000))
-fsw=$(dirname "$ORRERY")/fsw
-peer=
-trap '[ -n "$peer" ] && kill -9 "$peer" 2>/dev/null; rm -rf "$dir" "/dev/shm$name"' EXIT
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
+. tests/support/script.sh
 run() { "$ORRERY" run configs/cassini-slew.yaml "$@"; }
-hash_of() { sed -n 's/^state_hash *//p' "$1"; }
 
 run --mode batch --plot "$dir/p.svg" >"$dir/batch" || fail "batch: $(cat "$dir/batch")"
 grep -q '^verdict     passed: 4 met, 0 not met' "$dir/batch" || fail "the verdict in batch: $(cat "$dir/batch")"
@@ -37,7 +26,6 @@ peer=$!
 run --mode lockstep --set "$(over_udp "$port")" >"$dir/udp" 2>"$dir/err" || fail "lockstep over UDP: $(cat "$dir/udp" "$dir/err")"
 kill "$peer" 2>/dev/null
 wait "$peer" 2>/dev/null
-peer=
 [ "$(hash_of "$dir/udp")" = "$first" ] || fail "lockstep over UDP has other bits than batch"
 
 # Killed at about 8 s of 40, in the middle of the slew; back after a second and a half, of which one is flown without commands. Over shared memory and over

@@ -1,19 +1,11 @@
 #!/bin/sh
 # What the summary says of flight software that no longer answers: one that hangs is told from one that is dead, from one that left, and from one
 # that lives and only says nothing. In real time and in lockstep; over UDP, where a process cannot be seen, life from silence.
-set -u
+. tests/support/script.sh
 command -v python3 >/dev/null || exit 77
-dir=$(mktemp -d) || exit 1
-name=/orrery.heartbeat.$$
-port=$((20000 + $$ % 20000))
-peer= run=
-trap 'for p in $peer $run; do kill -9 "$p" 2>/dev/null; done; rm -rf "$dir" "/dev/shm$name"' EXIT
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
-sed "s|transport: shm, name: /orrery.fsw|transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1]|" configs/cubesat.yaml >"$dir/udp.yaml"
-sed "s|/orrery.fsw|$name|" configs/cubesat.yaml >"$dir/shm.yaml"
+for transport in shm udp; do
+  over $transport configs/cubesat.yaml >"$dir/$transport.yaml"
+done
 # answers ten frames of the link, then does as it is told
 cat >"$dir/peer.py" <<'P'
 import os, signal, sys, time
@@ -40,9 +32,7 @@ else:
 P
 # $1 transport, $2 mode, $3 what becomes of the peer, $4 what is said (and the same in JSON, when $5 is --json)
 try() {
-  url=shm:$name
-  [ "$1" = shm ] || url=udp:127.0.0.1:$port
-  python3 "$dir/peer.py" "$url" "$3" 2>"$dir/err" &
+  python3 "$dir/peer.py" "$(url_of "$1")" "$3" 2>"$dir/err" &
   peer=$!
   "$ORRERY" run "$dir/$1.yaml" --mode "$2" --duration 2s --set 'links.fsw.timeout={frames: 4, policy: hold}' \
     --set 'links.fsw.lockstep={timeout: 700 ms, policy: stop}' ${5:-} >"$dir/out" 2>"$dir/err2"
@@ -55,7 +45,6 @@ assert one["peer"] == sys.argv[2] and one["last_sign_of_life"] >= 80, one' "$dir
   fi
   kill -9 $peer 2>/dev/null
   wait $peer 2>/dev/null
-  peer=
 }
 try shm realtime hangs 'hangs: its process is there; its last sign of life at frame'
 try shm realtime dead 'is dead: its process is gone; its last sign of life at frame'

@@ -1,17 +1,7 @@
 #!/bin/sh
 # The cubesat and its flight software as two programs: the same bits in batch, in lockstep (also when the flight software is suspended,
 # killed and restarted) and in real time; what is said, and what is left behind.
-set -u
-dir=$(mktemp -d) || exit 1
-fsw=$(dirname "$ORRERY")/fsw
-name=/orrery.e2e.$$
-peer=
-trap '[ -z "$peer" ] || kill -9 "$peer" 2>/dev/null; rm -rf "$dir"' EXIT
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
-hash_of() { sed -n 's/^state_hash *//p' "$1"; }
+. tests/support/script.sh
 start_peer() {
   "$fsw" "shm:$name" 2>"$dir/fsw" &
   peer=$!
@@ -45,7 +35,6 @@ done
 wait $run || fail "lockstep with faults: $(cat "$dir/faults")"
 kill -9 "$peer" 2>/dev/null
 wait "$peer" 2>/dev/null
-peer=
 peers=$(sed -n 's/.*; \([0-9]*\) peers/\1/p' "$dir/faults")
 [ "$peers" -ge 3 ] || fail "only $peers peers came: the test does not show what it says"
 [ "$(hash_of "$dir/faults")" = "$(hash_of "$dir/batch")" ] || fail "a peer that stalls and dies changes the bits"
@@ -56,7 +45,6 @@ for try in 1 2 3 4 5; do
   start_peer
   fly --mode realtime --duration 1s >"$dir/realtime" 2>"$dir/err" || fail "real time: $(cat "$dir/realtime" "$dir/err")"
   wait "$peer"
-  peer=
   grep -q '10 frames out, 9 commands applied, 0 of them late, 0 missed' "$dir/realtime" && break
   [ $try -lt 5 ] || fail "in five runs no one had every answer on time: $(grep '^link' "$dir/realtime")"
 done
@@ -74,7 +62,6 @@ for try in 1 2 3 4 5; do
   start_peer
   fly --mode realtime --duration 1s --set links.fsw.latch=asap >"$dir/asap" 2>"$dir/err" || fail "asap in real time: $(cat "$dir/err")"
   wait "$peer"
-  peer=
   # that to the last of the ten is applied too, long before its boundary
   grep -q '10 frames out, 10 commands applied, 0 of them late, 0 missed' "$dir/asap" && break
   [ $try -lt 5 ] || fail "in five runs no one had every answer on time: $(grep '^link' "$dir/asap")"
@@ -83,13 +70,11 @@ done
 grep -q 'asap' "$dir/err" && fail "asap is said to mean nothing in real time"
 
 # --- over UDP ---------------------------------------------------------------------------------------------------------------
-port=$((20000 + $$ % 20000))
-sed "s|transport: shm, name: /orrery.fsw|transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1]|" configs/cubesat.yaml >"$dir/udp.yaml"
-"$fsw" "udp:127.0.0.1:$port" 2>"$dir/fsw" &
+over udp configs/cubesat.yaml >"$dir/udp.yaml"
+"$fsw" "$(url_of udp)" 2>"$dir/fsw" &
 peer=$!
 "$ORRERY" run "$dir/udp.yaml" --mode lockstep --duration 1s >"$dir/udp" 2>"$dir/err" || fail "UDP: $(cat "$dir/udp" "$dir/err")"
 wait "$peer" || fail "over UDP the flight software sees no end of the run: $(cat "$dir/fsw")"
-peer=
 grep -q '10 frames out, 9 commands applied, 0 of them late, 0 missed; 1 peers' "$dir/udp" || fail "UDP: $(cat "$dir/udp")"
 [ "$(hash_of "$dir/udp")" = "$(hash_of "$dir/batch")" ] || fail "lockstep over UDP has other bits"
 
@@ -103,9 +88,7 @@ for mode in realtime lockstep; do
     : >"$dir/err"
     "$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name --mode $mode >"$dir/out" 2>"$dir/err" &
     run=$!
-    until grep -q 'waits for flight software' "$dir/err"; do
-      sleep 0.05
-    done
+    await grep -q 'waits for flight software' "$dir/err" || fail "$mode: it does not wait: $(cat "$dir/err")"
     if [ $mode = lockstep ]; then
       fly --mode lockstep >"$dir/second" 2>&1 && fail "a second run takes the same name"
       grep -q 'another run has it open' "$dir/second" || fail "what is said of it: $(cat "$dir/second")"

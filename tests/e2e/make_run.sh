@@ -1,17 +1,9 @@
 #!/bin/sh
 # `make run`, `make run-udp`, `make run-lockstep` as a new user has them: in a tree of their own, without git, by a user without rights where this
 # one is root. What is said, the picture, the exit status, what is left behind; the two in real time for two seconds only.
-set -u
+. tests/support/script.sh
 built=$(dirname "$ORRERY")
 case ${built##*/} in release*) ;; *) exit 77 ;; esac
-dir=$(mktemp -d) || exit 1
-segment=/orrery.make_run.$$
-port=$((20000 + $$ % 20000))
-trap 'rm -rf "$dir" "/dev/shm$segment"' EXIT
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
 mkdir -p "$dir/tree/build/${built##*/}"
 cp -a Makefile core rt io tools configs "$dir/tree"
 (cd "$built" && find . -mindepth 1 -maxdepth 1 ! -name tests -exec cp -a -t "$dir/tree/build/${built##*/}" {} +) || fail "copying the build"
@@ -25,7 +17,7 @@ make_in() { # LOG ARGUMENTS...
   log=$dir/$1
   shift
   # shellcheck disable=SC2086
-  (cd "$dir/tree" && ulimit -l 64 && exec $as env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS HOME="$dir" make -j2 "$@" $variables SEGMENT=$segment PORT=$port) >"$log" 2>&1
+  (cd "$dir/tree" && ulimit -l 64 && exec $as env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS HOME="$dir" make -j2 "$@" $variables SEGMENT=$name PORT=$port) >"$log" 2>&1
 }
 said() { grep -q -e "$2" "$dir/$1" || fail "make $1 does not say '$2': $(cat "$dir/$1")"; }
 
@@ -97,19 +89,15 @@ grep -q '^picture' "$dir/wrong" && fail "a run that did not fly has a picture"
   # shellcheck disable=SC2086
   exec setsid $as env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS HOME="$dir" python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
-os.execvp(sys.argv[1], sys.argv[1:])' make run $variables SEGMENT=$segment
+os.execvp(sys.argv[1], sys.argv[1:])' make run $variables SEGMENT=$name
 ) >"$dir/ctrl-c" 2>&1 &
 group=$!
-tries=0
-until grep -q '^t = ' "$dir/ctrl-c"; do # the first plain line of its status, after five seconds
-  tries=$((tries + 1))
-  [ $tries -lt 300 ] || fail "make run does not fly: $(cat "$dir/ctrl-c")"
-  sleep 0.1
-done
+# the first plain line of its status, after five seconds
+await grep -q '^t = ' "$dir/ctrl-c" || fail "make run does not fly: $(cat "$dir/ctrl-c")"
 kill -INT -$group
 wait $group && fail "a run that was interrupted is a success"
 said ctrl-c '^end         stopped'
 said ctrl-c '^verdict'
 said ctrl-c '^picture'
-[ ! -e "/dev/shm$segment" ] || fail "the link's memory stays"
+[ ! -e "/dev/shm$name" ] || fail "the link's memory stays"
 exit 0

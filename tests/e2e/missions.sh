@@ -1,18 +1,7 @@
 #!/bin/sh
 # The other spacecraft that the sample flight software flies, the wings and the chain: each meets what it expects in batch, in lockstep over shared memory and
 # over UDP, with one state_hash.
-set -u
-dir=$(mktemp -d) || exit 1
-name=/orrery.missions.$$
-port=$((20000 + $$ % 20000))
-fsw=$(dirname "$ORRERY")/fsw
-peer=
-trap '[ -z "$peer" ] || kill -9 "$peer" 2>/dev/null; rm -rf "$dir" "/dev/shm$name"' EXIT
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
-hash_of() { sed -n 's/^state_hash *//p' "$1"; }
+. tests/support/script.sh
 fly() { # FILE URL MISSION ARGUMENTS...
   file=$1 url=$2 mission=$3
   shift 3
@@ -20,7 +9,6 @@ fly() { # FILE URL MISSION ARGUMENTS...
   peer=$!
   "$ORRERY" run "$file" --mode lockstep "$@" >"$dir/out" 2>"$dir/err" || fail "$mission, lockstep at $url: $(cat "$dir/out" "$dir/err")"
   wait "$peer" || fail "$mission: the flight software at $url: $(cat "$dir/fsw")"
-  peer=
   grep -q '^verdict     passed' "$dir/out" || fail "$mission, lockstep at $url: $(cat "$dir/out")"
   [ "$(hash_of "$dir/out")" = "$first" ] || fail "$mission: lockstep at $url has other bits than batch"
 }
@@ -29,9 +17,8 @@ for mission in wings chain; do
   first=$(hash_of "$dir/batch")
   [ ${#first} -eq 16 ] || fail "$mission: no state_hash"
   fly configs/$mission-slew.yaml shm:$name $mission --set links.fsw.name=$name
-  sed "s|transport: shm, name: [^,]*|transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1]|; s|^spacecraft: |&$PWD/configs/|" \
-    configs/$mission-slew.yaml >"$dir/udp.yaml"
-  fly "$dir/udp.yaml" udp:127.0.0.1:$port $mission
+  over udp configs/$mission-slew.yaml | sed "s|^spacecraft: |&$PWD/configs/|" >"$dir/udp.yaml"
+  fly "$dir/udp.yaml" "$(url_of udp)" $mission
 done
 "$fsw" shm:$name chain 2>"$dir/fsw" &
 peer=$!
@@ -39,7 +26,6 @@ peer=$!
 run=$!
 wait "$peer" && fail "the chain's flight software flies the wings"
 grep -q "not that of the mission 'chain'" "$dir/fsw" || fail "it says: $(cat "$dir/fsw")"
-peer=
 kill "$run"
 wait "$run"
 exit 0

@@ -4,40 +4,28 @@
 # the summary's counts, and is a skip that says so where none had.
 #
 #   tests/e2e/on_time.sh      SECONDS_EACH (5 for cassini, 3 for the others)   TRIES (4)
-set -u
-dir=$(mktemp -d) || exit 1
-name=/orrery.on_time.$$
-port=$((20000 + $$ % 20000))
+. tests/support/script.sh
 tries=${TRIES:-4}
-peer=
-trap '[ -z "$peer" ] || kill -9 "$peer" 2>/dev/null; rm -rf "$dir" "/dev/shm$name"' EXIT
 # the flight software has a priority where it can be had
 first=
 chrt -f 70 true 2>/dev/null && first='chrt -f 70'
 failed=0 number=0
-over() { # TRANSPORT MISSION: the run file, its link by another name or over UDP; what it expects is for other tests
-  case $1 in
-  shm) link="transport: shm, name: $name" url=shm:$name ;;
-  udp)
-    port=$((port + 1)) # one just left may be taken for a moment longer
-    link="transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1]" url=udp:127.0.0.1:$port
-    ;;
-  esac
-  sed "s|transport: shm, name: [^,]*|$link|; s|^spacecraft: |&$PWD/configs/|; /^expect:/,\$d" "configs/$2-slew.yaml" >"$dir/run.yaml"
+run_file() { # TRANSPORT MISSION: what it expects is for other tests
+  port=$((port + 1)) # one just left may be taken for a moment longer
+  over "$1" "configs/$2-slew.yaml" | sed "s|^spacecraft: |&$PWD/configs/|; /^expect:/,\$d" >"$dir/run.yaml"
 }
 counts() { # frames out, applied, late, missed of a summary; nothing without one
   sed -n 's/^link .*: \([0-9]*\) frames out, \([0-9]*\) commands applied, \([0-9]*\) of them late, \([0-9]*\) missed.*/\1 \2 \3 \4/p' "$1"
 }
 # One flight: 0 every answer was on time, 1 some were not ($not of them), 2 it failed.
 fly() { # TRANSPORT MISSION SECONDS
-  over "$1" "$2"
+  run_file "$1" "$2"
   # shellcheck disable=SC2086
-  $first "$(dirname "$ORRERY")/fsw" "$url" "$2" 2>"$dir/fsw" &
+  $first "$fsw" "$(url_of "$1")" "$2" 2>"$dir/fsw" &
   peer=$!
   "$ORRERY" run "$dir/run.yaml" --mode realtime --duration "$3s" --set realtime.spin=0s --set realtime.phase=0s >"$dir/out" 2>"$dir/err"
   flown=$?
   wait "$peer" && [ $flown -eq 0 ] || return 2
-  peer=
   # shellcheck disable=SC2046
   set -- $(counts "$dir/out")
   [ $# -eq 4 ] || return 2
@@ -47,15 +35,15 @@ fly() { # TRANSPORT MISSION SECONDS
 }
 show() { # TRANSPORT MISSION SECONDS
   number=$((number + 1))
-  over "$1" "$2"
-  batch=$("$ORRERY" run "$dir/run.yaml" --mode batch --duration "$3s" 2>&1 | sed -n 's/^state_hash *//p')
+  run_file "$1" "$2"
+  batch=$("$ORRERY" run "$dir/run.yaml" --mode batch --duration "$3s" 2>&1 | hash_of)
   try=0 fewest=
   while [ $try -lt "$tries" ]; do
     try=$((try + 1))
     fly "$1" "$2" "$3"
     case $? in
     0)
-      hash=$(sed -n 's/^state_hash *//p' "$dir/out")
+      hash=$(hash_of "$dir/out")
       [ ${#batch} -eq 16 ] && [ "$hash" = "$batch" ] && echo "ok $number - $2 over $1: batch's state_hash $hash after $3 s, at try $try" && return
       break
       ;;

@@ -1,31 +1,18 @@
 #!/bin/sh
 # The Python client needs nothing but the standard library: its unit tests and its echo peer run isolated from all else (-I) and without site
 # packages (-S), and answer every frame over both carriers. It notices a run that is killed, and opens the next one, whatever its layout.
-set -u
+. tests/support/script.sh
 command -v python3 >/dev/null || exit 77
-dir=$(mktemp -d) || exit 1
-name=/orrery.python.$$
-port=$((20000 + $$ % 20000))
-peer= run=
-trap 'for p in $peer $run; do kill -9 "$p" 2>/dev/null; done; rm -rf "$dir" "/dev/shm$name"' EXIT
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
 isolated() { python3 -I -S -B "$@"; }
 isolated tests/unit/orrery_client.py 2>"$dir/unit" || fail "unit tests: $(cat "$dir/unit")"
 grep -q '^Ran [1-9][0-9] tests' "$dir/unit" || fail "no unit tests: $(cat "$dir/unit")"
 # without the controller that could be linked in, which would want a certain telemetry
-sed "s|/orrery.fsw|$name|; /stiffness/d; s/policy: hold},/policy: hold}}/" configs/cubesat.yaml >"$dir/shm.yaml"
-sed "s|transport: shm, name: $name|transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1]|" "$dir/shm.yaml" >"$dir/udp.yaml"
 for transport in shm udp; do
-  url=shm:$name
-  [ $transport = shm ] || url=udp:127.0.0.1:$port
-  isolated io/client/orrery_client.py $url >"$dir/echo" 2>&1 &
+  over $transport configs/cubesat.yaml | sed '/stiffness/d; s/policy: hold},/policy: hold}}/' >"$dir/$transport.yaml"
+  isolated io/client/orrery_client.py "$(url_of $transport)" >"$dir/echo" 2>&1 &
   peer=$!
   "$ORRERY" run "$dir/$transport.yaml" --mode lockstep --duration 10s >"$dir/out" 2>&1 || fail "$transport: $(cat "$dir/out")"
   wait $peer || fail "$transport: the echo peer: $(cat "$dir/echo")"
-  peer=
   grep -q '100 frames out, 99 commands applied, 0 of them late, 0 missed; 1 peers' "$dir/out" || fail "$transport: $(cat "$dir/out")"
   grep -q '100 seen, 0 lost, 100 answered' "$dir/echo" || fail "$transport: $(cat "$dir/echo")"
 done
@@ -47,25 +34,17 @@ while len(layouts) < 2:
 assert died == 1 and layouts[0] != layouts[1], (died, layouts)
 P
 for transport in shm udp; do
-  url=shm:$name
-  [ $transport = shm ] || url=udp:127.0.0.1:$port
   : >"$dir/frames"
-  isolated "$dir/again.py" $url >"$dir/frames" 2>"$dir/err" &
+  isolated "$dir/again.py" "$(url_of $transport)" >"$dir/frames" 2>"$dir/err" &
   peer=$!
   "$ORRERY" run "$dir/$transport.yaml" --mode realtime --duration 900s >/dev/null 2>&1 &
   run=$!
-  for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
-    [ -s "$dir/frames" ] && break
-    sleep 1
-  done
-  [ -s "$dir/frames" ] || fail "$transport: no frame in half a minute: $(cat "$dir/err")"
+  await [ -s "$dir/frames" ] || fail "$transport: no frame in half a minute: $(cat "$dir/err")"
   kill -9 $run
   wait $run 2>/dev/null
-  run=
   "$ORRERY" run "$dir/$transport.yaml" --mode lockstep --duration 2s --set 'links.fsw.wait=30s' \
     --set 'links.fsw.telemetry=[star.attitude, gyro.rate, bus.target, star.valid]' >"$dir/out" 2>&1 || fail "$transport: $(cat "$dir/out" "$dir/err")"
   wait $peer || fail "$transport: $(cat "$dir/err")"
-  peer=
   grep -q '20 frames out, 19 commands applied, 0 of them late, 0 missed' "$dir/out" || fail "$transport, again: $(cat "$dir/out")"
 done
 exit 0

@@ -2,19 +2,10 @@
 # What README.md shows is so. Every command on a line of its own is tried, and one that this test does not know fails it; the programs in C and
 # in Python are compiled and started by the lines beside them and fly the run beside them; the flights of the Makefile are flown by its own
 # recipes. Verbatim but for names and ports (tests run side by side), how long it takes, and real time. Then the manuals' own examples.
-set -u
+. tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 built=$(dirname "$ORRERY")
 nm "$built/libclient.a" 2>/dev/null | grep -q __asan && exit 77 # a user's compiler has no sanitizer to link it with
-dir=$(mktemp -d) || exit 1
-name=/orrery.readme.$$
-port=$((20000 + $$ % 20000))
-peer=
-trap '[ -z "$peer" ] || kill -9 "$peer" 2>/dev/null; rm -rf "$dir" "/dev/shm$name"' EXIT
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
 # the tree as its reader has it, around the programs under test
 mkdir "$dir/build"
 ln -s "$PWD/io" "$PWD/configs" "$dir"
@@ -78,17 +69,15 @@ fly() {
   peer=$!
   (cd "$dir" && eval "$fly_line --duration 5s \"\$@\"") >"$dir/out" 2>&1 || fail "$start: $(cat "$dir/out" "$dir/err")"
   wait "$peer" || fail "$start ends badly: $(cat "$dir/err")"
-  peer=
   grep -q '50 frames out, 49 commands applied, 0 of them late, 0 missed; 1 peers' "$dir/out" || fail "$start: $(cat "$dir/out")"
 }
-hash_of() { sed -n 's/^state_hash *//p' "$dir/out"; }
 fly "$start_c" --set links.fsw.name="$name" --csv "$dir/c.csv"
-in_c=$(hash_of)
+in_c=$(hash_of "$dir/out")
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
   NR == 2 { first = $at["gyro.rate.x"] } { last = $at["gyro.rate.x"]; torque = $at["wheel_x.torque"] }
   END { exit !(torque != 0 && last * last < 0.5 * first * first) }' "$dir/c.csv" || fail "the law in C turns nothing"
 fly "$start_python" --set links.fsw.name="$name"
-[ "$(hash_of)" = "$in_c" ] || fail "the same law in Python has other bits"
+[ "$(hash_of "$dir/out")" = "$in_c" ] || fail "the same law in Python has other bits"
 over_udp="links.fsw={transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1], rate: 10 Hz, telemetry: [gyro.rate],
   commands: [wheel_*.torque], wait: 20 s}"
 grep -q '/\* or "udp:127.0.0.1:5010" \*/' "$dir/yours.c" || fail "the program in C no longer says how it is over UDP"
@@ -96,7 +85,7 @@ sed -i "s|shm:$name|udp:127.0.0.1:$port|" "$dir/yours.c" "$dir/yours.py"
 (cd "$dir" && eval "$compile") || fail "$compile"
 for start in "$start_c" "$start_python"; do
   fly "$start" --set "$over_udp"
-  [ "$(hash_of)" = "$in_c" ] || fail "$start has other bits over UDP"
+  [ "$(hash_of "$dir/out")" = "$in_c" ] || fail "$start has other bits over UDP"
 done
 
 # --- the manuals' own examples -----------------------------------------------------------------------------------------------
@@ -107,10 +96,10 @@ done
 } | own >"$dir/yours.c"
 (cd "$dir" && eval "$compile") || fail "the example in client.h does not compile: $(cat "$dir/yours.c")"
 fly "$start_c" --set links.fsw.name="$name"
-[ "$(hash_of)" = "$in_c" ] || fail "the example in client.h has other bits"
+[ "$(hash_of "$dir/out")" = "$in_c" ] || fail "the example in client.h has other bits"
 python3 -c 'import ast, sys, textwrap
 lines = ast.get_docstring(ast.parse(open("io/client/orrery_client.py").read())).split("\n")
 print("import orrery_client\n" + textwrap.dedent("\n".join(l for l in lines if l.startswith("    "))))' | own >"$dir/yours.py"
 fly "$start_python" --set links.fsw.name="$name"
-[ "$(hash_of)" = "$in_c" ] || fail "the example in orrery_client.py has other bits"
+[ "$(hash_of "$dir/out")" = "$in_c" ] || fail "the example in orrery_client.py has other bits"
 exit 0

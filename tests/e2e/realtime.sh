@@ -1,22 +1,10 @@
 #!/bin/sh
 # `orrery run --mode realtime`: the bits of batch, also when it is cut short; overruns by policy and cause; signals; what is
 # missing; a solver that fails. No time is judged here, so other tests may run beside it.
-set -u
-dir=$(mktemp -d) || exit 1
-child=
-cleanup() {
-  [ -n "$child" ] && kill -KILL "$child" 2>/dev/null
-  rm -rf "$dir"
-}
-trap cleanup EXIT
+. tests/support/script.sh
 cubesat=$dir/cubesat.yaml
 # links to the outside have tests of their own
 sed 's/transport: shm, name: [^,]*,/transport: linked,/; s/ wait: .*timeout: {[^}]*},//' configs/cubesat.yaml >"$cubesat"
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
-hash_of() { sed -n 's/^state_hash *//p'; }
 fly() { # MODE ARGUMENTS...
   mode=$1
   shift
@@ -28,10 +16,10 @@ said() { # FILE EXPRESSION: of a summary in JSON, as j
 root=$([ "$(id -u)" -eq 0 ] && echo yes || echo no)
 
 # the same bits as batch: at its own rate, at 1 kHz, with devices and link out of phase; with numbers that are flushed to zero
-while IFS='|' read -r name arguments; do
+while IFS='|' read -r what arguments; do
   # shellcheck disable=SC2086
   batch=$(fly batch $arguments | hash_of) && real=$(fly realtime $arguments | hash_of)
-  [ ${#batch} -eq 16 ] && [ "$batch" = "$real" ] || fail "$name: batch has $batch, real time $real: $(cat "$dir/err")"
+  [ ${#batch} -eq 16 ] && [ "$batch" = "$real" ] || fail "$what: batch has $batch, real time $real: $(cat "$dir/err")"
 done <<'END'
 as it is|--duration 1s
 at 1 kHz|--duration 1s --step 1ms --set realtime.phase=0s --set realtime.spin=0s
@@ -104,18 +92,12 @@ for what in "INT $dir/endless.yaml 0" "TERM $dir/endless.yaml 0" "TERM $cubesat 
   set -- $what
   "$ORRERY" run "$2" --mode realtime --json >"$dir/signalled" 2>"$dir/err" &
   child=$!
-  tries=0
-  until "$ORRERY" top --once "$child" >"$dir/top" 2>/dev/null && grep -q '^integrate ' "$dir/top"; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || fail "top does not show the run: $(cat "$dir/top" "$dir/err")"
-    sleep 0.1
-  done
+  await flies "$child" || fail "top does not show the run: $(cat "$dir/top" "$dir/err")"
   grep -q "pid $child  running" "$dir/top" || fail "top says: $(cat "$dir/top")"
   kill -"$1" "$child"
   wait "$child"
   [ $? -eq "$3" ] || fail "SIG$1 on $2 does not end with $3: $(cat "$dir/err")"
   [ -e "/dev/shm/orrery.rt.$child" ] && fail "the statistics stay"
-  child=
   said signalled 'j["end"].startswith("stopped by a signal (") and j["links_end"] == j["end"] and j["frames"] > 0' ||
     fail "no summary after SIG$1, or not how it ended: $(cat "$dir/signalled")"
   grep -q 'ended by a signal' "$dir/err" || fail "it does not say that a signal ended it"
@@ -127,17 +109,11 @@ done
 # stopped and set going again: frames are late, not by their own doing, and the time lost is accounted for
 "$ORRERY" run "$cubesat" --mode realtime --step 1ms --duration 2s --json --set realtime.phase=0s >"$dir/held" 2>"$dir/err" &
 child=$!
-tries=0
-until "$ORRERY" top --json "$child" 2>/dev/null | grep -q '"frames": [1-9]'; do
-  tries=$((tries + 1))
-  [ "$tries" -lt 100 ] || fail "the run does not start: $(cat "$dir/err")"
-  sleep 0.05
-done
+await flies "$child" || fail "the run does not start: $(cat "$dir/err")"
 kill -STOP "$child"
 sleep 0.5
 kill -CONT "$child"
 wait "$child" || fail "SIGSTOP and SIGCONT end the run: $(cat "$dir/err")"
-child=
 said held 'j["frames"] == 2000 and j["timing"]["counts"]["skipped_periods"] >= 400 and j["wall_s"] > 2.4' || fail "the time lost: $(cat "$dir/held")"
 said held 'max(j["timing"]["worst"], key=lambda w: w["start_ns"])["cause"] in ("wake-up", "blocked or stopped", "previous overran")' || fail "the cause: $(cat "$dir/held")"
 said held 'j["overruns"]["machine"] >= 1' || fail "whose doing it was: $(cat "$dir/held")"
@@ -155,7 +131,6 @@ for _ in range(10):
     while time.monotonic() < end: pass
     time.sleep(0.16)'
   wait "$child" || fail "a hog ends the run"
-  child=
   said hogged 'j["timing"]["counts"]["late_by_cause"]["wake-up"] >= 3' || fail "the hog is not seen: $(cat "$dir/hogged")"
   said hogged 'sum(1 for w in j["timing"]["worst"] if w["cause"] == "wake-up" and w["start_ns"] > 20000000) >= 3' || fail "how late it woke: $(cat "$dir/hogged")"
 fi
@@ -251,16 +226,10 @@ if [ "$root" = yes ] && [ "$(nproc)" -ge 2 ]; then
   before=$(cat /proc/$sleeper/cpuset) runtime=$(cat /proc/sys/kernel/sched_rt_runtime_us)
   "$ORRERY" run "$cubesat" --mode realtime --set "realtime.core=$(($(nproc) - 1))" --fix --move "$sleeper" >"$dir/out" 2>"$dir/err" &
   child=$!
-  tries=0
-  until "$ORRERY" top --once "$child" 2>/dev/null | grep -q '^integrate '; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || fail "the run with --fix does not start: $(cat "$dir/err")"
-    sleep 0.1
-  done
+  await flies "$child" || fail "the run with --fix does not start: $(cat "$dir/err")"
   during=$(cat /proc/$sleeper/cpuset)
   kill -TERM "$child"
   wait "$child"
-  child=
   after=$(cat /proc/$sleeper/cpuset)
   kill "$sleeper"
   grep -q '^fix: everything taken back' "$dir/err" || fail "--fix is not taken back: $(cat "$dir/err")"

@@ -1,15 +1,8 @@
 #!/bin/sh
 # `orrery run --mode batch`: the cubesat flies to its target; the same file and seed give the same bits whatever else is
 # asked for; a saved state goes on as if it had never stopped.
-set -u
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/support/script.sh
 here=$(pwd)
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
-hash_of() { sed -n 's/^state_hash *//p'; }
 fly() { "$ORRERY" run "$here/configs/cubesat.yaml" --mode batch "$@"; }
 
 out=$(fly) || fail "the cubesat does not fly"

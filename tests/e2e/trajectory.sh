@@ -1,12 +1,6 @@
 #!/bin/sh
 # `orrery eval --trajectory` and its options; what runs that blow up say.
-set -u
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
+. tests/support/script.sh
 cat >"$dir/m.yaml" <<'END'
 orrery: 1
 spacecraft:

@@ -1,15 +1,8 @@
 #!/bin/sh
 # A million frames of the reference spacecraft, in one piece and in two with the state saved between: the same bits.
 # About a minute and a half of processor time.
-set -u
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
+. tests/support/script.sh
 fly() { "$ORRERY" run configs/reference.yaml --mode batch "$@" 2>"$dir/err" || fail "$(cat "$dir/err")"; }
-hash_of() { sed -n 's/^state_hash *//p'; }
 whole=$(fly --duration 1000s | hash_of)
 fly --duration 400s --save-state "$dir/state" >/dev/null
 rest=$(fly --duration 600s --from-state "$dir/state" | hash_of)

@@ -1,0 +1,47 @@
+# What scripts of tests/e2e and tests/soak share: the first thing they source, from the top of the tree.
+#   $dir           a folder of the script's own, gone when it ends; so is every process that it left in the background
+#   $name, $port   shared memory and a UDP port that no other script uses
+#   $fsw           the sample flight software beside $ORRERY
+set -u
+dir=$(mktemp -d) || exit 1
+name=/orrery.$(basename "$0" .sh).$$
+port=$((20000 + $$ % 20000))
+fsw=$(dirname "$ORRERY")/fsw
+
+cleanup() {
+  jobs -p >"$dir/jobs" # not in $(…), which is a shell without jobs
+  # shellcheck disable=SC2046
+  kill -KILL $(cat "$dir/jobs") 2>/dev/null
+  rm -rf "$dir" "/dev/shm$name"
+}
+trap cleanup EXIT
+
+fail() { # WORDS: of what is not so
+  echo "FAIL: $*"
+  exit 1
+}
+hash_of() { sed -n 's/^state_hash *//p' "$@"; } # [SUMMARY]
+
+url_of() { # TRANSPORT: where flight software finds the run
+  case $1 in
+  shm) echo "shm:$name" ;;
+  udp) echo "udp:127.0.0.1:$port" ;;
+  esac
+}
+over() { # TRANSPORT RUN.yaml: the run file with its link there
+  case $1 in
+  shm) sed "s|transport: shm, name: [^,]*|transport: shm, name: $name|" "$2" ;;
+  udp) sed "s|transport: shm, name: [^,]*|transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1]|" "$2" ;;
+  esac
+}
+
+await() { # COMMAND...: half a minute for it to succeed
+  for _ in $(seq 300); do
+    "$@" && return
+    sleep 0.1
+  done
+  return 1
+}
+flies() { # PID: a run in real time is past its first frame; what `orrery top` says of it is in $dir/top
+  "$ORRERY" top --once "$1" >"$dir/top" 2>/dev/null && grep -q '^integrate ' "$dir/top"
+}
