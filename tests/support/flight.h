@@ -4,6 +4,18 @@
 
 #include "io/session.h"
 
+/* A craft for runs that are about something else, up to their links: one body that turns about z, a wheel there, a thruster and a gyro; 100 frames
+ * a second. */
+#define ORR_FLIGHT_CRAFT                                                                                               \
+  "orrery: 1\n"                                                                                                        \
+  "spacecraft: {bodies: {bus: {mass: 10, inertia: [2, 2, 2, 0, 0, 0], hinge: {kind: free, to: inertial},\n"            \
+  "  nodes: {n: {at: [0, 0, 0]}}}}}\n"                                                                                 \
+  "actuators:\n"                                                                                                       \
+  "  wheel: {kind: reaction_wheel, node: bus.n, axis: [0, 0, 1], inertia: 0.01, max_torque: 0.1}\n"                    \
+  "  jet: {kind: thruster, node: bus.n, direction: [1, 0, 0], thrust: 1}\n"                                            \
+  "sensors: {gyro: {kind: rate_gyro, node: bus.n, rate: 100 Hz}}\n"                                                    \
+  "simulation: {step: 10 ms, duration: 10 s, initial: {bus: {rate: [0, 0, 0.1]}}}\n"
+
 struct orr_flight {
   struct orr_diagnostics *diagnostics;
   const struct orr_run *run;

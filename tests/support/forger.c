@@ -28,7 +28,7 @@ static void forge_shm(struct orr_client *c, const struct orr_forgery *f) {
 static void forge_udp(struct orr_forger *forger, const struct orr_forgery *f) {
   struct orr_client *c = forger->client;
   uint16_t tag = orr_wire_layout_tag(c->header.layout_hash ^ (f->other_layout ? 1u : 0u));
-  const struct orr_wire_packet p = {.id = c->header.command_id,
+  const struct orr_wire_packet p = {.id = (uint16_t)(c->header.command_id ^ (f->other_id ? 1u : 0u)),
                                     .count = (uint16_t)++c->sent,
                                     .frame = orr_wire_command_frame(c->generation - f->generations_ago, tag, c->sent),
                                     .answered = f->answers,

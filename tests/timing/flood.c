@@ -26,6 +26,7 @@
 
 #include "io/wire.h"
 #include "rt/setup.h"
+#include "tests/support/clock.h"
 #include "tests/support/flood.h"
 #include "tests/support/port.h"
 
@@ -47,11 +48,6 @@ struct trial {
   int core; /* of the loop; −1: any */
   struct sockaddr_in address;
 };
-
-static void nap_ms(long ms) {
-  const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-  nanosleep(&t, NULL);
-}
 
 static struct trial prepare(int duration_ms) {
   struct trial t = {.dir = "/tmp/orrery.flood.XXXXXX", .core = orr_setup_choose_core()};

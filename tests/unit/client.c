@@ -22,26 +22,18 @@
 #include <cmocka.h>
 
 #include "io/client/client.h"
+#include "tests/support/clock.h"
 #include "tests/support/flight.h"
 #include "tests/support/port.h"
 
-static const char pattern[] =
-    "orrery: 1\n"
-    "spacecraft: {bodies: {bus: {mass: 10, inertia: [2, 2, 2, 0, 0, 0], hinge: {kind: free, to: inertial},\n"
-    "  nodes: {n: {at: [0, 0, 0]}}}}}\n"
-    "actuators:\n"
-    "  wheel: {kind: reaction_wheel, node: bus.n, axis: [0, 0, 1], inertia: 0.01, max_torque: 0.1}\n"
-    "  arm: {kind: reaction_wheel, node: bus.n, axis: [1, 0, 0], inertia: 0.01, max_torque: 0.1}\n"
-    "sensors: {gyro: {kind: rate_gyro, node: bus.n, rate: 100 Hz}}\n"
-    "simulation: {step: 10 ms, duration: 10 s, initial: {bus: {rate: [0, 0, 0.1]}}}\n"
-    "links: {fsw: {%s, rate: 10 Hz, telemetry: %s, commands: %s}}\n";
+static const char pattern[] = ORR_FLIGHT_CRAFT "links: {fsw: {%s, rate: 10 Hz, telemetry: %s, commands: %s}}\n";
 
 /* Two runs that have only their place in common: payloads of the same length that mean something else. */
 struct shape {
   const char *telemetry, *commands;
 };
 static const struct shape one = {"[gyro.rate]", "[wheel.torque]"};
-static const struct shape other = {"[wheel.speed, wheel.friction, arm.speed]", "[arm.torque]"};
+static const struct shape other = {"[wheel.speed, wheel.friction, jet.thrust]", "[jet.on_time]"};
 
 enum carrier { SHM, UDP, CARRIERS };
 static const enum orr_client_how ways[] = {ORR_CLIENT_SPIN, ORR_CLIENT_FUTEX, ORR_CLIENT_POLL};
@@ -57,17 +49,6 @@ struct rig {
   struct orr_flight flight;
   struct orr_port *port;
 };
-
-static void nap_ms(long ms) {
-  const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-  nanosleep(&t, NULL);
-}
-
-static double now_s(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* A network that does not say that nobody has a port, while `mute`: in place of the C library's functions. */
 static bool mute;
@@ -394,8 +375,8 @@ static void a_run_that_is_killed_is_noticed_and_the_next_can_be_opened_whatever_
       run = start_run(place, other, 5);
       assert_int_equal(orr_client_open(&c, place.url, 10000), 0);
       assert_int_equal(orr_client_find(&c, "gyro.rate").count, 0);
-      assert_int_equal(orr_client_find(&c, "arm.speed").count, 1);
-      assert_int_equal(fly_client(&c, ways[way], "arm.torque"), -EPIPE);
+      assert_int_equal(orr_client_find(&c, "jet.thrust").count, 1);
+      assert_int_equal(fly_client(&c, ways[way], "jet.on_time"), -EPIPE);
       orr_client_close(&c);
       waitpid(run, &status, 0);
       assert_int_equal(status, 0);
@@ -437,7 +418,7 @@ static void a_run_that_was_replaced_unseen_is_not_taken_for_the_one_before(void 
       ; /* what was on its way */
     assert_int_equal(status, -ECONNRESET);
     orr_client_close(&c);
-    assert_int_equal(fly_client(&second, ORR_CLIENT_FUTEX, "arm.torque"), -EPIPE);
+    assert_int_equal(fly_client(&second, ORR_CLIENT_FUTEX, "jet.on_time"), -EPIPE);
     orr_client_close(&second);
     waitpid(run, &status, 0);
     assert_int_equal(status, 0);

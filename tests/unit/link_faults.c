@@ -22,21 +22,14 @@
 
 #include <cmocka.h>
 
+#include "tests/support/clock.h"
 #include "tests/support/flight.h"
 #include "tests/support/forger.h"
 #include "tests/support/port.h"
 
 static const char pattern[] =
-    "orrery: 1\n"
-    "spacecraft: {bodies: {bus: {mass: 10, inertia: [2, 2, 2, 0, 0, 0], hinge: {kind: free, to: inertial},\n"
-    "  nodes: {n: {at: [0, 0, 0]}}}}}\n"
-    "actuators:\n"
-    "  wheel: {kind: reaction_wheel, node: bus.n, axis: [0, 0, 1], inertia: 0.01, max_torque: 0.1}\n"
-    "  jet: {kind: thruster, node: bus.n, direction: [1, 0, 0], thrust: 1}\n"
-    "sensors: {gyro: {kind: rate_gyro, node: bus.n, rate: 100 Hz}}\n"
-    "simulation: {step: 10 ms, duration: 10 s, initial: {bus: {rate: [0, 0, 0.1]}}}\n"
-    "links: {fsw: {%s, rate: 10 Hz, telemetry: [gyro.*], commands: ['*.torque', jet.on_time],\n"
-    "  lockstep: {timeout: %d ms, policy: %s}, timeout: {frames: 3, policy: %s}}}\n";
+    ORR_FLIGHT_CRAFT "links: {fsw: {%s, rate: 10 Hz, telemetry: [gyro.*], commands: ['*.torque', jet.on_time],\n"
+                     "  lockstep: {timeout: %d ms, policy: %s}, timeout: {frames: 3, policy: %s}}}\n";
 
 /* Frames of the simulation between two of the link. */
 enum { DIVISOR = 10, PATIENCE_MS = 20000 };
@@ -97,11 +90,6 @@ static double torque(const struct rig *r) { return orr_flight_value(&r->flight, 
 
 static uint64_t refused(const struct rig *r, enum orr_refusal why) { return orr_port_counts(r->port).refused[why]; }
 
-static void nap_ms(long ms) {
-  const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-  nanosleep(&t, NULL);
-}
-
 /* Packets that the relay has judged so far: handed over or refused. Over shared memory nobody is in between. */
 static uint64_t judged(const struct rig *r) {
   uint64_t sum = atomic_load(&r->port->udp.in.head);
@@ -112,6 +100,11 @@ static uint64_t judged(const struct rig *r) {
 
 static void await_judged(const struct rig *r, uint64_t count) {
   for (int i = 0; r->shape.transport == UDP && i < PATIENCE_MS && judged(r) < count; i++)
+    nap_ms(1);
+}
+
+static void await_peers(const struct rig *r, uint64_t count) {
+  for (int i = 0; r->shape.transport == UDP && i < PATIENCE_MS && atomic_load(&r->port->udp.peers) < count; i++)
     nap_ms(1);
 }
 
@@ -141,9 +134,12 @@ static void enter(struct peer *p, struct rig *r) {
   p->forger.client = &p->client;
   p->wheel = orr_client_find(&p->client, "wheel.torque");
   p->jet = orr_client_find(&p->client, "jet.on_time");
-  /* over UDP frames go to whom the relay has heard of */
-  for (int i = 0; r->shape.transport == UDP && i < PATIENCE_MS && !atomic_load(&r->port->udp.peers); i++)
-    nap_ms(1);
+  await_peers(r, 1); /* frames go to whom the relay has heard of */
+}
+
+static void leave(struct peer *p) {
+  orr_client_close(&p->client);
+  done(p->rig);
 }
 
 static void see(struct peer *p, uint64_t frame) {
@@ -246,18 +242,12 @@ static uint64_t fly_with_fault(struct shape shape, enum fault fault, int times) 
   fly(&r);
   for (uint64_t frame = 0; frame < 6 * DIVISOR; frame += DIVISOR) {
     double value = 0.01 + 1e-4 * (double)frame;
-    bool here = frame == 3 * DIVISOR;
-    if (here && fault == COPY) { /* of the last good one */
-      for (int i = 0; i < times; i++)
-        commit_fault(&p, fault, frame);
+    if (fault != COPY)
       see(&p, frame);
-    } else if (here) {
+    for (int i = 0; i < (frame == 3 * DIVISOR ? times : 0); i++)
+      commit_fault(&p, fault, frame);
+    if (fault == COPY) /* of the last good one */
       see(&p, frame);
-      for (int i = 0; i < times; i++)
-        commit_fault(&p, fault, frame);
-    } else {
-      see(&p, frame);
-    }
     command(&p, value, (struct orr_forgery){.answers = frame});
     fly(&r);
     if (torque(&r) != value)
@@ -273,8 +263,7 @@ static uint64_t fly_with_fault(struct shape shape, enum fault fault, int times) 
       fail_msg("fault %d over %s: %llu refused as %s, not %d", (int)fault, r.url, (unsigned long long)counts.refused[i],
                orr_refusal_name((enum orr_refusal)i), i == (int)verdicts[fault] ? times : 0);
   uint64_t hash = orr_session_hash(r.flight.session);
-  orr_client_close(&p.client);
-  done(&r);
+  leave(&p);
   return hash;
 }
 
@@ -318,12 +307,11 @@ static void a_count_that_goes_back_is_counted_once_and_taken_up_where_it_stays(v
   assert_true(torque(&r) == 0.08);
   assert_int_equal(refused(&r, ORR_REFUSAL_MALFORMED), 3);
   assert_int_equal(refused(&r, ORR_REFUSAL_DROPPED) + refused(&r, ORR_REFUSAL_STALE), 0);
-  orr_client_close(&p.client);
-  done(&r);
+  leave(&p);
 }
 
 /* Over UDP the bytes may be wrong, too, and the sender another one. */
-static void a_wrong_sum_or_another_sender_is_counted_and_does_not_lead_frames_away(void **state) {
+static void a_wrong_sum_another_id_or_another_sender_is_counted_and_does_not_lead_frames_away(void **state) {
   (void)state;
   struct rig r = make((struct shape){UDP, false, 0, "hold"});
   struct peer p;
@@ -337,6 +325,8 @@ static void a_wrong_sum_or_another_sender_is_counted_and_does_not_lead_frames_aw
   see(&p, 0);
   command(&p, 0.07, (struct orr_forgery){.bad_sum = true});
   assert_int_equal(refused(&r, ORR_REFUSAL_MALFORMED), 1);
+  command(&p, 0.07, (struct orr_forgery){.other_id = true});
+  assert_int_equal(refused(&r, ORR_REFUSAL_VERSION), 1);
   command(&p, 0.02, (struct orr_forgery){0});
   uint64_t before = judged(&r);
   orr_forge_again_from(&p.forger, elsewhere, &r.address); /* the same bytes from another port of the same machine */
@@ -351,8 +341,7 @@ static void a_wrong_sum_or_another_sender_is_counted_and_does_not_lead_frames_aw
   assert_int_equal(recv(elsewhere, &a, sizeof a, MSG_DONTWAIT), -1);
   close(elsewhere);
   close(stranger);
-  orr_client_close(&p.client);
-  done(&r);
+  leave(&p);
 }
 
 /* More copies between two frames than there are places for commands: they take none from a good answer. */
@@ -381,8 +370,7 @@ static void a_flood_of_replays_displaces_no_good_answer(void **state) {
   assert_int_equal(counts.late + counts.missed, 0);
   assert_int_equal(counts.refused[ORR_REFUSAL_DROPPED], 0);
   assert_int_equal(counts.refused[ORR_REFUSAL_STALE] + counts.refused[ORR_REFUSAL_DUPLICATE], LAST * REPLAYS);
-  orr_client_close(&p.client);
-  done(&r);
+  leave(&p);
 }
 
 /* ---- late ------------------------------------------------------------------------------------------------------------- */
@@ -413,8 +401,7 @@ static void a_late_answer_is_applied_late_and_recorded_with_its_frame(void **sta
     see(&p, 4 * DIVISOR);
     assert_true(p.client.frame.flags & ORR_WIRE_OUT_LATE);
     assert_int_equal(p.client.frame.answered, 0);
-    orr_client_close(&p.client);
-    done(&r);
+    leave(&p);
   }
 }
 
@@ -443,8 +430,7 @@ static void an_answer_that_is_overtaken_is_superseded_and_its_copies_are_stale(v
     assert_true(torque(&r) == 0.02);
     assert_int_equal(orr_rules_answers(&r.port->rules).superseded, 1);
     assert_int_equal(refused(&r, ORR_REFUSAL_STALE) + refused(&r, ORR_REFUSAL_DUPLICATE), 6);
-    orr_client_close(&p.client);
-    done(&r);
+    leave(&p);
   }
 }
 
@@ -467,8 +453,7 @@ static void lockstep_that_goes_on_applies_a_late_answer_late(void **state) {
     assert_int_equal(r.port->rules.counts.timeouts, 2);
     assert_int_equal(r.port->rules.counts.late, 1);
     assert_int_equal(r.port->rules.late_ones[0].applied_at, 2 * DIVISOR);
-    orr_client_close(&p.client);
-    done(&r);
+    leave(&p);
   }
 }
 
@@ -496,8 +481,9 @@ static void when_commands_stop_levels_follow_the_policy_and_pulses_are_zero(void
       assert_int_equal(r.flight.session->end, i == 2 ? ORR_PORT_SILENT : ORR_PORT_GOES_ON);
       assert_int_equal(r.port->rules.counts.timeouts, 1);
       assert_true(orr_flight_value(&r.flight, "jet.on_time") == 0);
-      orr_client_close(&p.client);
-      done(&r);
+      fly(&r); /* tells the peer */
+      assert_true(reach(&p, 5 * DIVISOR) && p.client.frame.flags & ORR_WIRE_OUT_TIMED_OUT);
+      leave(&p);
     }
 }
 
@@ -515,8 +501,7 @@ static void lockstep_without_an_answer_stops_or_goes_on_as_the_run_file_says(voi
       assert_int_equal(r.flight.session->end, stop ? ORR_PORT_SILENT : ORR_PORT_GOES_ON);
       assert_int_equal(r.port->rules.counts.timeouts, 1);
       assert_true(torque(&r) == 0.05);
-      orr_client_close(&p.client);
-      done(&r);
+      leave(&p);
     }
 }
 
@@ -630,26 +615,27 @@ static void lockstep_has_the_same_bits_when_the_peer_is_killed_or_suspended(void
   }
 }
 
-static void lockstep_over_a_truncated_segment_ends_by_its_policy(void **state) {
+static void a_truncated_segment_is_a_dead_link_and_in_lockstep_the_run_ends_by_its_policy(void **state) {
   (void)state;
-  for (int stop = 0; stop < 2; stop++) {
-    struct rig r = make((struct shape){SHM, true, 50, stop ? "stop" : "hold"});
-    struct peer p;
-    enter(&p, &r);
-    fly(&r);
-    answer(&p, 0, 0.05);
-    fly(&r);
-    orr_client_close(&p.client);
-    int fd = shm_open(r.name, O_RDWR, 0);
-    assert_int_equal(ftruncate(fd, 0), 0);
-    close(fd);
-    orr_flight_run(&r.flight, 1);
-    assert_true(orr_port_dead(r.port));
-    assert_int_equal(r.flight.session->end, stop ? ORR_PORT_SILENT : ORR_PORT_GOES_ON);
-    assert_int_equal(r.port->rules.counts.timeouts, 1);
-    assert_true(torque(&r) == 0.05);
-    done(&r);
-  }
+  for (int lockstep = 0; lockstep < 2; lockstep++)
+    for (int stop = 0; stop < 2; stop++) {
+      struct rig r = make((struct shape){SHM, lockstep, 50, stop ? "stop" : "hold"});
+      struct peer p;
+      enter(&p, &r);
+      fly(&r);
+      answer(&p, 0, 0.05);
+      fly(&r);
+      orr_client_close(&p.client);
+      int fd = shm_open(r.name, O_RDWR, 0);
+      assert_int_equal(ftruncate(fd, 0), 0);
+      close(fd);
+      orr_flight_run(&r.flight, 1);
+      assert_true(orr_port_dead(r.port));
+      assert_int_equal(r.flight.session->end, lockstep && stop ? ORR_PORT_SILENT : ORR_PORT_GOES_ON);
+      assert_int_equal(r.port->rules.counts.timeouts, lockstep);
+      assert_true(torque(&r) == 0.05);
+      done(&r);
+    }
 }
 
 /* ---- full buffers --------------------------------------------------------------------------------------------------------- */
@@ -716,8 +702,7 @@ static void fly_with_full_send_buffer(bool plain) {
   command(&p, 0.06, (struct orr_forgery){.answers = frame});
   fly(&r);
   must(torque(&r) == 0.06, "its answer is applied");
-  orr_client_close(&p.client);
-  done(&r);
+  leave(&p);
 }
 
 static void a_full_send_buffer_is_counted_and_nobody_waits_for_it(void **state) {
@@ -768,8 +753,7 @@ static void a_suspended_peer_over_udp_holds_up_nobody_and_recovers(void **state)
   assert_true(p.client.missed > FRAMES / 2);
   fly(&r);
   assert_true(torque(&r) == 0.06);
-  orr_client_close(&p.client);
-  done(&r);
+  leave(&p);
 }
 
 /* Whatever a clock says: the one before may have come from a machine whose clock is ahead. */
@@ -780,12 +764,10 @@ static void a_peer_over_udp_follows_the_newest_whatever_that_ones_generation(voi
   enter(&ahead, &r);
   ahead.client.generation += 1u << 30;
   orr_client_beat(&ahead.client);
-  for (int i = 0; i < PATIENCE_MS && atomic_load(&r.port->udp.peers) < 2; i++)
-    nap_ms(1);
+  await_peers(&r, 2);
   assert_int_equal(atomic_load(&r.port->udp.peers), 2);
   enter(&next, &r);
-  for (int i = 0; i < PATIENCE_MS && atomic_load(&r.port->udp.peers) < 3; i++)
-    nap_ms(1);
+  await_peers(&r, 3);
   assert_int_equal(atomic_load(&r.port->udp.peers), 3);
   assert_int_equal(refused(&r, ORR_REFUSAL_FOREIGN), 0);
   orr_client_close(&ahead.client);
@@ -797,7 +779,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_fault_is_counted_by_its_cause_and_leaves_the_bits_as_they_were),
       cmocka_unit_test(a_count_that_goes_back_is_counted_once_and_taken_up_where_it_stays),
-      cmocka_unit_test(a_wrong_sum_or_another_sender_is_counted_and_does_not_lead_frames_away),
+      cmocka_unit_test(a_wrong_sum_another_id_or_another_sender_is_counted_and_does_not_lead_frames_away),
       cmocka_unit_test(a_flood_of_replays_displaces_no_good_answer),
       cmocka_unit_test(a_late_answer_is_applied_late_and_recorded_with_its_frame),
       cmocka_unit_test(an_answer_that_is_overtaken_is_superseded_and_its_copies_are_stale),
@@ -806,7 +788,7 @@ int main(void) {
       cmocka_unit_test(lockstep_without_an_answer_stops_or_goes_on_as_the_run_file_says),
       cmocka_unit_test(the_peer_ends_the_run),
       cmocka_unit_test(lockstep_has_the_same_bits_when_the_peer_is_killed_or_suspended),
-      cmocka_unit_test(lockstep_over_a_truncated_segment_ends_by_its_policy),
+      cmocka_unit_test(a_truncated_segment_is_a_dead_link_and_in_lockstep_the_run_ends_by_its_policy),
       cmocka_unit_test(packets_that_the_kernel_drops_are_counted_to_the_last),
       cmocka_unit_test(a_full_send_buffer_is_counted_and_nobody_waits_for_it),
       cmocka_unit_test(a_peer_over_udp_follows_the_newest_whatever_that_ones_generation),

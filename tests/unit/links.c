@@ -1,15 +1,12 @@
-/* A run with flight software outside over shared memory: the client library and io/session in one process, and in two. */
+/* A run with flight software outside over shared memory: the client library and io/session in one process. What a link makes of a peer that is
+ * hostile, dies or is stopped is in link_faults.c. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <setjmp.h>
@@ -22,19 +19,8 @@
 #include "io/client/client.h"
 #include "tests/support/flight.h"
 
-/* One axis, one wheel, at a tenth of the base rate; and a thruster for pulses. */
-static const char pattern[] =
-    "orrery: 1\n"
-    "spacecraft: {bodies: {bus: {mass: 10, inertia: [2, 2, 2, 0, 0, 0], hinge: {kind: free, to: inertial},\n"
-    "  nodes: {n: {at: [0, 0, 0]}}}}}\n"
-    "actuators:\n"
-    "  wheel: {kind: reaction_wheel, node: bus.n, axis: [0, 0, 1], inertia: 0.01, max_torque: 0.1}\n"
-    "  jet: {kind: thruster, node: bus.n, direction: [1, 0, 0], thrust: 1}\n"
-    "sensors: {gyro: {kind: rate_gyro, node: bus.n, rate: 100 Hz}}\n"
-    "simulation: {step: 10 ms, duration: 10 s, initial: {bus: {rate: [0, 0, 0.1]}}}\n"
-    "links: {fsw: {transport: shm, name: /orrery.test.%d.%s, rate: 10 Hz, telemetry: [gyro.*], commands: ['*.torque', "
-    "jet.on_time],\n"
-    "  lockstep: {timeout: 200 ms, policy: %s}, timeout: {frames: 3, policy: %s}}}\n";
+static const char pattern[] = ORR_FLIGHT_CRAFT
+    "links: {fsw: {transport: shm, name: %s, rate: 10 Hz, telemetry: [gyro.*], commands: ['*.torque', jet.on_time]}}\n";
 
 struct rig {
   struct orr_flight flight;
@@ -42,14 +28,14 @@ struct rig {
   char name[64], url[70];
 };
 
-static struct rig make(const char *name, bool lockstep, const char *policy) {
+static struct rig make(const char *name) {
   struct rig r;
   char text[2000], message[200];
-  snprintf(text, sizeof text, pattern, (int)getpid(), name, strcmp(policy, "stop") ? "continue" : "stop", policy);
-  r.flight = orr_flight_make(text, NULL);
   snprintf(r.name, sizeof r.name, "/orrery.test.%d.%s", (int)getpid(), name);
   snprintf(r.url, sizeof r.url, "shm:%s", r.name);
-  assert_true(orr_session_open_links(r.flight.session, lockstep, NULL, message, sizeof message));
+  snprintf(text, sizeof text, pattern, r.name);
+  r.flight = orr_flight_make(text, NULL);
+  assert_true(orr_session_open_links(r.flight.session, false, NULL, message, sizeof message));
   r.port = r.flight.session->links[0].outside;
   return r;
 }
@@ -71,7 +57,7 @@ static double torque(const struct rig *r) { return orr_flight_value(&r->flight, 
 
 static void the_segment_describes_itself_and_is_its_owners_alone(void **state) {
   (void)state;
-  struct rig r = make("describe", false, "hold");
+  struct rig r = make("describe");
   struct orr_client c;
   struct stat status;
   char path[90];
@@ -107,7 +93,7 @@ static void the_segment_describes_itself_and_is_its_owners_alone(void **state) {
 
 static void a_command_is_applied_one_frame_later_and_the_frame_out_says_which(void **state) {
   (void)state;
-  struct rig r = make("apply", false, "hold");
+  struct rig r = make("apply");
   struct orr_client c;
   assert_int_equal(orr_client_open(&c, r.url, 0), 0);
   assert_int_equal(orr_client_send(&c), -EAGAIN);
@@ -130,7 +116,7 @@ static void a_command_is_applied_one_frame_later_and_the_frame_out_says_which(vo
 
 static void a_pulse_is_applied_once(void **state) {
   (void)state;
-  struct rig r = make("pulse", false, "hold");
+  struct rig r = make("pulse");
   struct orr_client c;
   assert_int_equal(orr_client_open(&c, r.url, 0), 0);
   struct orr_signal on = orr_client_find(&c, "jet.on_time");
@@ -149,43 +135,9 @@ static void a_pulse_is_applied_once(void **state) {
   done(&r);
 }
 
-static void nan_out_of_range_wrong_layout_and_replays_are_counted_and_not_applied(void **state) {
-  (void)state;
-  struct rig r = make("wrong", false, "hold");
-  struct orr_client c;
-  assert_int_equal(orr_client_open(&c, r.url, 0), 0);
-  fly(&r);
-  answer(&c, (double)NAN);
-  fly(&r);
-  struct orr_signal on = orr_client_find(&c, "jet.on_time");
-  orr_client_set(&c, on, 0, -1);
-  answer(&c, 0.02);
-  orr_client_set(&c, on, 0, 0);
-  fly(&r);
-  assert_int_equal(refused(&r, ORR_REFUSAL_NOT_FINITE), 1);
-  assert_int_equal(refused(&r, ORR_REFUSAL_OUT_OF_RANGE), 1);
-  c.header.layout_hash ^= 1;
-  answer(&c, 0.01);
-  fly(&r);
-  assert_int_equal(refused(&r, ORR_REFUSAL_LAYOUT), 1);
-  c.header.layout_hash ^= 1;
-  answer(&c, 0.01);
-  orr_client_send(&c); /* the same again */
-  fly(&r);
-  assert_int_equal(refused(&r, ORR_REFUSAL_DUPLICATE), 1);
-  c.frame.number = 0; /* an old one */
-  orr_client_send(&c);
-  fly(&r);
-  assert_int_equal(refused(&r, ORR_REFUSAL_STALE), 1);
-  assert_true(torque(&r) == 0.01);
-  assert_int_equal(r.port->rules.counts.applied, 1);
-  orr_client_close(&c);
-  done(&r);
-}
-
 static void a_second_peer_takes_the_place_of_the_first(void **state) {
   (void)state;
-  struct rig r = make("second", false, "hold");
+  struct rig r = make("second");
   struct orr_client first, second;
   assert_int_equal(orr_client_open(&first, r.url, 0), 0);
   fly(&r);
@@ -204,30 +156,10 @@ static void a_second_peer_takes_the_place_of_the_first(void **state) {
   done(&r);
 }
 
-static void the_policy_rules_when_the_peer_falls_silent(void **state) {
-  (void)state;
-  struct rig r = make("silent", false, "zero");
-  struct orr_client c;
-  assert_int_equal(orr_client_open(&c, r.url, 0), 0);
-  fly(&r);
-  answer(&c, 0.05);
-  for (int i = 0; i < 3; i++)
-    fly(&r);
-  assert_true(torque(&r) == 0.05);
-  fly(&r);
-  assert_true(torque(&r) == 0);
-  fly(&r);
-  while (orr_client_wait(&c, ORR_CLIENT_SPIN, 1) == 1) {
-  }
-  assert_true(c.frame.flags & ORR_WIRE_OUT_TIMED_OUT);
-  orr_client_close(&c);
-  done(&r);
-}
-
 /* Whatever stands in the peer's part of the segment, a frame takes its bounded time and nothing is applied that is not a command. */
 static void garbage_in_the_segment_neither_crashes_nor_hangs(void **state) {
   (void)state;
-  struct rig r = make("garbage", false, "hold");
+  struct rig r = make("garbage");
   size_t bytes = r.port->shm.bytes;
   unsigned seed = 5;
   for (int round = 0; round < 3000; round++) {
@@ -242,30 +174,9 @@ static void garbage_in_the_segment_neither_crashes_nor_hangs(void **state) {
   done(&r);
 }
 
-static void a_segment_truncated_under_us_is_a_dead_link_and_the_run_goes_on(void **state) {
-  (void)state;
-  struct rig r = make("truncated", false, "hold");
-  struct orr_client c;
-  assert_int_equal(orr_client_open(&c, r.url, 0), 0);
-  fly(&r);
-  answer(&c, 0.05);
-  fly(&r);
-  orr_client_close(&c);
-  int fd = shm_open(r.name, O_RDWR, 0);
-  assert_true(fd >= 0);
-  assert_int_equal(ftruncate(fd, 0), 0);
-  close(fd);
-  for (int i = 0; i < 5; i++)
-    fly(&r);
-  assert_true(atomic_load(&r.port->shm.dead));
-  assert_true(torque(&r) == 0.05);
-  assert_int_equal(orr_plant_frame(r.flight.plant), 70);
-  done(&r);
-}
-
 static void a_client_refuses_what_is_no_link(void **state) {
   (void)state;
-  struct rig r = make("refuse", false, "hold");
+  struct rig r = make("refuse");
   struct orr_client c;
   struct orr_wire_header *header = (struct orr_wire_header *)(void *)r.port->shm.memory, good = *header;
   assert_int_equal(orr_client_open(&c, "shm:/orrery.test.nobody", 0), -ENOENT);
@@ -296,7 +207,7 @@ static void a_client_refuses_what_is_no_link(void **state) {
 
 static void a_name_that_another_run_has_open_is_refused_and_an_abandoned_one_is_taken_over(void **state) {
   (void)state;
-  struct rig r = make("name", false, "hold");
+  struct rig r = make("name");
   struct orr_shm other;
   assert_int_equal(orr_shm_open(&other, r.name, &r.port->layout, 1, 1, r.port->taken), EEXIST);
   pid_t child = fork();
@@ -316,98 +227,9 @@ static void a_name_that_another_run_has_open_is_refused_and_an_abandoned_one_is_
   done(&r);
 }
 
-/* ---- lockstep: the peer is a process ----------------------------------------------------------------------------------- */
-
-/* Turns the rate down; sleeps now and then; dies after so many frames, to come again. */
-static void fly_peer(const char *url, unsigned seed, int frames) {
-  struct orr_client c;
-  if (orr_client_open(&c, url, 5000) != 0)
-    _exit(2);
-  struct orr_signal rate = orr_client_find(&c, "gyro.rate"), wheel = orr_client_find(&c, "wheel.torque");
-  while (orr_client_wait(&c, ORR_CLIENT_FUTEX, 5000) == 1) {
-    const struct timespec nap = {0, seed ? (long)(rand_r(&seed) % 3000000) : 0};
-    if (seed)
-      nanosleep(&nap, NULL);
-    orr_client_set(&c, wheel, 0, 0.5 * orr_client_get(&c, rate, 2));
-    if (frames-- == 0)
-      raise(SIGKILL); /* in the middle of its work: nothing is answered */
-    orr_client_send(&c);
-  }
-  _exit(0);
-}
-
-static pid_t start_peer(const char *url, unsigned seed, int frames) {
-  pid_t child = fork();
-  if (child == 0)
-    fly_peer(url, seed, frames);
-  return child;
-}
-
-static uint64_t fly_lockstep(const char *name, unsigned seed, int die_after) {
-  struct rig r = make(name, true, "stop");
-  pid_t peer = start_peer(r.url, seed, die_after);
-  int status;
-  for (int i = 0; i < 1000; i++) {
-    assert_int_equal(orr_session_frame(r.flight.session), ORR_OK);
-    assert_int_equal(r.flight.session->end, ORR_PORT_GOES_ON);
-    if (i == 10 * die_after + 9) { /* the answer to this frame will never come from that one */
-      waitpid(peer, &status, 0);
-      assert_true(WIFSIGNALED(status));
-      peer = start_peer(r.url, seed, -1);
-    }
-  }
-  uint64_t hash = orr_session_hash(r.flight.session);
-  assert_int_equal(r.port->rules.counts.applied, 99);
-  assert_int_equal(r.port->rules.counts.late + r.port->rules.counts.missed, 0);
-  assert_true(fabs(orr_flight_value(&r.flight, "gyro.rate")) < 0.09);
-  done(&r);
-  waitpid(peer, &status, 0);
-  assert_int_equal(status, 0);
-  return hash;
-}
-
-static void lockstep_has_the_same_bits_however_slow_the_peer_is_or_if_it_dies_and_comes_back(void **state) {
-  (void)state;
-  uint64_t quick = fly_lockstep("quick", 0, -1);
-  assert_true(fly_lockstep("slow", 3, -1) == quick);
-  assert_true(fly_lockstep("dies", 0, 40) == quick);
-}
-
-static void lockstep_without_an_answer_stops_or_goes_on_as_the_run_file_says(void **state) {
-  (void)state;
-  struct rig r = make("stop", true, "stop");
-  for (int i = 0; i < 11; i++)
-    orr_session_frame(r.flight.session);
-  assert_int_equal(r.flight.session->end, ORR_PORT_SILENT);
-  done(&r);
-  r = make("continue", true, "hold");
-  for (int i = 0; i < 21; i++)
-    orr_session_frame(r.flight.session);
-  assert_int_equal(r.flight.session->end, ORR_PORT_GOES_ON);
-  assert_int_equal(r.port->rules.counts.timeouts, 2);
-  assert_int_equal(r.port->rules.counts.missed, 2);
-  done(&r);
-}
-
-static void the_peer_ends_the_run(void **state) {
-  (void)state;
-  struct rig r = make("ends", true, "stop");
-  struct orr_client c;
-  assert_int_equal(orr_client_open(&c, r.url, 0), 0);
-  fly(&r);
-  assert_int_equal(orr_client_wait(&c, ORR_CLIENT_SPIN, 100), 1);
-  orr_client_end(&c);
-  orr_session_frame(r.flight.session);
-  assert_int_equal(r.flight.session->end, ORR_PORT_PEER_ENDED);
-  done(&r);
-  assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 100), 1); /* the frame that was on its way */
-  assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 100), -EPIPE);
-  orr_client_close(&c);
-}
-
 static void a_peer_that_stalls_loses_no_frame_and_sees_the_last_ones_after_the_end(void **state) {
   (void)state;
-  struct rig r = make("stall", false, "hold");
+  struct rig r = make("stall");
   struct orr_client c;
   enum { FRAMES = ORR_WIRE_SLOTS - 2 };
   assert_int_equal(orr_client_open(&c, r.url, 0), 0);
@@ -436,7 +258,7 @@ static void a_peer_that_stalls_loses_no_frame_and_sees_the_last_ones_after_the_e
 static void asap_means_the_first_frame_in_real_time_and_nothing_in_lockstep(void **state) {
   (void)state;
   for (int lockstep = 0; lockstep < 2; lockstep++) {
-    struct rig r = make(lockstep ? "later" : "asap", false, "hold");
+    struct rig r = make("asap");
     struct orr_client c;
     orr_port_close(r.port); /* and opened again as the run file would have it */
     struct orr_run_link asap = *r.port->desc;
@@ -464,16 +286,10 @@ int main(void) {
       cmocka_unit_test(the_segment_describes_itself_and_is_its_owners_alone),
       cmocka_unit_test(a_command_is_applied_one_frame_later_and_the_frame_out_says_which),
       cmocka_unit_test(a_pulse_is_applied_once),
-      cmocka_unit_test(nan_out_of_range_wrong_layout_and_replays_are_counted_and_not_applied),
       cmocka_unit_test(a_second_peer_takes_the_place_of_the_first),
-      cmocka_unit_test(the_policy_rules_when_the_peer_falls_silent),
       cmocka_unit_test(garbage_in_the_segment_neither_crashes_nor_hangs),
-      cmocka_unit_test(a_segment_truncated_under_us_is_a_dead_link_and_the_run_goes_on),
       cmocka_unit_test(a_client_refuses_what_is_no_link),
       cmocka_unit_test(a_name_that_another_run_has_open_is_refused_and_an_abandoned_one_is_taken_over),
-      cmocka_unit_test(lockstep_has_the_same_bits_however_slow_the_peer_is_or_if_it_dies_and_comes_back),
-      cmocka_unit_test(lockstep_without_an_answer_stops_or_goes_on_as_the_run_file_says),
-      cmocka_unit_test(the_peer_ends_the_run),
       cmocka_unit_test(asap_means_the_first_frame_in_real_time_and_nothing_in_lockstep),
       cmocka_unit_test(a_peer_that_stalls_loses_no_frame_and_sees_the_last_ones_after_the_end),
   };
