@@ -1,16 +1,7 @@
 #!/bin/sh
 # Standard streams that are closed, or whose reader goes away: what the run says gets into no shared memory, it flies to its end, takes back what it
 # did, and does not call that a success.
-set -u
-dir=$(mktemp -d) || exit 1
-name=/orrery.streams.$$
-built=$(dirname "$ORRERY")
-pids=
-trap 'for p in $pids; do kill -9 "$p" 2>/dev/null; done; rm -rf "$dir" "/dev/shm$name"' EXIT
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
+. tests/support/script.sh
 fly() { # ARGUMENTS...
   exec "$ORRERY" run configs/cubesat.yaml --mode realtime --set links.fsw.name=$name --set realtime.phase=0s --set realtime.spin=0s "$@"
 }
@@ -18,8 +9,7 @@ fly() { # ARGUMENTS...
 # what is opened first would have the number of a closed stream, and messages would go there
 (fly --duration 1s >"$dir/out" 2>&-) &
 run=$!
-pids=$run
-"$built/echo" "shm:$name" >"$dir/echo" 2>&1 || fail "without a standard error nobody can open the link: $(cat "$dir/echo")"
+"$(dirname "$ORRERY")/echo" "shm:$name" >"$dir/echo" 2>&1 || fail "without a standard error nobody can open the link: $(cat "$dir/echo")"
 wait $run || fail "without a standard error the run fails: $(cat "$dir/out")"
 grep -q '^link fsw .* 1 peers' "$dir/out" || fail "without a standard error: $(cat "$dir/out")"
 (fly --duration 0.2s --set links.fsw.wait=0s >&- 2>"$dir/err")
@@ -28,14 +18,8 @@ grep -q '^link fsw .* 1 peers' "$dir/out" || fail "without a standard error: $(c
 # flight software that is a daemon says that it was replaced, and not into the segment that others open after it
 (fly --duration 900s >"$dir/out" 2>"$dir/err") &
 run=$!
-("$built/fsw" "shm:$name" >&- 2>&-) &
-pids="$run $!"
-tries=0
-until "$ORRERY" top --once $run 2>/dev/null | grep -q '^integrate '; do
-  tries=$((tries + 1))
-  [ $tries -lt 200 ] || fail "the run does not fly: $(cat "$dir/err")"
-  sleep 0.1
-done
+("$fsw" "shm:$name" >&- 2>&-) &
+await flies $run || fail "the run does not fly: $(cat "$dir/err")"
 for _ in 1 2; do
   python3 -c 'import sys; sys.path.insert(0, "io/client")
 import orrery_client
@@ -44,14 +28,13 @@ with orrery_client.open(sys.argv[1], 5) as link: link.wait()' "shm:$name" 2>"$di
 done
 kill -TERM $run
 wait $run
-pids=
 
 # nobody reads the summary, or what is said on the way: neither ends the run before its time, and --fix is taken back
 sleep 60 &
-pids=$!
+sleeper=$!
 runtime=$(cat /proc/sys/kernel/sched_rt_runtime_us)
 fix=
-[ "$(id -u)" -eq 0 ] && [ "$(nproc)" -ge 2 ] && fix="--set realtime.core=$(($(nproc) - 1)) --fix --move $pids"
+[ "$(id -u)" -eq 0 ] && [ "$(nproc)" -ge 2 ] && fix="--set realtime.core=$(($(nproc) - 1)) --fix --move $sleeper"
 # shellcheck disable=SC2086
 (
   (fly --json --duration 0.5s --set links.fsw.wait=0s $fix 2>"$dir/err")
