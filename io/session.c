@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/hinge.h"
+#include "rt/clock.h"
 
 /* ---- memory ------------------------------------------------------------------------------------------------------- */
 
@@ -154,11 +155,14 @@ bool orr_session_open_links(struct orr_session *s, bool lockstep, bool (*interru
   return error == 0;
 }
 
-int orr_session_wait_for_peers(struct orr_session *s) {
-  for (size_t i = 0; i < s->run->link_count; i++)
-    if (s->links[i].outside && !orr_port_wait_for_peer(s->links[i].outside))
-      return (int)i;
-  return -1;
+bool orr_session_wait_for_peers(struct orr_session *s) {
+  int64_t begin_ns = orr_clock_now_ns();
+  bool all = true;
+  for (size_t i = 0; i < s->run->link_count; i++) {
+    s->links[i].alone = s->links[i].outside && !orr_port_wait_for_peer(s->links[i].outside, begin_ns);
+    all = all && !s->links[i].alone;
+  }
+  return all;
 }
 
 void orr_session_destroy(struct orr_session *s) {

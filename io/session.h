@@ -43,6 +43,7 @@ struct orr_session_link {
   double *pending;  /* to the one before: what the next latch applies */
   double *memory;   /* [ORR_ANSWER_MEMORY] of the controller inside */
   uint64_t answers; /* so far */
+  bool alone;       /* nobody came before frame 0 */
 };
 
 enum { ORR_SESSION_ARENAS = 8 };
@@ -76,8 +77,9 @@ void orr_session_destroy(struct orr_session *session);
  * controller inside. False with what is wrong in `message`. `interrupted` is asked while a link waits (NULL: never). */
 bool orr_session_open_links(struct orr_session *session, bool lockstep, bool (*interrupted)(void), char *message,
                             size_t size);
-/* [init] Waits for the peers of all links, each as long as the run file says. Returns the first link without one, or -1. */
-int orr_session_wait_for_peers(struct orr_session *session);
+/* [init] Waits for the peers of all links in the same time, each as long as the run file says; `alone` of each then says whether none came. True:
+ * all have one. */
+bool orr_session_wait_for_peers(struct orr_session *session);
 
 /* [init] Frame 0. Fails where the solver does at the initial state. */
 enum orr_status orr_session_start(struct orr_session *session);

@@ -10,6 +10,7 @@
 #include "io/client/client.h"
 #include "io/links/port.h"
 #include "io/links/relay.h"
+#include "rt/clock.h"
 #include "tools/bench_links.h"
 
 enum { CHANNELS = 2, OPEN_MS = 5000 };
@@ -111,7 +112,7 @@ static const char *open_link(struct orr_links_path *path, const struct orr_links
     if (orr_relay_start(&l->relay, conditions->core) != 0)
       return "no thread for the relay";
   }
-  return orr_port_wait_for_peer(&l->port) ? NULL : "the peer does not come";
+  return orr_port_wait_for_peer(&l->port, orr_clock_now_ns()) ? NULL : "the peer does not come";
 }
 
 static void publish_link(struct orr_links_path *path, int64_t frame, int64_t tick_ns) {

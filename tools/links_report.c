@@ -71,14 +71,15 @@ bool orr_links_start(struct orr_session *s, bool lockstep, const char *ready) {
   }
   if (!say_ready(ready))
     return false;
-  int without = orr_session_wait_for_peers(s);
+  orr_session_wait_for_peers(s);
   if (orr_links_interrupted()) {
     fputs("orrery run: ended by a signal before the first frame: it still waited for flight software\n", stderr);
     return false;
   }
-  if (without >= 0)
-    fprintf(stderr, "link '%s': no flight software came in %.9g s; going on without\n", s->run->links[without].name,
-            1e-9 * (double)s->run->links[without].wait_ns);
+  for (size_t i = 0; i < s->run->link_count; i++)
+    if (s->links[i].alone)
+      fprintf(stderr, "link '%s': no flight software came in %.9g s; going on without\n", s->run->links[i].name,
+              1e-9 * (double)s->run->links[i].wait_ns);
   return true;
 }
 

@@ -7,8 +7,9 @@
 #include "io/links/owner.h"
 #include "rt/clock.h"
 
-/* How long a wait lasts before it is asked whether it shall end. */
-enum { SLICE_NS = 20000000, SETTLE_NS = 100000000 };
+/* How long a wait lasts before it is asked whether it shall end; the first over shared memory, where a peer may not be able to wake us: those that
+ * follow grow, so that looking again costs little, and an answer waits for us a part of the time that it took. */
+enum { SLICE_NS = 20000000, FIRST_SLICE_NS = 50000, SETTLE_NS = 100000000 };
 
 void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const struct orr_channel_table *table,
                    struct orr_block *block) {
@@ -97,7 +98,8 @@ bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *
         "link '%s': %s: another user has shared memory of that name; give the link another: --set links.%s.name=/NAME",
         link->desc->name, where, link->desc->name);
   else if (error)
-    snprintf(message, size, "link '%s': %s: %s", link->desc->name, where, strerror(error));
+    snprintf(message, size, "link '%s': %s: %s", link->desc->name, where,
+             error == ENOENT ? "there is no shared memory here: mount a tmpfs on /dev/shm" : strerror(error));
   return link->open;
 }
 
@@ -109,8 +111,8 @@ void orr_port_close(struct orr_port *link) {
   link->open = false;
 }
 
-bool orr_port_wait_for_peer(struct orr_port *link) {
-  int64_t until_ns = orr_clock_now_ns() + link->desc->wait_ns;
+bool orr_port_wait_for_peer(struct orr_port *link, int64_t begin_ns) {
+  int64_t until_ns = begin_ns + link->desc->wait_ns;
   while (!peer_lives(link)) {
     int64_t left_ns = until_ns - orr_clock_now_ns();
     if (left_ns <= 0 || (link->interrupted && link->interrupted()))
@@ -149,6 +151,7 @@ static void wait_a_slice(struct orr_port *link, int64_t most_ns) {
 /* Until the answer to the frame before is there, or the peer says that it is over, or it has lasted too long. */
 static enum orr_port_end wait_for_answer(struct orr_port *link) {
   int64_t until_ns = orr_clock_now_ns() + link->desc->answer_ns;
+  int64_t slice_ns = over_udp(link) ? SLICE_NS : FIRST_SLICE_NS;
   uint64_t beats = link->beats;
   if (!orr_rules_ready(&link->rules) && !over_udp(link))
     orr_shm_await(&link->shm, 1);
@@ -161,7 +164,8 @@ static enum orr_port_end wait_for_answer(struct orr_port *link) {
     }
     if (link->interrupted && link->interrupted())
       return ORR_PORT_INTERRUPTED;
-    wait_a_slice(link, left_ns < SLICE_NS ? left_ns : SLICE_NS);
+    wait_a_slice(link, left_ns < slice_ns ? left_ns : slice_ns);
+    slice_ns = slice_ns < SLICE_NS * 4 / 5 ? slice_ns / 4 * 5 : SLICE_NS;
     if (take(link))
       return ORR_PORT_PEER_ENDED;
   }

@@ -68,8 +68,9 @@ void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const
 bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *message, size_t size);
 void orr_port_close(struct orr_port *link);
 
-/* [init] Waits until a peer has come, as long as the run file says. False: none came. Before frame 0. */
-bool orr_port_wait_for_peer(struct orr_port *link);
+/* [init] Waits until a peer has come, as long as the run file says from `begin_ns` on (CLOCK_MONOTONIC), so that links that wait one after the other
+ * wait in the same time. False: none came. Before frame 0. */
+bool orr_port_wait_for_peer(struct orr_port *link, int64_t begin_ns);
 
 /* [rt] A frame out: the block of the plant at a frame of the link. O(numbers). */
 void orr_port_publish(struct orr_port *link, int64_t frame, int64_t time_ns, const double *values);

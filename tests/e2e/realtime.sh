@@ -183,6 +183,12 @@ if [ "$root" = yes ] && unshare --mount true 2>/dev/null; then
   done
 fi
 
+# where there is no /dev/shm at all, a link over shared memory says what to do
+if [ "$root" = yes ] && unshare --mount true 2>/dev/null; then
+  unshare --mount sh -c 'mount -t tmpfs none /dev && exec "$0" "$@"' "$ORRERY" run configs/cubesat.yaml --mode realtime >"$dir/out" 2>"$dir/err"
+  [ $? -eq 1 ] && grep -q "link 'fsw': .*mount a tmpfs on /dev/shm" "$dir/err" || fail "without /dev/shm: $(cat "$dir/out" "$dir/err")"
+fi
+
 # a link that ends the run does so with the summary
 sed "s/name: .orrery.fsw/name: \/orrery.test.$$/; s/wait: 10 s/wait: 0.1 s/; s/frames: 50, policy: hold/frames: 5, policy: stop/" \
   configs/cubesat.yaml >"$dir/alone.yaml"
