@@ -118,6 +118,40 @@ static bool names_apart(const struct orr_icd *icd, const char *format) {
   return apart;
 }
 
+/* False, with the two names, when two links would have one identifier, though none of their elements. */
+static bool links_apart(const struct orr_icd *icd, const char *format) {
+  char a[IDENTIFIER_SIZE], b[IDENTIFIER_SIZE];
+  for (size_t i = 0; i < icd->count; i++)
+    for (size_t k = 0; k < i; k++) {
+      orr_icd_identifier(icd->links[k].desc->name, a, sizeof a);
+      orr_icd_identifier(icd->links[i].desc->name, b, sizeof b);
+      if (strcmp(a, b) != 0)
+        continue;
+      fprintf(stderr,
+              "orrery icd: %s: the links '%s' and '%s' would both be %s in the format %s: give one another name\n",
+              icd->path, icd->links[k].desc->name, icd->links[i].desc->name, a, format);
+      return false;
+    }
+  return true;
+}
+
+/* A packet is told from another by its message id alone, whatever the port: false when two links send one. */
+static bool ids_apart(const struct orr_icd *icd) {
+  for (size_t i = 0; i < icd->count; i++)
+    for (size_t k = 0; k < i; k++) {
+      const struct orr_icd_side *a = &icd->links[k].sides[0], *b = &icd->links[i].sides[0];
+      if (a->id >= b->id + b->pieces || b->id >= a->id + a->pieces || !a->pieces || !b->pieces)
+        continue;
+      fprintf(
+          stderr,
+          "orrery icd: %s: the links '%s' and '%s' both send the message id 0x%04x, and the format xtce cannot tell "
+          "them apart: give one other 'message_ids'\n",
+          icd->path, icd->links[k].desc->name, icd->links[i].desc->name, a->id > b->id ? a->id : b->id);
+      return false;
+    }
+  return true;
+}
+
 static bool has_packets(const struct orr_icd *icd) {
   for (size_t i = 0; i < icd->count; i++)
     if (icd->links[i].desc->transport == ORR_TRANSPORT_UDP)
@@ -134,7 +168,8 @@ static bool can_write(const struct orr_icd *icd, const struct orr_icd_format *fo
     fprintf(stderr, "orrery icd: %s has no link to flight software outside\n", icd->path);
     return false;
   }
-  return (!format->packets || has_packets(icd)) && (!format->identifiers || names_apart(icd, format->name));
+  return (!format->packets || (has_packets(icd) && ids_apart(icd))) &&
+         (!format->identifiers || (links_apart(icd, format->name) && names_apart(icd, format->name)));
 }
 
 static int write_all(const struct orr_run *run, const char *path, const struct orr_icd_format *format) {
@@ -216,6 +251,6 @@ const struct orr_command orr_cmd_icd = {
             "  orrery icd configs/cubesat.yaml --format c > cubesat_link.h\n"
             "\n"
             "Exit status: 0; 1 the file is wrong, or has no link to the outside (xtce: over UDP), or has\n"
-            "names that the format cannot tell apart; 2 the command line is wrong.\n",
+            "names (xtce: or message ids) that the format cannot tell apart; 2 the command line is wrong.\n",
     .run = run,
 };
