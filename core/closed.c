@@ -209,6 +209,41 @@ enum orr_status orr_closed_forward(struct orr_closed *c, struct orr_workspace *w
   return ORR_OK;
 }
 
+/* ---- M⁻¹ on what the loops allow ------------------------------------------------------------------------------- */
+
+enum orr_status orr_closed_factor(struct orr_closed *c, struct orr_workspace *ws) {
+  enum orr_status status = prepare(c, ws);
+  return status == ORR_OK && c->augment.row_count ? factor_augment(c, ws) : status;
+}
+
+static void load_product(struct orr_closed *c, struct orr_workspace *ws, const double *x) {
+  const struct orr_model *m = ws->model;
+  orr_articulated_clear(m, ws);
+  for (int k = 0; k < m->body_count; k++) {
+    const struct orr_link *link = &m->links[k];
+    if (link->flex >= 0)
+      memcpy(ws->flexes[link->flex].force, x + link->u, sizeof *x * (size_t)link->mode_count);
+  }
+  orr_rotors_load(m, ws);
+  memcpy(c->tau, x, sizeof *x * (size_t)m->u_count);
+}
+
+enum orr_status orr_closed_inverse_mass_apply(struct orr_closed *c, struct orr_workspace *ws, const double *x,
+                                              double *out) {
+  load_product(c, ws, x);
+  enum orr_status status = sweep(c, ws, c->tau, NULL, v3_zero(), false, out);
+  if (status == ORR_OK && c->augment.row_count) {
+    orr_augment_acceleration(&c->augment, ws, out);
+    orr_augment_multiply(&c->augment);
+    load_product(c, ws, x);
+    orr_augment_load(&c->augment, ws, c->tau);
+    status = sweep(c, ws, c->tau, NULL, v3_zero(), false, out);
+  }
+  if (status == ORR_OK)
+    orr_rotors_accelerate(ws->model, ws);
+  return status;
+}
+
 /* ---- answers ----------------------------------------------------------------------------------------------- */
 
 void orr_closed_effort(const struct orr_closed *c, const struct orr_workspace *ws, int body, double *out) {

@@ -50,6 +50,13 @@ enum orr_status orr_closed_close(struct orr_closed *closed, struct orr_workspace
 enum orr_status orr_closed_forward(struct orr_closed *closed, struct orr_workspace *ws, const double *force,
                                    const double *given, double *accel);
 
+/* M⁻¹ on the motions that the loops allow, at the state that is set, without speeds: first the factors, then any number of products
+ * out = M⁻¹ (x + Gᵀ λ) with G out = 0 and prescribed hinges held. `x`, `out` [u_count]; rotors by ws->rotor_torque and _accel.
+ * Springs, gravity and speeds play no part. [init] O(N) and the loops each. */
+enum orr_status orr_closed_factor(struct orr_closed *closed, struct orr_workspace *ws);
+enum orr_status orr_closed_inverse_mass_apply(struct orr_closed *closed, struct orr_workspace *ws, const double *x,
+                                              double *out);
+
 /* What the actuator of a hinge supplies, as orr_hinge_effort, less what gears bring. [rt] O(gears). */
 void orr_closed_effort(const struct orr_closed *closed, const struct orr_workspace *ws, int body, double *out);
 

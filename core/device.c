@@ -20,3 +20,8 @@ double orr_friction_torque(const struct orr_friction *f, double v) {
     dry *= tanh(v / f->speed);
   return -dry - f->viscous * v;
 }
+
+double orr_friction_slope(const struct orr_friction *f) {
+  double dry = f->stribeck_speed > 0 ? fmax(f->coulomb, f->stiction) : f->coulomb;
+  return f->viscous + (dry > 0 ? dry / f->speed : 0);
+}

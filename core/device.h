@@ -73,6 +73,11 @@ struct orr_device_rotor {
   double inertia, speed; /* kg m²; rad/s at the start of a run, relative to the body */
 };
 
+/* The most by which a device resists its coordinate, or its rotor, in any state: per unit of it and of its speed. */
+struct orr_device_hold {
+  double stiffness, damping;
+};
+
 struct orr_device_kind {
   const char *name;
   enum orr_device_role role;
@@ -88,6 +93,7 @@ struct orr_device_kind {
   bool (*prescribes)(const void *params);               /* the hinge is driven: NULL or false, it is free */
   struct orr_device_rotor (*rotor)(const void *params); /* the device carries a rotor: NULL, none */
   double (*hinge_inertia)(const void *params);          /* added to its coordinate: NULL, none */
+  struct orr_device_hold (*hold)(const void *params);   /* on its coordinate or rotor: NULL, none */
   double (*propellant)(const void *params);             /* kg of its body's mass that it may use: NULL, none */
   const char *(*judge)(const void *params); /* NULL, or what is wrong between parameters; NULL: nothing can be */
   void (*reset)(const struct orr_device *device);
@@ -164,5 +170,8 @@ struct orr_friction {
   double viscous, coulomb, stiction, stribeck_speed, speed;
 };
 double orr_friction_torque(const struct orr_friction *friction, double v);
+
+/* Its steepest slope, at rest: (the larger of c and s)/speed + b. [any] */
+double orr_friction_slope(const struct orr_friction *friction);
 
 #endif

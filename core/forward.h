@@ -38,6 +38,9 @@ void orr_hinge_springs_add(const struct orr_link *link, const double *q, const d
  * their torques. `force` NULL: no modal forces. Shared with inverse dynamics. [rt] O(N + Σn²). */
 void orr_forward_load(const struct orr_model *model, struct orr_workspace *ws, const double *force);
 
+/* What rotors do to z and ζ with their torques and speeds. Part of orr_forward_load. [rt] O(rotors). */
+void orr_rotors_load(const struct orr_model *model, struct orr_workspace *ws);
+
 /* ws->rotor_accel from the accelerations of the links: the last step of orr_forward. [rt] O(rotors n). */
 void orr_rotors_accelerate(const struct orr_model *model, struct orr_workspace *ws);
 

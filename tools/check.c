@@ -45,7 +45,10 @@ static bool check_file(const char *path, json_t *list, bool colour) {
   struct orr_diagnostics *d = orr_diagnostics_create();
   const struct orr_run *run;
   struct orr_config *config = orr_run_check(path, NULL, d, &run);
+  struct orr_stability stability = {0};
   json_t *o = json_object();
+  if (config && run)
+    stability = orr_run_judge_step(run, d);
   fflush(stdout); /* so that the errors of this file do not overtake what was said of the last */
   orr_diagnostics_print(d, 0, stderr, colourful(STDERR_FILENO));
   if (config) {
@@ -58,9 +61,9 @@ static bool check_file(const char *path, json_t *list, bool colour) {
     orr_summary_destroy(&summary);
   }
   if (run && list)
-    json_object_set_new(o, "run", orr_summary_run_json(run));
+    json_object_set_new(o, "run", orr_summary_run_json(run, &stability));
   else if (run)
-    orr_summary_run_print(run, stdout);
+    orr_summary_run_print(run, &stability, stdout);
   if (list) {
     json_object_set_new(o, "file", json_string(path));
     json_object_set_new(o, "ok", json_boolean(config));
@@ -117,7 +120,9 @@ const struct orr_command orr_cmd_check = {
             "centre of mass and inertia about it at rest (every coordinate zero, nothing deformed);\n"
             "the frequencies of the modes, and where the shapes are not orthogonal in the masses also\n"
             "those that the body has with its inboard node held; the bytes that the compiled model and\n"
-            "one workspace take. Of a run file also its step, devices with their channels, and links.\n"
+            "one workspace take. Of a run file also its step, the stiffest motion\n"
+            "(of springs, dampers and modes at the initial state) with the longest step at which the\n"
+            "integrator follows it, devices with their channels, and links.\n"
             "\n"
             "Every mistake in a file is reported on standard error, as FILE:LINE:COLUMN: error: what is\n"
             "wrong, with the line, a mark under the place and what to do. After a syntax error only that\n"

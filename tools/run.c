@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "io/config/unit.h"
+#include "io/stability.h"
 #include "rt/denormals.h"
 #include "tools/commands.h"
 #include "tools/compiled.h"
@@ -319,6 +320,8 @@ static int run(int argc, char **argv) {
     const struct orr_config_options options = {.settings = a.settings, .setting_count = a.setting_count};
     struct orr_diagnostics *d = orr_diagnostics_create();
     const struct orr_run *file = orr_run_load(a.path, &options, d);
+    if (file)
+      orr_run_judge_step(file, d);
     orr_diagnostics_print(d, 0, stderr, false);
     if (file && !orr_controller_fits(file, a.path))
       status = ORR_EXIT_BAD;

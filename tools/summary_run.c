@@ -1,5 +1,6 @@
 #include "tools/summary_run.h"
 
+#include <math.h>
 #include <string.h>
 
 /* "bus.imu", "hinge hga", "hinge hga [1]". */
@@ -53,7 +54,35 @@ static void print_devices(const struct orr_run *run, enum orr_device_role role, 
   }
 }
 
-void orr_summary_run_print(const struct orr_run *run, FILE *out) {
+static void print_motion(const struct orr_run *run, const struct orr_stiff_motion *m, FILE *out) {
+  char pace[ORR_MOTION_TEXT], place[ORR_MOTION_TEXT];
+  fprintf(out, "%s, %.0f %% of it %s", orr_motion_pace(m, pace), 100 * m->share, orr_motion_place(run, m, place));
+}
+
+static bool same_motion(const struct orr_stiff_motion *a, const struct orr_stiff_motion *b) {
+  return hypot(a->root.re - b->root.re, a->root.im - b->root.im) <= 1e-6 * hypot(a->root.re, a->root.im);
+}
+
+static void print_stability(const struct orr_run *run, const struct orr_stability *s, FILE *out) {
+  const char *rule = orr_integrator_names[run->plant.integrator];
+  if (s->status != ORR_OK || !s->moves)
+    return;
+  fputs("stiffest motion: ", out);
+  print_motion(run, &s->stiffest, out);
+  if (!isfinite(s->limit_s)) {
+    fprintf(out, "; %s is stable at any step\n", rule);
+    return;
+  }
+  if (!same_motion(&s->stiffest, &s->limiting)) {
+    fputs("\n  the step is limited by: ", out);
+    print_motion(run, &s->limiting, out);
+  }
+  bool long_step = s->limit_s >= 1;
+  fprintf(out, "; %s is stable up to a step of %.3g %s%s\n", rule, long_step ? s->limit_s : 1e3 * s->limit_s,
+          long_step ? "s" : "ms", run->plant.integrator == ORR_HEUN ? " over this run" : "");
+}
+
+void orr_summary_run_print(const struct orr_run *run, const struct orr_stability *stability, FILE *out) {
   fprintf(out, "run: %.6g Hz, %s%s", 1e9 / (double)run->plant.step_ns, orr_integrator_names[run->plant.integrator],
           run->duration_ns ? "" : ", until stopped");
   if (run->plant.substeps > 1)
@@ -61,6 +90,7 @@ void orr_summary_run_print(const struct orr_run *run, FILE *out) {
   if (run->duration_ns)
     fprintf(out, ", %.9g s", 1e-9 * (double)run->duration_ns);
   fprintf(out, ", seed %llu\n", (unsigned long long)run->plant.seed);
+  print_stability(run, stability, out);
   print_devices(run, ORR_ACTUATOR, out);
   print_devices(run, ORR_SENSOR, out);
   for (size_t i = 0; i < run->plant.pointing_count; i++)
@@ -87,7 +117,23 @@ static json_t *channels_json(const struct orr_run *run, const char *device) {
   return list;
 }
 
-json_t *orr_summary_run_json(const struct orr_run *run) {
+static json_t *motion_json(const struct orr_run *run, const struct orr_stiff_motion *m) {
+  double rate = hypot(m->root.re, m->root.im);
+  char place[ORR_MOTION_TEXT];
+  return json_pack("{s:f, s:f, s:s, s:s, s:f}", "rate", rate, "damping", rate > 0 ? -m->root.re / rate : 0, "body",
+                   run->spacecraft.bodies[m->body].name, "mostly", orr_motion_place(run, m, place), "share", m->share);
+}
+
+/* Null where nothing is stiff, or the initial state has no solution. */
+static json_t *stability_json(const struct orr_run *run, const struct orr_stability *s) {
+  if (s->status != ORR_OK || !s->moves)
+    return json_null();
+  return json_pack("{s:o, s:o, s:o}", "stiffest", motion_json(run, &s->stiffest), "limiting",
+                   motion_json(run, &s->limiting), "step_limit",
+                   isfinite(s->limit_s) ? json_real(s->limit_s) : json_null());
+}
+
+json_t *orr_summary_run_json(const struct orr_run *run, const struct orr_stability *stability) {
   json_t *root = json_object(), *devices = json_array();
   json_object_set_new(root, "step_ns", json_integer(run->plant.step_ns));
   json_object_set_new(root, "substeps", json_integer(run->plant.substeps));
@@ -102,6 +148,7 @@ json_t *orr_summary_run_json(const struct orr_run *run) {
                                              d->kind->name, "on", host, "divisor", d->divisor, "phase", d->phase,
                                              "delay", d->delay, "channels", channels_json(run, d->name)));
   }
+  json_object_set_new(root, "stability", stability_json(run, stability));
   json_object_set_new(root, "devices", devices);
   json_object_set_new(root, "channels", json_integer(run->table.count));
   return root;

@@ -84,6 +84,16 @@ static double hinge_inertia(const void *params) {
   return p->mode == TORQUE ? p->ratio * p->ratio * p->rotor_inertia : 0;
 }
 
+/* At rest, and touching a stop if there is one. */
+static struct orr_device_hold hold(const void *params) {
+  const struct params *p = params;
+  bool stops = isfinite(p->stop_low) || isfinite(p->stop_high);
+  if (p->mode == RATE)
+    return (struct orr_device_hold){0};
+  return (struct orr_device_hold){.stiffness = stops ? p->stop_stiffness : 0,
+                                  .damping = orr_friction_slope(&p->friction) + (stops ? p->stop_damping : 0)};
+}
+
 static const char *judge(const void *params) {
   const struct params *p = params;
   bool stops = isfinite(p->stop_low) || isfinite(p->stop_high);
@@ -148,6 +158,7 @@ const struct orr_device_kind orr_hinge_motor = {
     .state_bytes = sizeof(struct state),
     .prescribes = is_rate,
     .hinge_inertia = hinge_inertia,
+    .hold = hold,
     .judge = judge,
     .reset = reset,
     .apply = apply,

@@ -64,6 +64,10 @@ static struct orr_device_rotor rotor(const void *params) {
   return (struct orr_device_rotor){.axis = v3_from(p->axis), .inertia = p->inertia, .speed = p->initial_speed};
 }
 
+static struct orr_device_hold hold(const void *params) {
+  return (struct orr_device_hold){.damping = orr_friction_slope(&((const struct params *)params)->friction)};
+}
+
 static const char *judge(const void *params) {
   const struct params *p = params;
   if (fabs(p->initial_speed) > p->max_speed)
@@ -139,6 +143,7 @@ const struct orr_device_kind orr_reaction_wheel = {
     .channel_count = sizeof channels / sizeof *channels,
     .state_bytes = sizeof(struct state),
     .rotor = rotor,
+    .hold = hold,
     .judge = judge,
     .reset = reset,
     .apply = apply,

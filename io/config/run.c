@@ -76,6 +76,7 @@ static void read_simulation(struct orr_run_draft *d) {
                    "the duration is no whole number of steps: %.9g s of %.9g s", 1e-9 * (double)keys.duration,
                    1e-9 * (double)keys.step);
   d->run->plant.step_ns = keys.step;
+  d->run->step_source = orr_place_source(d->reader->diagnostics, orr_read_member(d->reader, &thing, "step"));
   d->run->plant.substeps = (int)keys.substeps;
   d->run->plant.integrator = (enum orr_integrator)keys.integrator;
   d->run->plant.seed = (uint64_t)keys.seed;

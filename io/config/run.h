@@ -109,6 +109,7 @@ struct orr_run {
   struct orr_plant_desc plant;       /* but for the initial state, which needs the compiled model */
   const struct orr_case_body *initial;
   struct orr_channel_table table; /* the channels that the plant will have */
+  orr_source step_source;         /* of `step`, for what is found out about it later */
   int64_t duration_ns;            /* 0: until stopped */
   size_t script_count;
   const struct orr_script_entry *script;
