@@ -19,7 +19,13 @@ void orr_stats_init(struct orr_stats *stats, const char *name, int64_t period_ns
   stats->pid = getpid();
   stats->period_ns = period_ns;
   stats->core = -1;
-  snprintf(stats->name, sizeof stats->name, "%s", name);
+  size_t length = (size_t)snprintf(stats->name, sizeof stats->name, "%s", name);
+  if (length >= sizeof stats->name) { /* not within a letter of UTF-8 */
+    length = sizeof stats->name - 1;
+    while (length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80)
+      length--;
+    stats->name[length] = '\0';
+  }
   stats->magic = ORR_STATS_MAGIC;
 }
 

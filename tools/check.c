@@ -9,6 +9,7 @@
 #include "tools/commands.h"
 #include "tools/summary.h"
 #include "tools/summary_run.h"
+#include "tools/text.h"
 
 static bool colourful(int fd) {
   const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
@@ -21,10 +22,10 @@ static json_t *message_json(struct orr_diagnostics *d, const struct orr_message 
   json_t *o = json_object();
   json_object_set_new(o, "severity", json_string(m->severity == ORR_ERROR ? "error" : "warning"));
   json_object_set_new(o, "code", json_string(m->code));
-  json_object_set_new(o, "message", json_string(m->text));
+  json_object_set_new(o, "message", orr_json_text(m->text));
   if (l.file) {
     struct orr_line line = orr_sources_line(sources, l.file, l.offset);
-    json_object_set_new(o, "file", json_string(orr_sources_file_name(sources, l.file)));
+    json_object_set_new(o, "file", orr_json_text(orr_sources_file_name(sources, l.file)));
     json_object_set_new(o, "line", json_integer((json_int_t)line.number));
     json_object_set_new(o, "column", json_integer((json_int_t)line.column));
   }
@@ -65,7 +66,7 @@ static bool check_file(const char *path, json_t *list, bool colour) {
   else if (run)
     orr_summary_run_print(run, &stability, stdout);
   if (list) {
-    json_object_set_new(o, "file", json_string(path));
+    json_object_set_new(o, "file", orr_json_text(path));
     json_object_set_new(o, "ok", json_boolean(config));
     json_object_set_new(o, "messages", messages_json(d));
     json_array_append(list, o);

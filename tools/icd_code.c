@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "tools/icd.h"
+#include "tools/text.h"
 
 enum { NAME_SIZE = 160 };
 
@@ -33,11 +34,15 @@ static void c_struct(const char *link, const struct orr_icd_side *s) {
   }
 }
 
+/* In a comment or a text it ends neither. */
+static const char unfit[] = "\\\"*";
+
 void orr_icd_c(const struct orr_icd *icd) {
+  char path[ORR_TEXT_MAX];
   printf("/* Links of %s. Little-endian, SI. Written by `orrery icd --format c`. */\n#ifndef ORRERY_LINKS_H\n#define "
          "ORRERY_LINKS_H\n\n#include <stddef.h>\n"
          "#include <stdint.h>\n",
-         icd->path);
+         orr_text_clean(icd->path, unfit, path, sizeof path));
   for (size_t i = 0; i < icd->count; i++) {
     const struct orr_icd_link *l = &icd->links[i];
     char link[NAME_SIZE];
@@ -102,8 +107,9 @@ static const char python_functions[] =
     "    return (*head, unpack(link, side, b\"\".join(p[at:-4] for p in packets)))\n";
 
 void orr_icd_python(const struct orr_icd *icd) {
+  char path[ORR_TEXT_MAX];
   printf("\"\"\"Links of %s. SI. Written by `orrery icd --format python`.\"\"\"\nimport struct\n\nLINKS = {\n",
-         icd->path);
+         orr_text_clean(icd->path, unfit, path, sizeof path));
   for (size_t i = 0; i < icd->count; i++) {
     const struct orr_icd_link *l = &icd->links[i];
     printf("    \"%s\": {\n        \"layout_hash\": 0x%016llx, \"step_ns\": %lld, \"divisor\": %d,\n", l->desc->name,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "tools/icd.h"
+#include "tools/text.h"
 
 /* ---- markdown -------------------------------------------------------------------------------------------------------- */
 
@@ -72,9 +73,10 @@ static void print_udp(const struct orr_icd_link *l) {
 }
 
 void orr_icd_markdown(const struct orr_icd *icd) {
+  char path[ORR_TEXT_MAX];
   printf("# Links of %s\n\nNumbers are SI. f64: IEEE 754 double; i64: a whole number; u8: a flag, 0 or 1. All "
          "little-endian.\n",
-         icd->path);
+         orr_text_clean(icd->path, "", path, sizeof path));
   for (size_t i = 0; i < icd->count; i++) {
     const struct orr_icd_link *l = &icd->links[i];
     printf("\n## %s\n\nA frame every %.9g ms of simulated time (%d steps); the answer to one is applied with the next. "
@@ -130,8 +132,8 @@ void orr_icd_json(const struct orr_icd *icd) {
       json_object_set_new(one, "name", json_string(l->desc->name_shm));
     json_object_set_new(links, l->desc->name, one);
   }
-  json_t *root =
-      json_pack("{s:s, s:I, s:o}", "run", icd->path, "step_ns", (json_int_t)icd->run->plant.step_ns, "links", links);
+  json_t *root = json_pack("{s:o, s:I, s:o}", "run", orr_json_text(icd->path), "step_ns",
+                           (json_int_t)icd->run->plant.step_ns, "links", links);
   json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
   putchar('\n');
   json_decref(root);

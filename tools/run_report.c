@@ -5,6 +5,7 @@
 #include "tools/compiled.h"
 #include "tools/expect_report.h"
 #include "tools/links_report.h"
+#include "tools/text.h"
 
 static json_t *channels_json(const struct orr_plant *p) {
   json_t *channels = json_object();
@@ -26,7 +27,7 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
   json_t *root = json_object();
   char hash[20];
   snprintf(hash, sizeof hash, "%016llx", (unsigned long long)orr_session_hash(r->session));
-  json_object_set_new(root, "run", json_string(r->path));
+  json_object_set_new(root, "run", orr_json_text(r->path));
   json_object_set_new(root, "mode", json_string(r->mode));
   json_object_set_new(root, "frames", json_integer(orr_plant_frame(p) - r->first_frame));
   json_object_set_new(root, "step_ns", json_integer(p->step_ns));

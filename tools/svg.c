@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "tools/text.h"
+
 enum { LEFT = 86, RIGHT = 176, TOP = 30, BOTTOM = 44 };
 enum { PLOT_WIDTH = ORR_SVG_WIDTH - LEFT - RIGHT, PLOT_HEIGHT = ORR_SVG_PANEL_HEIGHT - TOP - BOTTOM };
 enum { TICKS_WANTED = 5, DECADES_MAX = 12 };
@@ -103,6 +105,7 @@ static void draw_ticks(const struct orr_svg *s, bool vertical) {
 /* ---- panels -------------------------------------------------------------------------------------------------------- */
 
 void orr_svg_begin(struct orr_svg *s, FILE *out, int panels, const char *title, const char *subtitle) {
+  char clean[ORR_TEXT_MAX];
   int height = ORR_SVG_HEAD + panels * ORR_SVG_PANEL_HEIGHT + ORR_SVG_FOOT;
   *s = (struct orr_svg){.out = out};
   fprintf(out,
@@ -112,7 +115,7 @@ void orr_svg_begin(struct orr_svg *s, FILE *out, int panels, const char *title, 
           ".l{fill:none;stroke-width:1.4;stroke-linejoin:round}</style>\n"
           "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
           ORR_SVG_WIDTH, height, ORR_SVG_WIDTH, height);
-  label(out, LEFT, 28, "class=\"t\"", title);
+  label(out, LEFT, 28, "class=\"t\"", orr_text_clean(title, "", clean, sizeof clean));
   label(out, LEFT, 48, "", subtitle);
 }
 

@@ -4,6 +4,7 @@
 
 #include "rt/loop.h"
 #include "rt/verdict.h"
+#include "tools/text.h"
 
 static const double fractions[] = {0.5, 0.9, 0.99, 0.999, 0.9999};
 static const char *const fraction_names[] = {"p50", "p90", "p99", "p99.9", "p99.99"};
@@ -173,7 +174,7 @@ json_t *orr_timing_json(const struct orr_stats *stats, const struct orr_live *li
   size_t count = orr_worst_read(&stats->worst, records);
   for (size_t i = 0; i < count; i++)
     json_array_append_new(worst, frame_json(stats, &records[i]));
-  return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:o}", "name", stats->name, "pid",
+  return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:o}", "name", orr_json_text(stats->name), "pid",
                    (json_int_t)stats->pid, "period_ns", (json_int_t)stats->period_ns, "phase_ns",
                    (json_int_t)stats->phase_ns, "margin_ns", (json_int_t)stats->margin_ns, "late_start_ns",
                    (json_int_t)stats->late_start_ns, "core", (int)stats->core, "priority", (int)stats->priority,

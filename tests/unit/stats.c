@@ -1,5 +1,6 @@
 /* The statistics block: the worst frames, the live record, what a reader refuses; and denormals. */
 #include <float.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,21 @@ static void a_short_run_has_as_many_worst_frames_as_frames(void **state) {
   assert_int_equal(records[0].frame, 0);
 }
 
+static void a_name_is_cut_to_whole_letters(void **state) {
+  (void)state;
+  struct orr_stats *stats = aligned_alloc(64, sizeof *stats);
+  char name[ORR_STATS_NAME_MAX + 8];
+  for (size_t plain = ORR_STATS_NAME_MAX - 4; plain < ORR_STATS_NAME_MAX; plain++) {
+    memset(name, 'x', plain);
+    snprintf(name + plain, sizeof name - plain, "\xe2\x82\xac"); /* the sign of the euro */
+    orr_stats_init(stats, name, 1000000);
+    bool fits = plain + 3 < ORR_STATS_NAME_MAX;
+    assert_int_equal(strlen(stats->name), fits ? plain + 3 : plain);
+    assert_memory_equal(stats->name, name, strlen(stats->name));
+  }
+  free(stats);
+}
+
 static void a_block_of_another_version_or_size_is_refused(void **state) {
   (void)state;
   struct orr_stats *stats = aligned_alloc(64, sizeof *stats);
@@ -95,6 +111,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_worst_frames_are_kept_in_order_whatever_came_first),
       cmocka_unit_test(a_short_run_has_as_many_worst_frames_as_frames),
+      cmocka_unit_test(a_name_is_cut_to_whole_letters),
       cmocka_unit_test(a_block_of_another_version_or_size_is_refused),
       cmocka_unit_test(the_live_record_comes_back_whole),
       cmocka_unit_test(denormals_are_zero_after_the_flush),
