@@ -14,8 +14,8 @@ static void sort(size_t n, double *values) {
   }
 }
 
-/* The rotation in the plane of p and q that makes a[p][q] zero; rows of v, if there is one, turn along. */
-static void rotate(size_t n, double *a, double *v, size_t p, size_t q) {
+/* The rotation in the plane of p and q that makes a[p][q] zero. */
+static void rotate(size_t n, double *a, size_t p, size_t q) {
   double apq = a[p * n + q];
   double theta = (a[q * n + q] - a[p * n + p]) / (2 * apq);
   double t = copysign(1, theta) / (fabs(theta) + sqrt(theta * theta + 1));
@@ -31,57 +31,29 @@ static void rotate(size_t n, double *a, double *v, size_t p, size_t q) {
     a[q * n + k] = s * apk + c * aqk;
   }
   a[p * n + q] = a[q * n + p] = 0;
-  for (size_t k = 0; k < n && v; k++) {
-    double vpk = v[p * n + k], vqk = v[q * n + k];
-    v[p * n + k] = c * vpk - s * vqk;
-    v[q * n + k] = s * vpk + c * vqk;
-  }
 }
 
 /* One turn through all planes; false when nothing is left to rotate. */
-static bool sweep(size_t n, double *a, double *v, double least) {
+static bool sweep(size_t n, double *a, double least) {
   bool turned = false;
   for (size_t p = 0; p < n; p++)
     for (size_t q = p + 1; q < n; q++)
       if (fabs(a[p * n + q]) > least) {
-        rotate(n, a, v, p, q);
+        rotate(n, a, p, q);
         turned = true;
       }
   return turned;
 }
 
-static void make_diagonal(size_t n, double *a, double *v, double *values) {
+void orr_eigen_symmetric(size_t n, double *a, double *values) {
   double largest = 0;
   for (size_t i = 0; i < n * n; i++)
     largest = fmax(largest, fabs(a[i]));
-  for (int i = 0; i < MOST_SWEEPS && sweep(n, a, v, 1e-17 * largest); i++)
+  for (int i = 0; i < MOST_SWEEPS && sweep(n, a, 1e-17 * largest); i++)
     ;
   for (size_t i = 0; i < n; i++)
     values[i] = a[i * n + i];
-}
-
-void orr_eigen_symmetric(size_t n, double *a, double *values) {
-  make_diagonal(n, a, NULL, values);
   sort(n, values);
-}
-
-void orr_eigen_vectors(size_t n, double *a, double *v, double *values) {
-  for (size_t i = 0; i < n * n; i++)
-    v[i] = i % (n + 1) == 0;
-  make_diagonal(n, a, v, values);
-  for (size_t i = 0; i < n; i++) {
-    size_t best = i;
-    for (size_t j = i + 1; j < n; j++)
-      best = values[j] > values[best] ? j : best;
-    double value = values[i];
-    values[i] = values[best];
-    values[best] = value;
-    for (size_t k = 0; k < n && best != i; k++) {
-      double t = v[i * n + k];
-      v[i * n + k] = v[best * n + k];
-      v[best * n + k] = t;
-    }
-  }
 }
 
 bool orr_cholesky(size_t n, double *a, double tolerance, size_t *at) {

@@ -9,9 +9,6 @@
  * the largest. O(n³) a few times over. Never fails on finite numbers. */
 void orr_eigen_symmetric(size_t n, double *a, double *values);
 
-/* [init] The same with vectors: a = vᵀ diag(values) v, rows of v [n][n] of unit length, in descending order. */
-void orr_eigen_vectors(size_t n, double *a, double *v, double *values);
-
 /* [init] a = l lᵀ, in place: l below and on the diagonal. False at a pivot not above `tolerance` times the diagonal element
  * it came from: `at` (may be NULL) is its index. O(n³). */
 bool orr_cholesky(size_t n, double *a, double tolerance, size_t *at);

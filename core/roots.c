@@ -200,14 +200,14 @@ void orr_quadratic_vector(size_t n, const double *c, const double *k, number roo
   for (size_t i = 0; i < n; i++)
     x[i] = (number){1, 0.1 * (double)(i % 7)};
   for (int round = 0; round < 3; round++) {
-    double largest = DBL_MIN, sum = 0;
+    double largest = size(square), sum = 0; /* of what is added up: the sum itself vanishes */
     for (size_t i = 0; i < n * n; i++) {
       work[i] = plus(scaled(c[i], root), (number){k[i], 0});
       if (i % (n + 1) == 0)
         work[i] = plus(work[i], square);
-      largest = fmax(largest, size(work[i]));
+      largest = fmax(largest, fmax(size(scaled(c[i], root)), fabs(k[i])));
     }
-    solve(n, work, largest, x);
+    solve(n, work, fmax(largest, DBL_MIN / DBL_EPSILON), x);
     for (size_t i = 0; i < n; i++)
       sum = hypot(sum, size(x[i]));
     for (size_t i = 0; i < n && sum > 0; i++)

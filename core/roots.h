@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { ORR_QUADRATIC_MOST = 16 }; /* n */
+enum { ORR_QUADRATIC_MOST = 40 }; /* n */
 
 struct orr_complex {
   double re, im;

@@ -13,10 +13,10 @@ static double growth(enum orr_integrator rule, double re, double im) {
   return log(hypot(x, y));
 }
 
-/* Whether a step h makes the motion grow e-fold within the run, where it would not by itself. */
+/* Whether a step h makes the motion grow, where it would not by itself; with heun, e-fold within the run. */
 static bool runs_away(enum orr_integrator rule, struct orr_complex s, double span_s, double h) {
-  double own = fmax(0, h * s.re);
-  return growth(rule, h * s.re, h * s.im) - own > h / fmax(span_s, h);
+  double own = fmax(0, h * s.re), rounding = 1e-12;
+  return growth(rule, h * s.re, h * s.im) - own > (rule == ORR_HEUN ? h / fmax(span_s, h) : rounding);
 }
 
 double orr_stability_limit(enum orr_integrator rule, struct orr_complex s, double span_s) {
@@ -65,19 +65,19 @@ static struct orr_complex stiffest(const struct orr_stiffness *s) {
   return most;
 }
 
-/* semi_implicit: of 4 g² − 2 g C − K = 0, g = 1/h, the largest root; exact also where C and K do not share their motions. */
+/* semi_implicit: of 4 g² − 2 g C − K = 0, g = 1/h, the largest root; exact also where C and K do not share their motions. Leaves K and C of
+ * the span changed. */
 static double semi_implicit_limit(struct orr_stiffness *s) {
-  int n = s->kept;
-  struct orr_complex roots[2 * ORR_QUADRATIC_MOST];
+  int n = s->count;
   double most = 0;
-  for (int i = 0; i < n * n; i++) { /* the span's own are not needed any more */
-    s->c[i] = -0.5 * s->kept_c[i];
-    s->k[i] = -0.25 * s->kept_k[i];
+  for (int i = 0; i < n * n; i++) {
+    s->c[i] *= -0.5;
+    s->k[i] *= -0.25;
   }
-  if (!orr_quadratic_roots((size_t)n, s->c, s->k, s->work, roots))
+  if (!orr_quadratic_roots((size_t)n, s->c, s->k, s->work, s->roots))
     return HUGE_VAL;
   for (int i = 0; i < 2 * n; i++)
-    most = fmax(most, roots[i].re);
+    most = fmax(most, s->roots[i].re);
   return most > 0 ? 1 / most : HUGE_VAL;
 }
 
@@ -92,8 +92,6 @@ static struct orr_complex limiting(struct orr_stiffness *s, enum orr_integrator 
       worst = s->roots[i];
     }
   }
-  if (rule == ORR_SEMI_IMPLICIT)
-    *limit_s = semi_implicit_limit(s);
   return worst;
 }
 
@@ -121,5 +119,7 @@ struct orr_stability orr_stability_find(void *block, size_t bytes, const struct 
   struct orr_complex worst = limiting(s, rule, span_s, &out.limit_s);
   if (worst.re != 0 || worst.im != 0)
     out.limiting = orr_stiffness_motion(s, worst);
+  if (rule == ORR_SEMI_IMPLICIT)
+    out.limit_s = semi_implicit_limit(s);
   return out;
 }

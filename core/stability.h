@@ -7,8 +7,8 @@
  *   semi_implicit   stable while h² k + 2 h c ≤ 4 for s² + s c + k = 0
  *   implicit_modal  at any h for springs and modes; what devices add is explicit in it, and goes as in heun
  *
- * The limit is the step beyond which |R| makes some motion grow e-fold within the run, more than it does by itself: for rk4 that is the
- * edge of |R| = 1, while heun lets every undamped motion grow, if slowly. Actuators and flight software, sampled by frames, are not in it.
+ * The limit is the step beyond which some motion grows that would not by itself. heun makes every undamped motion grow, if slowly: there it
+ * is the step at which one grows e-fold within the run. Actuators and flight software, sampled by frames, are not in it.
  *
  * Call order, [init]: orr_plant_init, the state of the run → orr_stability_size → a block → orr_stability_find. Thread of the plant,
  * which has to be reset before it flies.

@@ -2,7 +2,6 @@
 
 #include "core/articulated.h"
 #include "core/closed.h"
-#include "core/eigen.h"
 #include "core/forward.h"
 #include "core/kinematics.h"
 
@@ -10,7 +9,7 @@ enum { FIRST_LOOK = 12 }; /* directions of the first span, which only finds h */
 
 static struct orr_stiffness layout(struct orr_block *block, const struct orr_model *m, struct orr_stiffness **self) {
   struct orr_stiffness s = {.model = m, .elastic = true, .size = m->u_count + m->rotor_count};
-  size_t square = (size_t)ORR_STIFF_SPAN * ORR_STIFF_SPAN, small = (size_t)ORR_QUADRATIC_MOST * ORR_QUADRATIC_MOST;
+  size_t square = (size_t)ORR_STIFF_SPAN * ORR_STIFF_SPAN;
   *self = ORR_TAKE(block, struct orr_stiffness, 1);
   s.stiffness = ORR_TAKE(block, double, s.size);
   s.damping = ORR_TAKE(block, double, s.size);
@@ -20,14 +19,9 @@ static struct orr_stiffness layout(struct orr_block *block, const struct orr_mod
   s.x = ORR_TAKE(block, double, s.size);
   s.k = ORR_TAKE(block, double, square);
   s.c = ORR_TAKE(block, double, square);
-  s.b = ORR_TAKE(block, double, square);
-  s.turn = ORR_TAKE(block, double, square);
-  s.values = ORR_TAKE(block, double, ORR_STIFF_SPAN);
-  s.kept_k = ORR_TAKE(block, double, small);
-  s.kept_c = ORR_TAKE(block, double, small);
-  s.roots = ORR_TAKE(block, struct orr_complex, 2 * ORR_QUADRATIC_MOST);
-  s.vector = ORR_TAKE(block, struct orr_complex, ORR_QUADRATIC_MOST);
-  s.work = ORR_TAKE(block, struct orr_complex, 4 * small);
+  s.roots = ORR_TAKE(block, struct orr_complex, 2 * ORR_STIFF_SPAN);
+  s.vector = ORR_TAKE(block, struct orr_complex, ORR_STIFF_SPAN);
+  s.work = ORR_TAKE(block, struct orr_complex, 4 * square);
   return s;
 }
 
@@ -161,8 +155,8 @@ static enum orr_status span(struct orr_stiffness *s, double h, int most) {
   return ORR_OK;
 }
 
-/* K and C between the directions. */
-static void project(struct orr_stiffness *s) {
+/* K and C between the directions, and the roots there. */
+static void reduce(struct orr_stiffness *s) {
   int n = s->count;
   for (int j = 0; j < n; j++) {
     hold(s, 1, 0, row(s->v, s, j), s->w);
@@ -172,35 +166,8 @@ static void project(struct orr_stiffness *s) {
       s->c[i * n + j] = dot(s->size, row(s->v, s, i), s->x);
     }
   }
-}
-
-/* out [kept][kept] = turn a turnᵀ, for the first rows of turn. */
-static void turned(const struct orr_stiffness *s, const double *a, double *out) {
-  int n = s->count, m = s->kept;
-  for (int i = 0; i < m; i++)
-    for (int j = 0; j < m; j++) {
-      double sum = 0;
-      for (int r = 0; r < n; r++)
-        sum += s->turn[i * n + r] * dot(n, a + r * n, s->turn + j * n);
-      out[i * m + j] = sum;
-    }
-}
-
-/* The largest of B in the span, and the roots there. */
-static void reduce(struct orr_stiffness *s, double h) {
-  int n = s->count;
-  project(s);
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++)
-      s->b[i * n + j] =
-          0.5 * (h * h * (s->k[i * n + j] + s->k[j * n + i]) + 2 * h * (s->c[i * n + j] + s->c[j * n + i]));
-  orr_eigen_vectors((size_t)n, s->b, s->turn, s->values);
-  s->kept = n < ORR_QUADRATIC_MOST ? n : ORR_QUADRATIC_MOST;
-  turned(s, s->k, s->kept_k);
-  turned(s, s->c, s->kept_c);
-  s->root_count = 2 * s->kept;
-  if (!orr_quadratic_roots((size_t)s->kept, s->kept_c, s->kept_k, s->work, s->roots))
-    s->root_count = 0;
+  bool settled = orr_quadratic_roots((size_t)n, s->c, s->k, s->work, s->roots);
+  s->root_count = settled ? 2 * n : 0;
 }
 
 /* Of all roots. */
@@ -216,7 +183,7 @@ enum orr_status orr_stiffness_find(struct orr_stiffness *s, const double *q) {
   struct orr_workspace *ws = s->ws;
   memset(s->w, 0, sizeof *s->w * (size_t)s->size);
   memset(ws->rotor_speed, 0, sizeof *s->w * (size_t)m->rotor_count);
-  s->root_count = s->kept = 0;
+  s->root_count = 0;
   orr_state_set(m, ws, q, s->w);
   enum orr_status status = s->closed ? orr_closed_factor(s->closed, ws) : orr_articulated_factor(m, ws);
   double h = 1e-3;
@@ -224,7 +191,7 @@ enum orr_status orr_stiffness_find(struct orr_stiffness *s, const double *q) {
     status = span(s, h, look ? ORR_STIFF_SPAN : FIRST_LOOK);
     if (status != ORR_OK || s->count == 0)
       break;
-    reduce(s, h);
+    reduce(s);
     double most = fastest(s);
     if (most == 0)
       s->root_count = 0;
@@ -240,12 +207,8 @@ enum orr_status orr_stiffness_find(struct orr_stiffness *s, const double *q) {
 /* Part `im` of the motion in full coordinates. */
 static void unfold(struct orr_stiffness *s, bool im, double *out) {
   memset(out, 0, sizeof *out * (size_t)s->size);
-  for (int j = 0; j < s->count; j++) {
-    double part = 0;
-    for (int i = 0; i < s->kept; i++)
-      part += (im ? s->vector[i].im : s->vector[i].re) * s->turn[i * s->count + j];
-    add(s->size, part, row(s->v, s, j), out);
-  }
+  for (int j = 0; j < s->count; j++)
+    add(s->size, im ? s->vector[j].im : s->vector[j].re, row(s->v, s, j), out);
 }
 
 static void name_coordinate(const struct orr_model *m, int i, struct orr_stiff_motion *out) {
@@ -273,7 +236,7 @@ struct orr_stiff_motion orr_stiffness_motion(struct orr_stiffness *s, struct orr
   double *work = s->p, sum = 0, most = -1;
   int best = 0;
   memset(work, 0, sizeof *work * (size_t)s->size);
-  orr_quadratic_vector((size_t)s->kept, s->kept_c, s->kept_k, root, s->work, s->vector);
+  orr_quadratic_vector((size_t)s->count, s->c, s->k, root, s->work, s->vector);
   for (int part = 0; part < 2; part++) {
     unfold(s, part, s->x);
     hold(s, 1, hypot(root.re, root.im), s->x, s->w);

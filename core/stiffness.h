@@ -8,8 +8,8 @@
  *
  *   v_0 random, B v_j = M w; w less its part along v_0 … v_j; v_{j+1} = w / |w|_M
  *
- * In the span of its outermost directions the quadratic problem is small and solved directly. A span can only miss stiffness, so what is
- * found is at least there; with as many coordinates as directions, or fewer, it is exact.
+ * In the span of the v_j the quadratic problem is small and solved directly. A span can only miss stiffness, so what is found is at least
+ * there; with as many coordinates as directions, or fewer, it is exact.
  *
  * Call order, [init]: orr_stiffness_size → a block → orr_stiffness_init → fill `stiffness` and `damping` → orr_stiffness_find → roots,
  * orr_stiffness_motion. Thread of the workspace, whose state is overwritten.
@@ -22,7 +22,7 @@
 
 struct orr_closed; /* core/closed.h */
 
-enum { ORR_STIFF_SPAN = 40 };
+enum { ORR_STIFF_SPAN = ORR_QUADRATIC_MOST };
 
 /* A motion exp(s t). */
 struct orr_stiff_motion {
@@ -43,12 +43,9 @@ struct orr_stiffness {
   double *stiffness, *damping; /* [size] what devices add to the diagonals of K and C */
   /* The span. */
   int count;
-  double *v, *p;                     /* [ORR_STIFF_SPAN][size] v_j, and M v_j but for forces of loops */
-  double *w, *x;                     /* [size] */
-  double *k, *c, *b, *turn, *values; /* [count][count] in the span; their values */
-  /* Its outermost part. */
-  int kept;
-  double *kept_k, *kept_c; /* [kept][kept] */
+  double *v, *p; /* [ORR_STIFF_SPAN][size] v_j, and M v_j but for forces of loops */
+  double *w, *x; /* [size] */
+  double *k, *c; /* [count][count] K and C in the span */
   int root_count;
   struct orr_complex *roots; /* [root_count] */
   struct orr_complex *vector, *work;

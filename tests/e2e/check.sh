@@ -72,4 +72,29 @@ awk 'BEGIN {
 "$ORRERY" check "$dir/deep.yaml" > "$dir/said" || fail "ten thousand deep"
 [ "$(grep -c 'revolute about' "$dir/said")" -eq 10000 ] || fail "not every body of a deep tree is shown"
 [ "$(wc -c < "$dir/said")" -lt 3000000 ] || fail "a deep tree takes $(wc -c < "$dir/said") bytes"
+
+# A spring of 10 Hz: rk4 follows it up to 2.828/2π·10 Hz = 45 ms. Beyond that check and run warn at the step; two sub-steps will do.
+cat > "$dir/stiff.yaml" <<'YAML'
+orrery: 1
+spacecraft: {bodies: {arm: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], hinge: {kind: revolute, axis: [0, 0, 1], to: inertial, stiffness: 3947.8418 N m/rad}}}}
+simulation:
+  duration: 1 s
+  step: 50 ms
+YAML
+warning="stiff.yaml:5:9: warning: a step of 50 ms is too long for rk4: .* at least 10 Hz.*the hinge of 'arm'.* up to 45 ms; .*'substeps: 2'"
+"$ORRERY" check "$dir/stiff.yaml" > "$dir/said" 2> "$dir/errors" || fail "a long step ends check with $?"
+grep -q "$warning" "$dir/errors" || fail "a long step: $(cat "$dir/errors")"
+grep -q "^stiffest motion: at least 10 Hz, damped by 0 %, 100 % of it the hinge of 'arm'; rk4 is stable up to a step of 45 ms$" "$dir/said" ||
+  fail "no stiffest motion: $(cat "$dir/said")"
+"$ORRERY" check --json "$dir/stiff.yaml" > "$dir/json" 2> "$dir/errors" || fail "a long step ends --json with $?"
+for part in '"code": "unstable-step"' '"severity": "warning"' '"line": 5' '"column": 9' '"step_limit": 0.0450' '"rate": 62.83'; do
+  grep -qF "$part" "$dir/json" || fail "--json lacks $part of a long step: $(cat "$dir/json")"
+done
+"$ORRERY" run "$dir/stiff.yaml" --mode batch > "$dir/said" 2> "$dir/errors" || fail "a long step is no error, but run ends with $?"
+grep -q "$warning" "$dir/errors" || fail "run says nothing of a long step: $(cat "$dir/errors")"
+for set in step=44ms,substeps=1 step=50ms,substeps=2; do
+  "$ORRERY" run "$dir/stiff.yaml" --mode batch --set "simulation.${set%,*}" --set "simulation.${set#*,}" --set simulation.duration=2200ms \
+    > "$dir/said" 2> "$dir/errors" || fail "$set: $(cat "$dir/errors")"
+  [ -s "$dir/errors" ] && fail "a short step is warned of: $set: $(cat "$dir/errors")"
+done
 exit 0
