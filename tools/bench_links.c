@@ -196,7 +196,9 @@ static struct sums sum_up(const struct orr_links_slice *slices, int count, enum 
   return sums;
 }
 
-static const char *verdict(const struct orr_ratio *r) {
+static const char *verdict(const struct orr_ratio *r, int slices) {
+  if (slices < ORR_SLICES_ENOUGH)
+    return "undecided";
   return r->high <= limit ? "met" : r->low > limit ? "not met" : "undecided";
 }
 
@@ -206,12 +208,12 @@ static json_t *sums_json(const struct sums *s) {
 }
 
 static void report_json(const struct transport *t, enum what what, const struct sums sums[SIDES],
-                        const struct orr_ratio ratios[FRACTIONS], json_t *into) {
+                        const struct orr_ratio ratios[FRACTIONS], int slices, json_t *into) {
   json_t *ratio = json_object();
   for (int f = 0; f < FRACTIONS; f++)
     json_object_set_new(ratio, fraction_names[f],
                         json_pack("{s:f, s:f, s:f, s:s}", "ratio", ratios[f].value, "low", ratios[f].low, "high",
-                                  ratios[f].high, "within_1.3", verdict(&ratios[f])));
+                                  ratios[f].high, "within_1.3", verdict(&ratios[f], slices)));
   json_t *row =
       json_pack("{s:o, s:o, s:o}", "bare", sums_json(&sums[BARE]), "link", sums_json(&sums[LINK]), "ratio", ratio);
   json_t *group = json_object_get(into, what_names[what]);
@@ -223,7 +225,7 @@ static void report_json(const struct transport *t, enum what what, const struct 
 }
 
 static void report_text(const struct transport *t, const struct sums sums[SIDES],
-                        const struct orr_ratio ratios[FRACTIONS]) {
+                        const struct orr_ratio ratios[FRACTIONS], int slices) {
   for (int side = 0; side < SIDES; side++)
     printf("  %s  %-26s %9llu %5d %9.3f %9.3f %9.3f\n", t->name, t->side_names[side],
            (unsigned long long)sums[side].samples, sums[side].lost, sums[side].percentile_ns[0] / 1e3,
@@ -231,7 +233,7 @@ static void report_text(const struct transport *t, const struct sums sums[SIDES]
   printf("       ratio");
   for (int f = 0; f < FRACTIONS; f++)
     printf("%s %s %.2f [%.2f, %.2f]", f ? "," : "", fraction_names[f], ratios[f].value, ratios[f].low, ratios[f].high);
-  printf("; p50 within %.1f: %s\n", limit, verdict(&ratios[0]));
+  printf("; p50 within %.1f: %s\n", limit, verdict(&ratios[0], slices));
 }
 
 static void report(const struct arguments *a, const struct transport transports[TRANSPORTS], json_t *json) {
@@ -253,9 +255,9 @@ static void report(const struct arguments *a, const struct transport transports[
       for (int f = 0; f < FRACTIONS; f++)
         ratios[f] = orr_slices_ratio(pointers[LINK], pointers[BARE], (size_t)a->slices, fractions[f]);
       if (json)
-        report_json(&transports[t], (enum what)what, sums, ratios, json);
+        report_json(&transports[t], (enum what)what, sums, ratios, a->slices, json);
       else
-        report_text(&transports[t], sums, ratios);
+        report_text(&transports[t], sums, ratios, a->slices);
     }
   }
 }

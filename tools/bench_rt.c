@@ -140,12 +140,6 @@ static const char *run_pair(const struct arguments *a, struct pools *p, size_t s
   return wrong;
 }
 
-static const char *verdict(const struct orr_ratio *r) {
-  if (r->high - r->low > 0.5 * r->value)
-    return "interval wider than +-25 %: no verdict";
-  return r->low <= 1.1 ? "met" : "not met";
-}
-
 static void print_pool(const char *name, const struct orr_pool *p) {
   printf("%-26s %9.1f %9.1f %9.1f %9lld\n", name, orr_pool_percentile_us(p, 0.5), orr_pool_percentile_us(p, 0.99),
          orr_pool_percentile_us(p, 0.999), (long long)p->max_us);
@@ -157,8 +151,9 @@ static json_t *pool_json(const struct orr_pool *p) {
                    (json_int_t)p->max_us);
 }
 
-static json_t *ratio_json(const struct orr_ratio *r) {
-  return json_pack("{s:f, s:f, s:f, s:s}", "ratio", r->value, "low", r->low, "high", r->high, "verdict", verdict(r));
+static json_t *ratio_json(const struct orr_ratio *r, const struct arguments *a) {
+  return json_pack("{s:f, s:f, s:f, s:s}", "ratio", r->value, "low", r->low, "high", r->high, "verdict",
+                   orr_ratio_verdict(r, a->slices, a->slice_s));
 }
 
 static void report_pairs(const struct arguments *a, const struct pools *p, json_t *json) {
@@ -172,14 +167,16 @@ static void report_pairs(const struct arguments *a, const struct pools *p, json_
   if (json) {
     json_object_set_new(json, "beside_cyclictest",
                         json_pack("{s:o, s:o, s:o, s:o}", "orrery", pool_json(&p->scratch[0]), "cyclictest",
-                                  pool_json(&p->scratch[1]), "p99", ratio_json(&p99), "p99.9", ratio_json(&p999)));
+                                  pool_json(&p->scratch[1]), "p99", ratio_json(&p99, a), "p99.9",
+                                  ratio_json(&p999, a)));
     return;
   }
   print_pool("orrery, no spin", &p->scratch[0]);
   print_pool("cyclictest", &p->scratch[1]);
-  printf("ratio of p99    %.3f, 95 %% of resamples in [%.3f, %.3f]: %s\n", p99.value, p99.low, p99.high, verdict(&p99));
+  printf("ratio of p99    %.3f, 95 %% of resamples in [%.3f, %.3f]: %s\n", p99.value, p99.low, p99.high,
+         orr_ratio_verdict(&p99, a->slices, a->slice_s));
   printf("ratio of p99.9  %.3f, 95 %% of resamples in [%.3f, %.3f]: %s\n\n", p999.value, p999.low, p999.high,
-         verdict(&p999));
+         orr_ratio_verdict(&p999, a->slices, a->slice_s));
 }
 
 /* --- spin and phase ----------------------------------------------------------------------------------------------------- */

@@ -68,6 +68,14 @@ static int ascending(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
+const char *orr_ratio_verdict(const struct orr_ratio *r, size_t slices, double slice_s) {
+  if (slices < ORR_SLICES_ENOUGH || slice_s < ORR_SLICE_SECONDS_ENOUGH)
+    return "no verdict: that takes 20 slices of 10 s";
+  if (!(r->value > 0) || r->high - r->low > 0.5 * r->value)
+    return "interval wider than +-25 %: no verdict";
+  return r->low <= 1.1 ? "met" : "not met";
+}
+
 struct orr_ratio orr_pool_ratio(const struct orr_pool *ours, const struct orr_pool *theirs, size_t slices,
                                 double fraction, struct orr_pool *scratch) {
   double ratio[RESAMPLES];

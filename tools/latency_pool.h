@@ -32,6 +32,12 @@ struct orr_ratio {
   double value, low, high; /* of the pools; 2.5 % and 97.5 % of the resampled ratios */
 };
 
+/* Fewer slices, resampled, do not show how much slices differ: one has an interval of no width. */
+enum { ORR_SLICES_ENOUGH = 20, ORR_SLICE_SECONDS_ENOUGH = 10 };
+
+/* Of a ratio of tails, in words: met when its interval reaches 1.1 or below; no verdict when it is wider than ±25 %, or of less than is enough. */
+const char *orr_ratio_verdict(const struct orr_ratio *ratio, size_t slices, double slice_s);
+
 /* percentile(ours) / percentile(theirs), both over all slices; slices are resampled in pairs. Deterministic. `scratch`: two pools. */
 struct orr_ratio orr_pool_ratio(const struct orr_pool *ours, const struct orr_pool *theirs, size_t slices,
                                 double fraction, struct orr_pool *scratch);

@@ -106,7 +106,7 @@ if [ -n "${SLICE_SECONDS:-}" ]; then
   wait
   emulators=
   judge bench
-  [ "$(grep -c '^ratio of p99.*: met' "$dir/bench")" -eq 2 ] || status=1
+  [ "${SLICE_SECONDS%%.*}" -lt 10 ] || [ "$(grep -c '^ratio of p99.*: met' "$dir/bench")" -eq 2 ] || status=1
 fi
 # an emulator of several processors on a machine that is busy may stand still: then once more
 for job in older features; do

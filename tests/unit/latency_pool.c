@@ -1,6 +1,7 @@
 /* Pools of latencies against what they must say for samples known exactly. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,6 +121,17 @@ static void slices_in_ns_know_their_percentiles_and_ratios(void **state) {
   free_histograms(theirs);
 }
 
+static void a_verdict_takes_slices_enough_and_a_narrow_interval(void **state) {
+  (void)state;
+  const struct orr_ratio good = {1.0, 0.9, 1.1}, wide = {1.0, 0.7, 1.3}, bad = {1.3, 1.2, 1.4}, none = {0, 0, 0};
+  assert_string_equal(orr_ratio_verdict(&good, 20, 10), "met");
+  assert_string_equal(orr_ratio_verdict(&bad, 20, 10), "not met");
+  assert_non_null(strstr(orr_ratio_verdict(&wide, 20, 10), "no verdict"));
+  assert_non_null(strstr(orr_ratio_verdict(&none, 20, 10), "no verdict"));
+  assert_non_null(strstr(orr_ratio_verdict(&good, 19, 10), "no verdict"));
+  assert_non_null(strstr(orr_ratio_verdict(&good, 20, 9.9), "no verdict"));
+}
+
 /* A clock that counts in steps of 10 ns: the median moves with the share of the samples, not in steps. */
 static void samples_of_a_coarse_clock_are_spread_over_its_steps(void **state) {
   (void)state;
@@ -140,6 +152,7 @@ int main(void) {
       cmocka_unit_test(pools_of_twice_the_latency_have_the_ratio_two_inside_their_interval),
       cmocka_unit_test(slices_that_differ_widen_the_interval),
       cmocka_unit_test(slices_in_ns_know_their_percentiles_and_ratios),
+      cmocka_unit_test(a_verdict_takes_slices_enough_and_a_narrow_interval),
       cmocka_unit_test(samples_of_a_coarse_clock_are_spread_over_its_steps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
