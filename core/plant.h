@@ -133,6 +133,10 @@ enum orr_status orr_plant_state_put(struct orr_plant *plant, const uint64_t *wor
 /* [init] What two plants must share to exchange states: layout of the state, channels. */
 uint64_t orr_plant_layout_hash(const struct orr_plant *plant);
 
+/* [rt] What the integration calls at each evaluation: commands to driven hinges, and every device in turn. Of plant.c, for plant_layout.c. */
+void orr_plant_act(struct orr_drive *drive, struct orr_workspace *ws, const struct orr_evaluation_point *point,
+                   double *force, double *given);
+
 /* ---- truth.c -------------------------------------------------------------------------------------------------------- */
 
 /* [init] Declares the truth of every body and node; fills `truths` unless NULL, with nodes counted in their body; returns their
