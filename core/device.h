@@ -161,8 +161,22 @@ static inline double orr_device_command(const struct orr_device *device, const s
 
 /* ---- what several kinds share: core/device.c ---------------------------------------------------------------------- */
 
+/* A value with normal noise of standard deviation `sigma`, the `draw`-th of its device and frame; 0: none. [rt] */
+double orr_device_noisy(double value, double sigma, const struct orr_device *device, const struct orr_sensing *now,
+                        uint64_t draw);
+
 /* A measurement's last step: rounded to steps of `quantum` (0: not), then kept within ±`limit` (0: no limit). [any] */
 double orr_device_quantise(double value, double quantum, double limit);
+
+/* Three sensors in the axes of a node, of a vector x in them:
+ *   y = sat(quant((1 + diag s)(1 − m̃) x + b₀ + b + N/√T n))
+ * with the scale errors s, the misalignment m (a small rotation of the case against the node), the constant bias b₀, a drift b that the caller
+ * brings, and the random walk N at the sample interval T. out: the three, then 1 where one of them is out of range. [rt] */
+struct orr_triad {
+  double random_walk, bias[3], scale[3], misalignment[3], quantum, range;
+};
+void orr_triad_sense(const struct orr_triad *triad, orr_vec3 x, const double drift[3], const struct orr_device *device,
+                     const struct orr_sensing *now, double out[4]);
 
 /* Coulomb friction with the Stribeck peak, and viscous: torque against a speed, smooth through rest over `speed`.
  *   −[c + (s − c) exp(−(v/v_s)²)] tanh(v/speed) − b v                                                      [any] */

@@ -1,20 +1,11 @@
-/* Three accelerometers in the axes of a node, flexible or not. They feel the node's acceleration less gravity:
- *
- *   y = sat(quant((1 + diag s)(1 − m̃) a + b₀ + N/√T n))
- *
- * with the scale errors s, the misalignment m, the bias b₀ and the velocity random walk N at the sample interval T.
- */
+/* Three accelerometers in the axes of a node, flexible or not: struct orr_triad of the node's acceleration less gravity. */
 #include "core/device.h"
 #include "core/kinematics.h"
 
-struct params {
-  double velocity_random_walk, bias[3], scale[3], misalignment[3], quantum, range;
-};
-
-#define PARAM(member) .offset = offsetof(struct params, member)
+#define PARAM(member) .offset = offsetof(struct orr_triad, member)
 
 static const struct orr_param table[] = {
-    {.name = "noise.velocity_random_walk", .unit = "m/s/sqrt(s)", .high = HUGE_VAL, PARAM(velocity_random_walk)},
+    {.name = "noise.velocity_random_walk", .unit = "m/s/sqrt(s)", .high = HUGE_VAL, PARAM(random_walk)},
     {.name = "bias", .type = ORR_PARAM_VECTOR, .unit = "m/s^2", PARAM(bias)},
     {.name = "scale", .type = ORR_PARAM_VECTOR, .unit = "", PARAM(scale)},
     {.name = "misalignment", .type = ORR_PARAM_VECTOR, .unit = "rad", PARAM(misalignment)},
@@ -28,19 +19,8 @@ static const struct orr_device_channel channels[] = {
 };
 
 static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
-  const struct params *p = device->params;
   orr_vec3 a = orr_node_acceleration(now->model, now->ws, device->node).v;
-  double felt[3];
-  v3_to(felt, v3_sub(a, v3_cross(v3_from(p->misalignment), a)));
-  out[3] = 0;
-  for (int i = 0; i < 3; i++) {
-    double y = (1 + p->scale[i]) * felt[i] + p->bias[i];
-    if (p->velocity_random_walk > 0)
-      y += p->velocity_random_walk / sqrt(device->period_s) * orr_noise_normal(device->noise, now->frame, (uint64_t)i);
-    out[i] = orr_device_quantise(y, p->quantum, p->range);
-    if (p->range > 0 && fabs(y) > p->range)
-      out[3] = 1;
-  }
+  orr_triad_sense(device->params, a, (const double[3]){0}, device, now, out);
 }
 
 const struct orr_device_kind orr_accelerometer = {
@@ -49,7 +29,7 @@ const struct orr_device_kind orr_accelerometer = {
     .host = ORR_ON_NODE,
     .params = table,
     .param_count = sizeof table / sizeof *table,
-    .param_bytes = sizeof(struct params),
+    .param_bytes = sizeof(struct orr_triad),
     .channels = channels,
     .channel_count = sizeof channels / sizeof *channels,
     .needs_acceleration = true,

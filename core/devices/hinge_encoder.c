@@ -19,9 +19,7 @@ static const struct orr_device_channel channels[] = {
 
 static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
   const struct params *p = device->params;
-  double y = now->ws->q[device->q] + p->offset;
-  if (p->noise > 0)
-    y += p->noise * orr_noise_normal(device->noise, now->frame, 0);
+  double y = orr_device_noisy(now->ws->q[device->q] + p->offset, p->noise, device, now, 0);
   out[0] = orr_device_quantise(y, p->quantum, 0);
 }
 

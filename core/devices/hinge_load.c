@@ -24,12 +24,9 @@ static const struct orr_device_channel channels[] = {
 static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
   const struct params *p = device->params;
   sp_to(out, orr_hinge_force(now->model, now->ws, device->body));
-  for (int i = 0; i < 6; i++) {
-    double sigma = i < 3 ? p->moment_noise : p->force_noise;
-    out[i] *= 1 + p->scale;
-    if (sigma > 0)
-      out[i] += sigma * orr_noise_normal(device->noise, now->frame, (uint64_t)i);
-  }
+  for (int i = 0; i < 6; i++)
+    out[i] =
+        orr_device_noisy((1 + p->scale) * out[i], i < 3 ? p->moment_noise : p->force_noise, device, now, (uint64_t)i);
 }
 
 const struct orr_device_kind orr_hinge_load = {

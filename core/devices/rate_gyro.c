@@ -1,18 +1,12 @@
-/* Three rate gyros in the axes of a node:
- *
- *   y = sat(quant((1 + diag s)(1 − m̃) ω + b₀ + b + N/√T n))
- *
- * with the scale errors s, the misalignment m (a small rotation of the case against the node), the constant bias b₀, the angle random
- * walk N at the sample interval T, and the drift b: a first-order Gauss-Markov process of correlation time τ. The bias instability B is
- * the top of that drift's Allan deviation, which stands at 1.89 τ and is 0.6174 times the drift's standard deviation.
+/* Three rate gyros in the axes of a node: struct orr_triad of ω, with a drift that is a first-order Gauss-Markov process of correlation time τ.
+ * The bias instability B is the top of that drift's Allan deviation, which stands at 1.89 τ and is 0.6174 times its standard deviation.
  */
 #include "core/device.h"
 #include "core/kinematics.h"
 
 struct params {
-  double angle_random_walk, bias_instability, bias_time;
-  double bias[3], scale[3], misalignment[3];
-  double quantum, range;
+  struct orr_triad triad;
+  double bias_instability, bias_time;
 };
 
 struct state {
@@ -25,14 +19,14 @@ static const double ALLAN_TOP = 0.6174;
 #define PARAM(member) .offset = offsetof(struct params, member)
 
 static const struct orr_param table[] = {
-    {.name = "noise.angle_random_walk", .unit = "rad/sqrt(s)", .high = HUGE_VAL, PARAM(angle_random_walk)},
+    {.name = "noise.angle_random_walk", .unit = "rad/sqrt(s)", .high = HUGE_VAL, PARAM(triad.random_walk)},
     {.name = "noise.bias_instability", .unit = "rad/s", .high = HUGE_VAL, PARAM(bias_instability)},
     {.name = "noise.bias_time", .unit = "s", .open = true, .high = HUGE_VAL, .fallback = 300, PARAM(bias_time)},
-    {.name = "bias", .type = ORR_PARAM_VECTOR, .unit = "rad/s", PARAM(bias)},
-    {.name = "scale", .type = ORR_PARAM_VECTOR, .unit = "", PARAM(scale)},
-    {.name = "misalignment", .type = ORR_PARAM_VECTOR, .unit = "rad", PARAM(misalignment)},
-    {.name = "quantisation", .unit = "rad/s", .high = HUGE_VAL, PARAM(quantum)},
-    {.name = "range", .unit = "rad/s", .high = HUGE_VAL, PARAM(range)},
+    {.name = "bias", .type = ORR_PARAM_VECTOR, .unit = "rad/s", PARAM(triad.bias)},
+    {.name = "scale", .type = ORR_PARAM_VECTOR, .unit = "", PARAM(triad.scale)},
+    {.name = "misalignment", .type = ORR_PARAM_VECTOR, .unit = "rad", PARAM(triad.misalignment)},
+    {.name = "quantisation", .unit = "rad/s", .high = HUGE_VAL, PARAM(triad.quantum)},
+    {.name = "range", .unit = "rad/s", .high = HUGE_VAL, PARAM(triad.range)},
 };
 
 static const struct orr_device_channel channels[] = {
@@ -61,19 +55,8 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
   const struct state *s = device->state;
   struct orr_node_state node;
   orr_node_query(now->model, now->ws, device->node, &node);
-  orr_vec3 omega = m3_apply_t(node.attitude, node.omega), tilt = v3_from(p->misalignment);
-  double rate[3];
-  v3_to(rate, v3_sub(omega, v3_cross(tilt, omega)));
   drift(device, now->frame);
-  out[3] = 0;
-  for (int i = 0; i < 3; i++) {
-    double y = (1 + p->scale[i]) * rate[i] + p->bias[i] + s->drift[i];
-    if (p->angle_random_walk > 0)
-      y += p->angle_random_walk / sqrt(device->period_s) * orr_noise_normal(device->noise, now->frame, (uint64_t)i);
-    out[i] = orr_device_quantise(y, p->quantum, p->range);
-    if (p->range > 0 && fabs(y) > p->range)
-      out[3] = 1;
-  }
+  orr_triad_sense(&p->triad, m3_apply_t(node.attitude, node.omega), s->drift, device, now, out);
 }
 
 const struct orr_device_kind orr_rate_gyro = {

@@ -124,11 +124,7 @@ static void apply(const struct orr_device *device, const struct orr_acting *now)
 static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
   const struct params *p = device->params;
   double speed = now->ws->rotor_speed[device->rotor];
-  if (p->tachometer_noise > 0)
-    out[0] = speed + p->tachometer_noise * orr_noise_normal(device->noise, now->frame, 0);
-  else
-    out[0] = speed;
-  out[0] = orr_device_quantise(out[0], p->tachometer_quantum, 0);
+  out[0] = orr_device_quantise(orr_device_noisy(speed, p->tachometer_noise, device, now, 0), p->tachometer_quantum, 0);
   out[1] = orr_friction_torque(&p->friction, speed);
 }
 

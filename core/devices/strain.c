@@ -33,10 +33,6 @@ static const struct orr_device_channel channels[] = {
     {.name = "rotation", .unit = "rad", .count = 3, .elements = orr_channel_xyz, .present = is_nodal},
 };
 
-static double noise(const struct orr_device *device, const struct orr_sensing *now, double sigma, int draw) {
-  return sigma > 0 ? sigma * orr_noise_normal(device->noise, now->frame, (uint64_t)draw) : 0;
-}
-
 static void sense_nodal(const struct orr_device *device, const struct orr_sensing *now, double *out) {
   const struct orr_node *node = &now->model->nodes[device->node];
   orr_mat3 to_body = now->model->links[node->link].c;
@@ -54,12 +50,12 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
   const struct orr_link *link = &now->model->links[now->model->link_of_body[device->body]];
   if (p->mode == MODAL) {
     for (int r = 0; r < device->width; r++)
-      out[r] = now->ws->q[link->q + r] + noise(device, now, p->amplitude_noise, r);
+      out[r] = orr_device_noisy(now->ws->q[link->q + r], p->amplitude_noise, device, now, (uint64_t)r);
     return;
   }
   sense_nodal(device, now, out);
   for (int i = 0; i < 6; i++)
-    out[i] += noise(device, now, i < 3 ? p->displacement_noise : p->rotation_noise, i);
+    out[i] = orr_device_noisy(out[i], i < 3 ? p->displacement_noise : p->rotation_noise, device, now, (uint64_t)i);
 }
 
 const struct orr_device_kind orr_strain = {
