@@ -111,7 +111,8 @@ static void each_way_of_waiting_takes_frames_in_turn(void **state) {
       struct orr_client c;
       open_known(&c, &r);
       for (uint64_t frame = 0; frame < 300; frame += 10) {
-        fly(&r);
+        for (int i = 0; frame % 30 == 0 && i < 3; i++)
+          fly(&r);
         assert_int_equal(orr_client_wait(&c, ways[way], 5000), 1);
         assert_int_equal(c.frame.number, frame);
         assert_int_equal(orr_client_send(&c), 0);
