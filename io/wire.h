@@ -20,6 +20,10 @@
  *
  * Each area has one writer. A slot is a seqlock: a sequence (odd while it is written), then 8-byte words moved with relaxed atomics,
  * so that a torn copy is noticed and harmless. There is no lock, and no side waits for the other but by its own choice.
+ *
+ * Telemetry has one writer whatever happens: a run holds the lock on its segment, and one thread of it publishes. Commands may have two for a
+ * moment: a peer that is replaced while it writes goes on to the end of its slot, and the newer may be in the same one, so that the sequence is
+ * even and the words are of both. Therefore a command carries a sum of its words, and telemetry does not.
  */
 #ifndef ORR_IO_WIRE_H
 #define ORR_IO_WIRE_H
@@ -31,10 +35,11 @@
 
 /* ---- shared memory ------------------------------------------------------------------------------------------------ */
 
-#define ORR_WIRE_MAGIC UINT64_C(0x314b4e494c52524f) /* "ORRLINK1" */
+#define ORR_WIRE_MAGIC      UINT64_C(0x314b4e494c52524f) /* "ORRLINK1" */
+#define ORR_WIRE_SUM_FACTOR UINT64_C(0x9e3779b97f4a7c15) /* odd: nothing is lost by it */
 enum {
   ORR_WIRE_BYTE_ORDER = 0x01020304,
-  ORR_WIRE_VERSION = 2,
+  ORR_WIRE_VERSION = 3,
   ORR_WIRE_SLOTS = 128, /* a power of two: at 1 kHz an eighth of a second may pass before a frame is lost */
   ORR_WIRE_PAYLOAD_MAX = 1 << 16,
 };
@@ -100,7 +105,14 @@ enum {
 
 /* Words of a slot after its sequence, before its payload. */
 enum { ORR_WIRE_OUT_FRAME, ORR_WIRE_OUT_TIME_NS, ORR_WIRE_OUT_ANSWERED, ORR_WIRE_OUT_FLAGS, ORR_WIRE_OUT_WORDS };
-enum { ORR_WIRE_IN_ANSWERS, ORR_WIRE_IN_LAYOUT, ORR_WIRE_IN_GENERATION, ORR_WIRE_IN_FLAGS, ORR_WIRE_IN_WORDS };
+enum {
+  ORR_WIRE_IN_ANSWERS,
+  ORR_WIRE_IN_LAYOUT,
+  ORR_WIRE_IN_GENERATION,
+  ORR_WIRE_IN_FLAGS,
+  ORR_WIRE_IN_SUM, /* orr_wire_command_sum of the four before it and the payload */
+  ORR_WIRE_IN_WORDS
+};
 
 /* No command has been applied yet: in place of the frame that the last one answered. */
 #define ORR_WIRE_NONE UINT64_MAX
@@ -158,6 +170,32 @@ static inline bool orr_wire_slot_read(const _Atomic uint64_t *slot, uint64_t *he
     payload[i] = atomic_load_explicit(&slot[1 + head_words + i], memory_order_relaxed);
   atomic_thread_fence(memory_order_acquire);
   return before && !(before & 1) && atomic_load_explicit(slot, memory_order_relaxed) == before;
+}
+
+/* Multiplying carries upwards only: without the shift a second number that changes its sign would undo the first. */
+static inline uint64_t orr_wire_mix(uint64_t sum, uint64_t word) {
+  sum = (sum ^ word) * ORR_WIRE_SUM_FACTOR;
+  return sum ^ sum >> 32;
+}
+
+/* [rt] The sum of a command. Four lanes, each from MAGIC on, for a chain of multiplications would take four times as long: head and payload
+ * are one list of words, of which word i is mixed into lane i mod 4; then the lanes one after the other into MAGIC. One word that differs
+ * always shows, more of them but for one case in about 2^64. No secret is in it: it tells accidents. O(words). */
+static inline uint64_t orr_wire_command_sum(const uint64_t head[ORR_WIRE_IN_WORDS], const uint64_t *payload,
+                                            size_t payload_words) {
+  enum { LANES = ORR_WIRE_IN_SUM };
+  uint64_t lanes[LANES], sum = ORR_WIRE_MAGIC;
+  for (size_t k = 0; k < LANES; k++)
+    lanes[k] = orr_wire_mix(ORR_WIRE_MAGIC, head[k]);
+  size_t i = 0;
+  for (; i + LANES <= payload_words; i += LANES)
+    for (size_t k = 0; k < LANES; k++)
+      lanes[k] = orr_wire_mix(lanes[k], payload[i + k]);
+  for (size_t k = 0; i + k < payload_words; k++)
+    lanes[k] = orr_wire_mix(lanes[k], payload[i + k]);
+  for (size_t k = 0; k < LANES; k++)
+    sum = orr_wire_mix(sum, lanes[k]);
+  return sum;
 }
 
 /* ---- UDP: CCSDS space packets -------------------------------------------------------------------------------------- *

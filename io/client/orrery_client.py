@@ -25,7 +25,7 @@ CHANNEL = struct.Struct("<4I3B5x2d")
 RUN_AT, PEER_AT, DIRECTORY_AT = 128, 192, 256
 DESCRIPTION_ID, COMMAND_FLAG = 0x0FFE, 0x1000
 COMMANDS, END, BEAT, DESCRIBE = range(4)
-VERSION = 2
+VERSION = 3
 ENDED = 4
 PAYLOAD_MAX, PACKET_MAX, PIECES_MAX, DESCRIPTION_MAX = 1 << 16, 8192, 64, 1 << 22
 PULSE_S = 0.1  # so often, while nothing comes, we say that we live and ask whether the run does
@@ -49,8 +49,27 @@ def _inside(at, size, whole):
     return at % 4 == 0 and at <= whole and size <= whole - at
 
 
-def _slot_bytes(payload):
-    return (8 * (5 + -(-payload // 8)) + 63) // 64 * 64
+def _slot_bytes(head_words, payload):
+    return (8 * (1 + head_words + -(-payload // 8)) + 63) // 64 * 64
+
+
+def _mix(words):
+    total = MAGIC
+    for word in words:
+        total = (total ^ word) * 0x9E3779B97F4A7C15 % 2**64
+        total ^= total >> 32
+    return total
+
+
+def command_sum(words):
+    """Of the words of a command, four of head and the payload, as io/wire.h has it: four lanes, and the lanes as one."""
+    return _mix(_mix(words[lane::4]) for lane in range(4))
+
+
+def slot_command(answers, layout_hash, generation, flags, payload):
+    """What stands in a slot after its sequence; the payload is filled up with zeros to whole words."""
+    whole = struct.pack("<4Q", answers, layout_hash, generation, flags) + payload + bytes(-len(payload) % 8)
+    return whole[:32] + struct.pack("<Q", command_sum(struct.unpack("<%dQ" % (len(whole) // 8), whole))) + whole[32:]
 
 
 def _header(memory):
@@ -68,8 +87,8 @@ def _sound(h, size):
 
 
 def _slots_sound(h):
-    return all(h[slot] == _slot_bytes(h[payload]) and h[at] % 64 == 0 and _inside(h[at], SLOTS * h[slot], h["bytes"])
-               for at, slot, payload in (("out_at", "out_slot", "telemetry_bytes"), ("in_at", "in_slot", "command_bytes")))
+    return all(h[slot] == _slot_bytes(head, h[payload]) and h[at] % 64 == 0 and _inside(h[at], SLOTS * h[slot], h["bytes"])
+               for at, slot, head, payload in (("out_at", "out_slot", 4, "telemetry_bytes"), ("in_at", "in_slot", 5, "command_bytes")))
 
 
 def _channel_sound(row, h):
@@ -224,11 +243,10 @@ class SharedMemory(Link):
     def _send(self, end):
         self.sent = (self.sent + 1) % 2**32
         at = self.header["in_at"] + self.header["in_slot"] * (self.sent % SLOTS)
+        command = slot_command(self.frame, self.header["layout_hash"], self.generation, VERSION << 32 | int(end), bytes(self.command))
         sequence = self.words[at // 8] | 1
         self.words[at // 8] = sequence
-        flags = VERSION << 32 | int(end)
-        struct.pack_into("<4Q", self.memory, at + 8, self.frame, self.header["layout_hash"], self.generation, flags)
-        self.memory[at + 40 : at + 40 + len(self.command)] = bytes(self.command)
+        self.memory[at + 8 : at + 8 + len(command)] = command
         self.words[at // 8] = (sequence + 1) % 2**64
         self.beat()
         self.halves[PEER_AT // 4] = self.sent  # an executive that sleeps looks again by itself

@@ -131,10 +131,12 @@ int orr_client_shm_send(struct orr_client *c, uint64_t flags) {
   if (displaced(c))
     return -EOWNERDEAD;
   uint32_t number = ++c->sent;
-  const uint64_t head[ORR_WIRE_IN_WORDS] = {c->frame.number, c->header.layout_hash, c->generation,
-                                            flags | (uint64_t)ORR_WIRE_VERSION << ORR_WIRE_IN_VERSION_AT};
+  size_t words = orr_wire_words(c->header.command_bytes);
+  uint64_t head[ORR_WIRE_IN_WORDS] = {c->frame.number, c->header.layout_hash, c->generation,
+                                      flags | (uint64_t)ORR_WIRE_VERSION << ORR_WIRE_IN_VERSION_AT};
+  head[ORR_WIRE_IN_SUM] = orr_wire_command_sum(head, c->command, words);
   orr_wire_slot_write(slot(c, c->header.in_at, c->header.in_slot_bytes, number), head, ORR_WIRE_IN_WORDS, c->command,
-                      orr_wire_words(c->header.command_bytes));
+                      words);
   atomic_store(&c->peer->commanded, number);
   orr_client_shm_beat(c);
   if (atomic_load(&c->run->waits))

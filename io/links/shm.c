@@ -59,21 +59,35 @@ void orr_shm_await(struct orr_shm *shm, uint32_t back) {
   atomic_store_explicit(&shm->run->awaited, shm->published - back, memory_order_release);
 }
 
+/* A copy that is whole by its sequence and not by its sum was left there by two that wrote at a time. What is of another generation or version
+ * is refused as that, with whatever sum. */
+static enum orr_refusal judge(const struct orr_shm *shm, const struct orr_rules *rules, const uint64_t *head,
+                              uint32_t number) {
+  bool end = head[ORR_WIRE_IN_FLAGS] & ORR_WIRE_IN_END;
+  if (head[ORR_WIRE_IN_GENERATION] != shm->generation)
+    return ORR_REFUSAL_FOREIGN;
+  if (head[ORR_WIRE_IN_FLAGS] >> ORR_WIRE_IN_VERSION_AT != ORR_WIRE_VERSION)
+    return ORR_REFUSAL_VERSION;
+  if (head[ORR_WIRE_IN_SUM] != orr_wire_command_sum(head, shm->payload, orr_wire_words(shm->layout->commands.bytes)))
+    return ORR_REFUSAL_MALFORMED;
+  if (head[ORR_WIRE_IN_LAYOUT] != shm->layout->hash)
+    return ORR_REFUSAL_LAYOUT;
+  if (!end && head[ORR_WIRE_IN_ANSWERS] == (uint64_t)rules->published && (int32_t)(shm->before - number) >= 0)
+    return ORR_REFUSAL_MALFORMED;
+  return ORR_REFUSAL_NONE;
+}
+
+/* False when the copy is torn, which by itself is nobody's fault. */
 static bool take_one(struct orr_shm *shm, struct orr_rules *rules, uint32_t number, bool *end) {
   uint64_t head[ORR_WIRE_IN_WORDS];
   if (!orr_wire_slot_read(slot(shm->in, shm->in_slot_bytes, number), head, ORR_WIRE_IN_WORDS, shm->payload,
                           orr_wire_words(shm->layout->commands.bytes)))
     return false;
-  if (head[ORR_WIRE_IN_GENERATION] != shm->generation)
-    orr_rules_refuse(rules, ORR_REFUSAL_FOREIGN);
-  else if (head[ORR_WIRE_IN_FLAGS] >> ORR_WIRE_IN_VERSION_AT != ORR_WIRE_VERSION)
-    orr_rules_refuse(rules, ORR_REFUSAL_VERSION);
-  else if (head[ORR_WIRE_IN_LAYOUT] != shm->layout->hash)
-    orr_rules_refuse(rules, ORR_REFUSAL_LAYOUT);
+  enum orr_refusal refusal = judge(shm, rules, head, number);
+  if (refusal != ORR_REFUSAL_NONE)
+    orr_rules_refuse(rules, refusal);
   else if (head[ORR_WIRE_IN_FLAGS] & ORR_WIRE_IN_END)
     *end = true;
-  else if (head[ORR_WIRE_IN_ANSWERS] == (uint64_t)rules->published && (int32_t)(shm->before - number) >= 0)
-    orr_rules_refuse(rules, ORR_REFUSAL_MALFORMED);
   else
     orr_rules_offer(rules, head[ORR_WIRE_IN_ANSWERS], shm->payload);
   return true;

@@ -4,7 +4,7 @@
  * The first byte is the shape, as orr_link_rig_init takes it, but never large: slots know no pieces. Then steps; what:
  *   0 bytes written: two bytes of place in what the peer may write, then the bytes       1 the next frame
  *   2 the newest frame answered by a peer that is right, with the bytes as payload
- *   3 the same, but the first five bytes change answers, generation, layout, flags and sequence of it
+ *   3 the same, but the first five bytes change answers, generation, layout and flags of it, and its sequence or (from 128 on) its sum
  *   4 a peer comes       5 commands are taken and latched       6 the link waits for nothing, and looks what the peer does
  * Nothing crashes or hangs, what is the executive's stays as it wrote it, and the plant's numbers stay values of their channels.
  */
@@ -53,6 +53,7 @@ static void next_frame(struct rig *r) {
 static void write_command(struct rig *r, const struct orr_step *s, bool right) {
   struct orr_step rest = *s;
   uint64_t payload[ORR_RIG_WORDS] = {0};
+  size_t words = orr_wire_words(r->link.layout.commands.bytes);
   uint64_t head[ORR_WIRE_IN_WORDS] = {r->link.rules.published > 0 ? (uint64_t)r->link.rules.published : 0,
                                       r->link.layout.hash, atomic_load(&r->shm.peer->generation),
                                       (uint64_t)ORR_WIRE_VERSION << ORR_WIRE_IN_VERSION_AT};
@@ -68,8 +69,11 @@ static void write_command(struct rig *r, const struct orr_step *s, bool right) {
     rest = (struct orr_step){s->what, s->bytes + skipped, s->size - skipped};
   }
   memcpy(payload, rest.bytes, rest.size);
-  orr_wire_slot_write(slot, head, ORR_WIRE_IN_WORDS, payload, orr_wire_words(r->link.layout.commands.bytes));
-  if (!right && orr_step_byte(s, 4))
+  head[ORR_WIRE_IN_SUM] = orr_wire_command_sum(head, payload, words);
+  if (!right && orr_step_byte(s, 4) >= 128)
+    head[ORR_WIRE_IN_SUM] ^= orr_step_byte(s, 4);
+  orr_wire_slot_write(slot, head, ORR_WIRE_IN_WORDS, payload, words);
+  if (!right && orr_step_byte(s, 4) % 128)
     atomic_fetch_add(slot, 1); /* torn */
   atomic_store(&r->shm.peer->commanded, number);
 }

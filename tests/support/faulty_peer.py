@@ -46,9 +46,11 @@ class Faulty:
             self.put(bytes(packet))
             return bytes(packet)
         flags = orrery_client.VERSION + version << 32
-        words = struct.pack("<4Q", answers, h["layout_hash"] ^ layout, link.generation - generation, flags) + payload
-        self.put(words)
-        return words
+        command = orrery_client.slot_command(answers, h["layout_hash"] ^ layout, link.generation - generation, flags, payload)
+        if spoil:
+            command = command[:32] + bytes((command[32] ^ 1,)) + command[33:]
+        self.put(command)
+        return command
 
     def put(self, raw):
         link = self.link

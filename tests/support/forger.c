@@ -19,9 +19,11 @@ static _Atomic uint64_t *slot(const struct orr_client *c, uint32_t number) {
 
 static void forge_shm(struct orr_client *c, const struct orr_forgery *f) {
   uint64_t version = ORR_WIRE_VERSION + (f->other_version ? 1u : 0u);
-  const uint64_t head[ORR_WIRE_IN_WORDS] = {f->answers, c->header.layout_hash ^ (f->other_layout ? 1u : 0u),
-                                            c->generation - f->generations_ago, version << ORR_WIRE_IN_VERSION_AT};
-  orr_wire_slot_write(slot(c, ++c->sent), head, ORR_WIRE_IN_WORDS, c->command, orr_wire_words(c->header.command_bytes));
+  size_t words = orr_wire_words(c->header.command_bytes);
+  uint64_t head[ORR_WIRE_IN_WORDS] = {f->answers, c->header.layout_hash ^ (f->other_layout ? 1u : 0u),
+                                      c->generation - f->generations_ago, version << ORR_WIRE_IN_VERSION_AT};
+  head[ORR_WIRE_IN_SUM] = orr_wire_command_sum(head, c->command, words) ^ (f->bad_sum ? 1u : 0u);
+  orr_wire_slot_write(slot(c, ++c->sent), head, ORR_WIRE_IN_WORDS, c->command, words);
   atomic_store(&c->peer->commanded, c->sent);
 }
 

@@ -10,8 +10,8 @@
 struct orr_forgery {
   uint64_t answers;
   uint32_t generations_ago;
-  bool other_layout, other_version;
-  bool other_id, bad_sum; /* UDP only */
+  bool other_layout, other_version, bad_sum;
+  bool other_id; /* UDP only */
 };
 
 /* The newest command of a link, byte for byte. */

@@ -179,20 +179,17 @@ enum fault {
   OLD,
   NEVER_OUT,
   FORMER_PEER,
+  WRONG_SUM,
   COPY,
   FAULTS
 };
 
 static const enum orr_refusal verdicts[FAULTS] = {
-    [NOT_A_NUMBER] = ORR_REFUSAL_NOT_FINITE,
-    [INFINITE] = ORR_REFUSAL_NOT_FINITE,
-    [BEYOND_RANGE] = ORR_REFUSAL_OUT_OF_RANGE,
-    [OTHER_LAYOUT] = ORR_REFUSAL_LAYOUT,
-    [OTHER_VERSION] = ORR_REFUSAL_VERSION,
-    [OLD] = ORR_REFUSAL_STALE,
-    [NEVER_OUT] = ORR_REFUSAL_MALFORMED,
-    [FORMER_PEER] = ORR_REFUSAL_FOREIGN,
-    [COPY] = ORR_REFUSAL_DUPLICATE,
+    [NOT_A_NUMBER] = ORR_REFUSAL_NOT_FINITE,   [INFINITE] = ORR_REFUSAL_NOT_FINITE,
+    [BEYOND_RANGE] = ORR_REFUSAL_OUT_OF_RANGE, [OTHER_LAYOUT] = ORR_REFUSAL_LAYOUT,
+    [OTHER_VERSION] = ORR_REFUSAL_VERSION,     [OLD] = ORR_REFUSAL_STALE,
+    [NEVER_OUT] = ORR_REFUSAL_MALFORMED,       [FORMER_PEER] = ORR_REFUSAL_FOREIGN,
+    [WRONG_SUM] = ORR_REFUSAL_MALFORMED,       [COPY] = ORR_REFUSAL_DUPLICATE,
 };
 
 /* Frame `now` is out; the answers to now - DIVISOR and before are applied or will be at once. */
@@ -224,6 +221,9 @@ static void commit_fault(struct peer *p, enum fault fault, uint64_t now) {
     break;
   case FORMER_PEER:
     f.generations_ago = 1;
+    break;
+  case WRONG_SUM:
+    f.bad_sum = true;
     break;
   default: /* COPY */
     orr_forge_again(&p->forger);
