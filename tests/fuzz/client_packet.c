@@ -115,6 +115,7 @@ int close(int fd) { return fd == WIRE ? 0 : (int)syscall(SYS_close, fd); }
 static void look(struct rig *r, double value) {
   int status = orr_client_wait(&r->client, ORR_CLIENT_POLL, 0);
   orr_must(status == 0 || status == 1 || status == -EPIPE || status == -ECONNRESET);
+  orr_must(orr_client_why(status)[0]);
   if (status != 1)
     return;
   orr_must(r->client.missed <= r->client.newest);

@@ -86,6 +86,7 @@ static void enter(struct rig *r) {
 static void fly(struct rig *r, const struct orr_step *s) {
   int status = orr_client_wait(&r->client, ORR_CLIENT_POLL, 0);
   orr_must(status == 0 || status == 1 || status == -EPIPE || status == -EOWNERDEAD);
+  orr_must(orr_client_why(status)[0]);
   orr_client_visit(&r->client, (int8_t)orr_step_byte(s, 0) / 64.);
   status = s->what % STEPS == 4 ? orr_client_end(&r->client) : orr_client_send(&r->client);
   orr_must(status == 0 || status == -EAGAIN || status == -EPIPE || status == -EOWNERDEAD);
