@@ -2,7 +2,7 @@
 #
 # Sources are found by folder, so a new file needs no line here:
 #   core/ rt/ io/   one archive each     io/client/   an archive of its own (the flight software's side)
-#   tools/*.c       the orrery command   tools/fsw/, io/client/echo.c   programs of their own
+#   tools/          the orrery command   tools/fsw/, io/client/echo.c   programs of their own
 #   tests/unit, tests/timing, tests/bench, tests/fuzz   one program per file, all with tests/support
 # Variables: CC=clang  ARCH=native  DEBUG=1  SANITIZE=1  V=1 (show the commands); each mix has its own folder,
 # build/<variant>, and build/orrery is the release build.
@@ -44,7 +44,7 @@ ECHO := io/client/echo.c
 CLIENT := $(filter-out $(ECHO),$(wildcard io/client/*.c))
 IO := $(filter-out $(CLIENT) $(ECHO),$(wildcard io/*.c io/*/*.c))
 # The control law of the sample flight software is linked in, too.
-TOOLS := $(filter-out tools/main.c,$(wildcard tools/*.c)) $(filter-out tools/fsw/main.c,$(wildcard tools/fsw/*.c))
+TOOLS := $(filter-out tools/main.c tools/fsw/main.c,$(wildcard tools/*.c tools/*/*.c))
 FSW := $(wildcard tools/fsw/*.c)
 SUPPORT := $(wildcard tests/support/*.c)
 UNIT := $(wildcard tests/unit/*.c)

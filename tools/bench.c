@@ -1,5 +1,5 @@
 /* `orrery bench`: measures this build on this machine. */
-#include "tools/bench.h"
+#include "tools/bench/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>

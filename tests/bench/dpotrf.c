@@ -10,8 +10,8 @@
 
 #include "core/composite.h"
 #include "core/kinematics.h"
-#include "tools/bench.h"
-#include "tools/bench_models.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/models.h"
 #include "tools/compiled.h"
 
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t length);

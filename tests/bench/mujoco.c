@@ -13,8 +13,8 @@
 
 #include "core/forward.h"
 #include "core/kinematics.h"
-#include "tools/bench.h"
-#include "tools/bench_models.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/models.h"
 #include "tools/compiled.h"
 
 enum { SAMPLES = 300, SAMPLE_EVALUATIONS = 160 };

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tools/latency_pool.h"
+#include "tools/bench/latency_pool.h"
 
 static struct orr_pool *make(size_t count) { return test_calloc(count, sizeof(struct orr_pool)); }
 

@@ -6,8 +6,8 @@
 #include "core/composite.h"
 #include "core/forward.h"
 #include "core/kinematics.h"
-#include "tools/bench.h"
-#include "tools/bench_models.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/models.h"
 #include "tools/commands.h"
 #include "tools/compiled.h"
 

@@ -1,7 +1,7 @@
 /* Latencies in whole microseconds, as cyclictest counts them, pooled over slices of a run, and the ratio of two such pools with an interval
  * from resampling slices. The same for histograms in ns, a pointer per slice. */
-#ifndef ORR_TOOLS_LATENCY_POOL_H
-#define ORR_TOOLS_LATENCY_POOL_H
+#ifndef ORR_TOOLS_BENCH_LATENCY_POOL_H
+#define ORR_TOOLS_BENCH_LATENCY_POOL_H
 
 #include <stddef.h>
 #include <stdint.h>

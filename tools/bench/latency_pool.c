@@ -1,4 +1,4 @@
-#include "tools/latency_pool.h"
+#include "tools/bench/latency_pool.h"
 
 #include <math.h>
 #include <stdatomic.h>

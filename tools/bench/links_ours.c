@@ -11,7 +11,7 @@
 #include "io/links/port.h"
 #include "io/links/relay.h"
 #include "rt/clock.h"
-#include "tools/bench_links.h"
+#include "tools/bench/links.h"
 
 enum { CHANNELS = 2, OPEN_MS = 5000 };
 

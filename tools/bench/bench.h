@@ -1,6 +1,6 @@
-/* The benches of `orrery bench`, a file each: tools/bench_<name>.c. [init] */
-#ifndef ORR_TOOLS_BENCH_H
-#define ORR_TOOLS_BENCH_H
+/* The benches of `orrery bench`, a file each: tools/bench/<name>.c. [init] */
+#ifndef ORR_TOOLS_BENCH_BENCH_H
+#define ORR_TOOLS_BENCH_BENCH_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -16,8 +16,8 @@
 #include "rt/clock.h"
 #include "rt/environment.h"
 #include "rt/executive.h"
-#include "tools/bench.h"
-#include "tools/bench_rt_slice.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/rt_slice.h"
 #include "tools/commands.h"
 #include "tools/timing_report.h"
 

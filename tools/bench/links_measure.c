@@ -9,7 +9,7 @@
 
 #include "rt/clock.h"
 #include "rt/executive.h"
-#include "tools/bench_links.h"
+#include "tools/bench/links.h"
 
 enum { WARM_UP = 200, SILENT_MAX = 10, FIRST_FRAMES = 10, START_NS = 20 * ORR_NS_PER_MS };
 

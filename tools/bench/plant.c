@@ -7,7 +7,7 @@
 #include "core/forward.h"
 #include "core/kinematics.h"
 #include "rt/denormals.h"
-#include "tools/bench.h"
+#include "tools/bench/bench.h"
 #include "tools/commands.h"
 #include "tools/compiled.h"
 #include "tools/controller.h"

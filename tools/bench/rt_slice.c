@@ -1,4 +1,4 @@
-#include "tools/bench_rt_slice.h"
+#include "tools/bench/rt_slice.h"
 
 #include <spawn.h>
 #include <stdio.h>

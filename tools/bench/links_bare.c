@@ -17,7 +17,7 @@
 
 #include "rt/ring.h"
 #include "rt/seqlock.h"
-#include "tools/bench_links.h"
+#include "tools/bench/links.h"
 
 /* Frame and tick, or the frame answered, then the numbers. */
 enum { HEAD = 4, OUT_WORDS = HEAD + ORR_LINKS_OUT, IN_WORDS = HEAD + ORR_LINKS_IN };

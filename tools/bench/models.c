@@ -1,4 +1,4 @@
-#include "tools/bench_models.h"
+#include "tools/bench/models.h"
 
 #include <math.h>
 #include <stdio.h>

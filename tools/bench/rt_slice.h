@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tools/latency_pool.h"
+#include "tools/bench/latency_pool.h"
 
 struct orr_slice_conditions {
   int core, priority;

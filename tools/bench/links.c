@@ -16,10 +16,10 @@
 
 #include "rt/environment.h"
 #include "rt/executive.h"
-#include "tools/bench.h"
-#include "tools/bench_links.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/latency_pool.h"
+#include "tools/bench/links.h"
 #include "tools/commands.h"
-#include "tools/latency_pool.h"
 #include "tools/timing_report.h"
 
 enum { TRANSPORTS = 2, SIDES = 2, FRACTIONS = 3, SLICES_MAX = 1000 };

@@ -10,7 +10,7 @@
 #include "core/closed.h"
 #include "core/forward.h"
 #include "core/kinematics.h"
-#include "tools/bench.h"
+#include "tools/bench/bench.h"
 #include "tools/commands.h"
 #include "tools/compiled.h"
 
