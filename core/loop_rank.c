@@ -54,6 +54,7 @@ static bool loads_hinge(const struct orr_loops *l, const double *v, int k) {
         }
       }
   }
+  moments += forces * l->size; /* of a force through the hinge's point only the rounding of its arm is left */
   return remains(v3_norm(sum.w), moments) || remains(v3_norm(sum.v), forces);
 }
 
@@ -77,10 +78,13 @@ void orr_loops_undetermined(const struct orr_loops *l, bool *multipliers, bool *
     orr_pivot_null(&l->judge, n, v);
     for (int r = 0; r < l->row_count; r++)
       terms += fabs(v[r]) * l->g.gross[r];
-    /* an equation without anything in it (terms 0) is open by itself */
-    for (int r = 0; r < l->row_count; r++)
-      if (v[r] != 0 && fabs(v[r]) * l->g.gross[r] >= 1e-9 * terms)
-        multipliers[l->row_loop[r]] = true;
+    /* An equation without anything in it (terms 0) is open by itself. One that has no part but rounding must not pass that on
+     * to hinges which it alone loads. */
+    for (int r = 0; r < l->row_count; r++) {
+      if (fabs(v[r]) * l->g.gross[r] < 1e-9 * terms)
+        v[r] = 0;
+      multipliers[l->row_loop[r]] = multipliers[l->row_loop[r]] || v[r] != 0;
+    }
     for (int i = 0; i < l->link_count; i++) {
       const struct orr_loop_link *k = &l->links[i];
       const struct orr_link *link = &m->links[k->link];
