@@ -4,7 +4,7 @@
 
 #include "core/hinge_kinds.h"
 
-enum { MOST_STARTS = 32, MOST_STEPS = 100, FEW_STEPS = 20 };
+enum { MOST_STARTS = 32, MOST_STEPS = 100, FEW_STEPS = 20, SHORT_STEPS = 8 };
 static const double MOST_WORK = 3e8; /* multiplications over all starts; then no step follows a descent's first few */
 static const double CLOSED = 1e-9;
 
@@ -23,7 +23,8 @@ struct search {
   double *phi;             /* [row_count] */
   struct orr_pivot damped; /* [G | √μ] */
   uint64_t random;
-  double work; /* multiplications so far, roughly */
+  double work;   /* multiplications so far, roughly */
+  bool released; /* distances do not count, and become what they are where the other loops close */
 };
 
 static void layout(struct search *s, struct orr_block *block) {
@@ -54,10 +55,14 @@ static bool row_turns(const struct orr_loops *l, int row) {
   return row - loop->row < loop->rows - 3 && loop->kind != ORR_LOOP_DISTANCE;
 }
 
+static bool is_distance(const struct orr_loops *l, int row) {
+  return l->loops[l->row_loop[row]].kind == ORR_LOOP_DISTANCE;
+}
+
 static void set_units(struct search *s, enum freedom freedom) {
   const struct orr_loops *l = s->loops;
   for (int r = 0; r < l->row_count; r++)
-    s->measure[r] = row_turns(l, r) ? 1 : 1 / s->size;
+    s->measure[r] = row_turns(l, r) ? 1 : s->released && is_distance(l, r) ? 0 : 1 / s->size;
   for (int i = 0; i < l->link_count; i++) {
     const struct orr_loop_link *k = &l->links[i];
     const struct orr_link *link = &l->model->links[k->link];
@@ -174,22 +179,31 @@ static void find_step(struct search *s, double damping) {
              500.0 * l->link_count + 200 * rows;
 }
 
+/* The step is no turn beyond a radian at once, no slide beyond the size; beyond that only where one such step after the other
+ * leads downhill, as along a gear or a slide that goes far. Returns the step's length before. */
+static double shorten(struct search *s, int shortened) {
+  double largest = 0, most = shortened > SHORT_STEPS ? ldexp(1, shortened - SHORT_STEPS) : 1;
+  for (int c = 0; c < s->loops->column_count; c++)
+    if (s->scale[c] > 0)
+      largest = fmax(largest, fabs(s->step[c]) / s->scale[c]);
+  for (int c = 0; c < s->loops->column_count && largest > most; c++)
+    s->step[c] *= most / largest;
+  return largest;
+}
+
 /* From q downhill; returns the end's |φ|², with q there. */
 static double descend(struct search *s, double *q) {
   size_t bytes = sizeof *q * (size_t)s->loops->model->q_count;
   double cost = place(s, q), damping = 1e-3;
+  int shortened = 0; /* steps in a row */
   for (int i = 0; i < MOST_STEPS && (i < FEW_STEPS || s->work < MOST_WORK); i++) {
-    double largest = 0;
     find_step(s, damping);
-    for (int c = 0; c < s->loops->column_count; c++)
-      if (s->scale[c] > 0)
-        largest = fmax(largest, fabs(s->step[c]) / s->scale[c]);
-    for (int c = 0; c < s->loops->column_count && largest > 1; c++)
-      s->step[c] /= largest; /* no turn beyond a radian at once */
+    double largest = shorten(s, shortened);
     memcpy(s->trial, q, bytes);
     orr_loops_move(s->loops, s->step, s->trial);
     double next = place(s, s->trial);
     bool better = next < cost;
+    shortened = better && largest > 1 ? shortened + 1 : 0;
     if (better) {
       double gain = cost - next;
       memcpy(q, s->trial, bytes);
@@ -264,36 +278,61 @@ static bool adds(const struct search *s, enum freedom freedom) {
   return freedom == HINGES || (freedom == AND_MODES ? modes : prescribed);
 }
 
-struct orr_assembly orr_loops_assemble(struct orr_loops *loops, struct orr_workspace *ws, void *memory, double *q) {
-  struct orr_block block = {.base = memory, .size = orr_assembly_size(loops)};
-  struct search s = {.loops = loops, .ws = ws, .size = loops->size};
-  struct orr_assembly out = {.size = s.size};
-  size_t bytes = sizeof *q * (size_t)loops->model->q_count;
-  layout(&s, &block);
-  memcpy(s.start, q, bytes);
+static void try_starts(struct search *s, double *q, struct orr_assembly *out) {
+  size_t bytes = sizeof *q * (size_t)s->loops->model->q_count;
   double least = DBL_MAX;
-  for (int start = 0; start < MOST_STARTS && !out.closed && s.work < MOST_WORK; start++) {
-    for (int f = HINGES; f < FREEDOMS && !out.closed; f++) {
-      if (!adds(&s, (enum freedom)f))
+  s->work = 0;
+  for (int start = 0; start < MOST_STARTS && !out->closed && s->work < MOST_WORK; start++) {
+    for (int f = HINGES; f < FREEDOMS && !out->closed; f++) {
+      if (!adds(s, (enum freedom)f))
         continue;
-      set_units(&s, (enum freedom)f);
+      set_units(s, (enum freedom)f);
       if (f == HINGES) {
-        memcpy(q, s.start, bytes);
+        memcpy(q, s->start, bytes);
         if (start)
-          scatter(&s, q);
+          scatter(s, q);
       }
-      double cost = descend(&s, q);
-      out.closed = all_closed(loops, s.size);
-      if (cost < least || out.closed) {
+      double cost = descend(s, q);
+      if (s->released)
+        orr_loops_keep_distances(s->loops);
+      out->closed = all_closed(s->loops, s->size);
+      if (cost < least || out->closed) {
         least = cost;
-        memcpy(s.best, q, bytes);
+        memcpy(s->best, q, bytes);
       }
     }
   }
-  memcpy(q, s.best, bytes);
-  orr_loops_place(loops, ws, q);
+  memcpy(q, s->best, bytes);
+  orr_loops_place(s->loops, s->ws, q);
+}
+
+static struct orr_assembly assemble(struct orr_loops *loops, struct orr_workspace *ws, void *memory, double *q,
+                                    bool may_release) {
+  struct orr_block block = {.base = memory, .size = orr_assembly_size(loops)};
+  struct search s = {.loops = loops, .ws = ws, .size = loops->size};
+  struct orr_assembly out = {.size = s.size};
+  layout(&s, &block);
+  memcpy(s.start, q, sizeof *q * (size_t)loops->model->q_count);
+  try_starts(&s, q, &out);
+  for (int r = 0; r < loops->row_count && may_release; r++)
+    s.released = s.released || is_distance(loops, r);
+  if (s.released && !out.closed) {
+    try_starts(&s, q, &out);
+    orr_loops_keep_distances(loops);
+  }
   measure_moves(&s, q, &out);
   orr_loops_jacobian(loops);
   out.rank = orr_loops_rank(loops, ws, NULL, NULL);
   return out;
+}
+
+struct orr_assembly orr_loops_assemble(struct orr_loops *loops, struct orr_workspace *ws, void *memory, double *q) {
+  return assemble(loops, ws, memory, q, false);
+}
+
+struct orr_assembly orr_loops_assemble_first(struct orr_loops *loops, struct orr_workspace *ws, void *memory,
+                                             double *q) {
+  orr_loops_place(loops, ws, q);
+  orr_loops_keep_distances(loops);
+  return assemble(loops, ws, memory, q, true);
 }

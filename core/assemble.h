@@ -5,7 +5,7 @@
  * free hinges alone, then modes as well, then prescribed hinges too; and where that ends in a posture that is nearest and not
  * closed, from other postures, chosen by a fixed sequence, so that the same file always gives the same answer.
  *
- * Call order: orr_assembly_size → a block → orr_loops_assemble. [init]; thread of the loops.
+ * Call order: orr_assembly_size → a block → orr_loops_assemble_first, or orr_loops_assemble. [init]; thread of the loops.
  */
 #ifndef ORR_CORE_ASSEMBLE_H
 #define ORR_CORE_ASSEMBLE_H
@@ -30,5 +30,9 @@ size_t orr_assembly_size(const struct orr_loops *loops);
 /* Moves q. Where the loops do not close, q is the nearest to that, placed: orr_loop_gap tells what remains. Bounded: at most
  * 32 starts of 100 steps each, fewer when a step is costly. [init] O(rows · columns · the smaller) a step. */
 struct orr_assembly orr_loops_assemble(struct orr_loops *loops, struct orr_workspace *ws, void *block, double *q);
+
+/* The same for a posture that decides the distances, too: each `distance` loop is to keep that of the given q, or, where the other
+ * loops do not close with it, that of the posture in which they do. [init] Twice as long at most. */
+struct orr_assembly orr_loops_assemble_first(struct orr_loops *loops, struct orr_workspace *ws, void *block, double *q);
 
 #endif

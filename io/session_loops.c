@@ -33,9 +33,7 @@ void orr_session_loops_close(struct orr_session_loops *s, void *block, size_t by
   void *memory = aligned_alloc(ORR_ALIGNMENT, scratch);
   if (!memory)
     abort();
-  orr_loops_place(s->loops, ws, q);
-  orr_loops_keep_distances(s->loops);
-  s->assembly = orr_loops_assemble(s->loops, ws, memory, q);
+  s->assembly = orr_loops_assemble_first(s->loops, ws, memory, q);
   free(memory);
   if (!s->assembly.closed || s->assembly.prescribed)
     s->start = ORR_ERROR_LOOP_OPEN;

@@ -23,9 +23,7 @@ void orr_mechanism_assemble(struct orr_mechanism *m, struct orr_compiled *compil
   m->redundant = orr_aligned_block(sizeof *m->redundant * (size_t)m->loops->count);
   memcpy(m->q, compiled->ws->q, bytes);
   void *scratch = orr_aligned_block(orr_assembly_size(m->loops));
-  orr_loops_place(m->loops, compiled->ws, m->q);
-  orr_loops_keep_distances(m->loops);
-  m->assembly = orr_loops_assemble(m->loops, compiled->ws, scratch, m->q);
+  m->assembly = orr_loops_assemble_first(m->loops, compiled->ws, scratch, m->q);
   orr_loops_rank(m->loops, compiled->ws, NULL, m->redundant);
   free(scratch);
 }

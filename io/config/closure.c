@@ -62,9 +62,7 @@ void orr_draft_judge_loops(struct orr_draft *draft, const struct orr_description
   }
   double *q = orr_arena_alloc(arena, (size_t)model->q_count, sizeof *q);
   memcpy(q, ws->q, sizeof *q * (size_t)model->q_count);
-  orr_loops_place(loops, ws, q);
-  orr_loops_keep_distances(loops);
-  struct orr_assembly a = orr_loops_assemble(loops, ws, aligned(arena, orr_assembly_size(loops)), q);
+  struct orr_assembly a = orr_loops_assemble_first(loops, ws, aligned(arena, orr_assembly_size(loops)), q);
   if (a.closed)
     tell_redundant(draft, d, loops, ws);
   else

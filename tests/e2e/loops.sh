@@ -31,6 +31,10 @@ awk 'BEGIN {
 }' >"$dir/train.yaml"
 expect 0 'augment (chosen: its aggregate would be large)' "$ORRERY" check "$dir/train.yaml"
 
+# a gear that starts far out: 5000 rad between its hinges
+sed 's/"offset": 0.1/"offset": 5000/' $vectors/gear/model.json >"$dir/far.json"
+expect 0 'closing them at rest moves hinges by up to' "$ORRERY" check "$dir/far.json"
+
 # a state that is not closed, speeds that do not fit, and what ignores loops
 printf '{"state": {"crank": {"q": [1.1]}}}' >"$dir/open.json"
 expect 1 'loop 1 of the model is not closed in this state: [0-9.]* m' "$ORRERY" eval $vectors/four-bar/model.json "$dir/open.json"
