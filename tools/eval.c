@@ -201,8 +201,9 @@ static int evaluate(const struct arguments *a, const struct orr_config *config, 
 }
 
 static int evaluate_files(const struct arguments *a) {
+  static const struct orr_config_options options = {.state_follows = true};
   struct orr_diagnostics *diagnostics = orr_diagnostics_create();
-  struct orr_config *config = orr_config_load(a->model, NULL, diagnostics);
+  struct orr_config *config = orr_config_load(a->model, &options, diagnostics);
   const struct orr_case *given =
       config ? orr_case_load(a->given, config, a->inverse ? ORR_CASE_INVERSE : ORR_CASE_FORWARD, NULL) : NULL;
   orr_diagnostics_print(diagnostics, 0, stderr, false);

@@ -65,6 +65,6 @@ void orr_draft_judge_loops(struct orr_draft *draft, const struct orr_description
   struct orr_assembly a = orr_loops_assemble_first(loops, ws, aligned(arena, orr_assembly_size(loops)), q);
   if (a.closed)
     tell_redundant(draft, d, loops, ws);
-  else
+  else if (!draft->state_follows)
     tell_open(draft, d, loops, &a);
 }

@@ -41,6 +41,7 @@ struct orr_draft {
   struct orr_scope *parts;     /* the last one first */
   struct orr_loop_desc *loops; /* [loop_count], of loop_room */
   size_t loop_count, loop_room;
+  bool state_follows; /* as in orr_config_options */
 };
 
 /* [init] Reads body `index` but for its hinge, which waits in the draft. */

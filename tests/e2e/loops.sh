@@ -35,6 +35,12 @@ expect 0 'augment (chosen: its aggregate would be large)' "$ORRERY" check "$dir/
 sed 's/"offset": 0.1/"offset": 5000/' $vectors/gear/model.json >"$dir/far.json"
 expect 0 'closing them at rest moves hinges by up to' "$ORRERY" check "$dir/far.json"
 
+# a model that closes in no posture that is found may do so in the state of a case, which is judged in its place
+printf '{"state": {}}' >"$dir/none.json"
+expect 1 'does not close in any posture' "$ORRERY" check tests/wrong/open-loop.yaml
+expect 1 'none.json: error: loop 1 of the model is not closed in this state' "$ORRERY" eval tests/wrong/open-loop.yaml "$dir/none.json"
+grep -q 'does not close in any' "$dir/said" && fail "eval judges a model's loops without its state"
+
 # a state that is not closed, speeds that do not fit, and what ignores loops
 printf '{"state": {"crank": {"q": [1.1]}}}' >"$dir/open.json"
 expect 1 'loop 1 of the model is not closed in this state: [0-9.]* m' "$ORRERY" eval $vectors/four-bar/model.json "$dir/open.json"
