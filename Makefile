@@ -153,7 +153,7 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE = $(MAKE) --no-print-directory
 # a sanitizer's report is told from an exit status of the program itself
 RUNNER = $(B)/tests/runner ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1 \
-  ORRERY=$(CURDIR)/$(B)/orrery
+  'ORRERY=$(CURDIR)/$(B)/orrery'
 
 $(B)/tests/%: $(B)/tests/%.o $(TEST_ROOMS)
 	$(call say,link)
@@ -180,7 +180,7 @@ test:
 	+@$(SUBMAKE) $(JOBS) CC=gcc SANITIZE=1 DEBUG= FUZZ= programs unit replays \
 	  build/sanitize/tests/vectors/compare
 	@$(RUNNER) -j $(shell nproc) -t 300 $(UNIT_PROGRAMS) $(SANITIZED) $(B)/tests/vectors/compare $(E2E) \
-	  ORRERY=$(CURDIR)/build/sanitize/orrery build/sanitize/tests/vectors/compare ORRERY=$(CURDIR)/$(B)/orrery \
+	  'ORRERY=$(CURDIR)/build/sanitize/orrery' build/sanitize/tests/vectors/compare 'ORRERY=$(CURDIR)/$(B)/orrery' \
 	  -j 1 $(TIMING_PROGRAMS)
 
 # --- run -------------------------------------------------------------------------------------------------------------
@@ -302,7 +302,7 @@ ifneq ($(wildcard tests/bench/instructions.sh),)
 bench-instructions:
 	@tools/setup build bench
 	@$(SUBMAKE) $(JOBS) all build-bench
-	@ORRERY=$(CURDIR)/$(B)/orrery tests/bench/instructions.sh
+	@ORRERY='$(CURDIR)/$(B)/orrery' tests/bench/instructions.sh
 endif
 
 .PHONY: help

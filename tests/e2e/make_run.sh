@@ -26,7 +26,7 @@ make_in run-lockstep run-lockstep || fail "make run-lockstep: $(cat "$dir/run-lo
 grep -q jobserver "$dir/run-lockstep" && fail "make -j2 does not reach the build: $(cat "$dir/run-lockstep")"
 said run-lockstep '^build/.*/fsw shm:.* cassini &$'
 said run-lockstep '^verdict     passed: 4 met, 0 not met, 1 not judged'
-picture=build/cassini-slew.${segment#/}.svg
+picture=build/cassini-slew.${name#/}.svg
 said run-lockstep "^picture     $dir/tree/$picture"
 [ "$(grep -c 'class="p"' "$dir/tree/$picture")" -eq 5 ] || fail "the picture has not its five panels"
 

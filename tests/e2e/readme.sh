@@ -24,7 +24,7 @@ awk '/^```/ { code = !code } !code && /^    [^ ]/ { sub(/^ */, ""); sub(/ +#.*/,
 recipe() { env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -n "$1"; }
 # a flight of the Makefile, two seconds of it, in lockstep; what it expects of the whole flight it cannot meet
 fly_recipe() {
-  recipe "$1" | sed -n '/& peer=/p' | sed "s|[^ ;']*/fsw \([^ ]*\) |$built/fsw \1 |g; s|[^ ;']*/orrery run|$ORRERY run|g; s|5010|$port|g
+  recipe "$1" | sed -n '/& peer=/p' | sed "s|[^ ;']*/fsw \([^ ]*\) |'$built/fsw' \1 |g; s|[^ ;']*/orrery run|'$ORRERY' run|g; s|5010|$port|g
     s|shm:/orrery.cassini|shm:$name|g; s|--mode [a-z]*|--mode lockstep --duration 2s --set links.fsw.wait=20s|g
     s|--plot [^;']*|--plot $dir/$1.svg|g; /udp:/!s|--mode|--set links.fsw.name=$name --mode|g" >"$dir/$1"
   sh "$dir/$1" >"$dir/out" 2>&1
