@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "rt/cpulist.h"
+#include "rt/others.h"
 #include "rt/tasks.h"
 
 enum { TEXT_MAX = 256 };
@@ -201,7 +202,7 @@ static bool enable_cpuset(struct orr_isolation *i, const struct paths *paths) {
   char path[ORR_JOURNAL_PATH_MAX], text[TEXT_MAX];
   join(path, sizeof path, paths->dir, "/cgroup.subtree_control", "");
   if (read_text(path, text, sizeof text) && has_word(text, "cpuset", ' '))
-    return true;
+    return step(i, "noting cgroup.subtree_control", orr_journal_hold(&i->journal, path));
   return step(i, "cgroup.subtree_control", orr_journal_tell(&i->journal, path, "+cpuset", path, "-cpuset"));
 }
 
@@ -224,11 +225,20 @@ static void apply_v2(struct orr_isolation *i, const struct orr_isolate_options *
 }
 
 /* --- tasks that have cores of their own choice ------------------------------------------------------------------------- */
-/* All of them when the core is taken from all, else those that are moved. */
-static size_t list_bound(const struct orr_isolate_options *o, struct orr_task **tasks) {
-  if (o->clear)
-    return orr_tasks_bound(tasks);
+/* All of them when the core is taken from all, else those that are moved. Others that clear cores have taken those from all, and know which
+ * tasks are to have them back. */
+static size_t list_bound(const struct orr_isolate_options *o, const struct orr_others *others,
+                         struct orr_task **tasks) {
   size_t count = 0;
+  if (o->clear) {
+    cpu_set_t taken;
+    struct orr_task *wishes;
+    orr_others_cores(others, &taken);
+    size_t wish_count = orr_others_tasks(others, &wishes);
+    count = orr_tasks_wish(tasks, orr_tasks_bound(&taken, tasks), wishes, wish_count, &taken);
+    free(wishes);
+    return count;
+  }
   *tasks = calloc(o->task_count ? o->task_count : 1, sizeof **tasks);
   for (size_t t = 0; *tasks && t < o->task_count; t++)
     count += orr_task_read(o->tasks[t], &(*tasks)[count]);
@@ -236,29 +246,43 @@ static size_t list_bound(const struct orr_isolate_options *o, struct orr_task **
 }
 
 /* Noted before any cpuset changes, and so put back after the last one is gone; and put back at once, as far as they still may. */
-static void apply_cpuset(struct orr_isolation *i, const struct orr_isolate_options *o, const struct paths *paths) {
+static void apply_cpuset(struct orr_isolation *i, const struct orr_isolate_options *o, const struct paths *paths,
+                         const struct orr_others *others) {
   struct orr_task *bound = NULL;
-  cpu_set_t within;
-  size_t count = list_bound(o, &bound);
+  cpu_set_t within, taken;
+  size_t count = list_bound(o, others, &bound);
+  off_t mark = orr_journal_mark(&i->journal);
   int error = 0;
   for (size_t t = 0; t < count && !error; t++)
     error = orr_journal_will_bind(&i->journal, &bound[t]);
   if (step(i, "noting the cores of tasks", error))
     (i->method == ORR_ISOLATE_V1 ? apply_v1 : apply_v2)(i, o, paths);
   memset(&within, 0xff, sizeof within);
+  orr_others_cores(others, &taken);
+  CPU_XOR(&within, &within, &taken);
   if (o->core >= 0 && o->core < CPU_SETSIZE)
     CPU_CLR((size_t)o->core, &within);
   for (size_t t = 0; t < count && !i->cpuset_error; t++)
     orr_task_put_back(&bound[t], &within);
+  if (i->cpuset_error) { /* half of it is of no use, and what it noted of tasks will not be true at the end */
+    i->attach_path[0] = '\0';
+    orr_journal_undo_from(&i->journal, mark);
+  }
   free(bound);
 }
 
 /* --- interrupts, throttling -------------------------------------------------------------------------------------------- */
+/* One that does not come to the core may do so again when another gives it back what it had. */
 static void move_irq(struct orr_isolation *i, const char *path, int core, const cpu_set_t *others) {
   char text[TEXT_MAX];
   cpu_set_t set, left;
-  if (!read_text(path, text, sizeof text) || !orr_cpulist_parse(text, &set) || !CPU_ISSET((size_t)core, &set))
+  if (!read_text(path, text, sizeof text) || !orr_cpulist_parse(text, &set))
     return;
+  if (!CPU_ISSET((size_t)core, &set)) {
+    if (i->other)
+      orr_journal_hold(&i->journal, path);
+    return;
+  }
   CPU_AND(&left, &set, others);
   if (!orr_cpulist_format(CPU_COUNT(&left) > 0 ? &left : others, text, sizeof text))
     return;
@@ -268,14 +292,26 @@ static void move_irq(struct orr_isolation *i, const char *path, int core, const 
     i->irqs_refused++;
 }
 
-static void apply_irqs(struct orr_isolation *i, const struct orr_isolate_options *o) {
+/* Online and nobody's; or, when there is none left, not ours. */
+static bool other_cores(const struct orr_isolate_options *o, const struct orr_others *others, const char *online,
+                        cpu_set_t *cores) {
+  cpu_set_t taken, common;
+  if (!orr_cpulist_parse(online, cores))
+    return false;
+  CPU_CLR((size_t)o->core, cores);
+  orr_others_cores(others, &taken);
+  CPU_AND(&common, cores, &taken);
+  if (CPU_COUNT(&common) < CPU_COUNT(cores))
+    CPU_XOR(cores, cores, &common);
+  return CPU_COUNT(cores) > 0;
+}
+
+static void apply_irqs(struct orr_isolation *i, const struct orr_isolate_options *o, const struct orr_others *others) {
   char dir[ORR_JOURNAL_PATH_MAX - TEXT_MAX], path[ORR_JOURNAL_PATH_MAX], text[TEXT_MAX], name[TEXT_MAX];
-  cpu_set_t others;
+  cpu_set_t cores;
   join(path, sizeof path, o->root, "/sys/devices/system/cpu/online", "");
-  if (!read_text(path, text, sizeof text) || !orr_cpulist_parse(text, &others))
-    return;
-  CPU_CLR((size_t)o->core, &others);
-  if (CPU_COUNT(&others) == 0 || !join(dir, sizeof dir, o->root, "/proc/irq", ""))
+  if (!read_text(path, text, sizeof text) || !other_cores(o, others, text, &cores) ||
+      !join(dir, sizeof dir, o->root, "/proc/irq", ""))
     return;
   DIR *irqs = opendir(dir);
   if (!irqs)
@@ -284,7 +320,7 @@ static void apply_irqs(struct orr_isolation *i, const struct orr_isolate_options
     if (!isdigit((unsigned char)d->d_name[0]))
       continue;
     if (join(name, sizeof name, "/", d->d_name, "/smp_affinity_list") && join(path, sizeof path, dir, name, ""))
-      move_irq(i, path, o->core, &others);
+      move_irq(i, path, o->core, &cores);
   }
   closedir(irqs);
 }
@@ -325,18 +361,30 @@ unsigned orr_isolate_repair(const char *state_dir, struct orr_undo_failures *fai
   return orr_journal_repair(state_dir, failures);
 }
 
-bool orr_isolate_apply(struct orr_isolation *isolation, const struct orr_isolate_options *options) {
-  struct orr_isolation *i = isolation;
+pid_t orr_isolate_taken(const char *state_dir, int core) {
+  char own[ORR_JOURNAL_PATH_MAX];
+  if (!join(own, sizeof own, state_dir, "/none", ""))
+    return 0;
+  struct orr_others others = orr_others_read(own);
+  pid_t process = orr_others_clearing(&others, core);
+  orr_others_free(&others);
+  return process;
+}
+
+/* Says whose the core is: ours from now on, or another's. */
+static bool claim(struct orr_isolation *i, int core, const struct orr_others *others) {
+  i->taken_by = orr_others_clearing(others, core);
+  for (size_t k = 0; k < others->count && !i->other; k++)
+    i->other = others->journals[k].alive ? others->journals[k].process : 0;
+  return i->taken_by ? step(i, "the core", EEXIST) : step(i, "noting the core", orr_journal_claim(&i->journal, core));
+}
+
+static void apply(struct orr_isolation *i, const struct orr_isolate_options *options, const struct orr_others *others) {
   struct paths paths;
   char path[ORR_JOURNAL_PATH_MAX];
-  memset(i, 0, sizeof *i);
-  i->journal.fd = -1;
-  i->journal_error = orr_journal_open(&i->journal, options->state_dir);
-  if (i->journal_error)
-    return false;
   /* before the cpusets, and so given back after them: the kernel's threads for interrupts then follow their interrupts again */
   if (options->irqs)
-    apply_irqs(i, options);
+    apply_irqs(i, options, others);
   if (options->cpuset) {
     i->method = find_hierarchy(options->root, &paths);
     if (i->method == ORR_ISOLATE_NONE)
@@ -344,12 +392,29 @@ bool orr_isolate_apply(struct orr_isolation *isolation, const struct orr_isolate
     else if (i->method == ORR_ISOLATE_V2 && !options->clear) /* who names tasks has not offered all others */
       step(i, "a partition takes the core from every task", ENOTSUP);
     else
-      apply_cpuset(i, options, &paths);
+      apply_cpuset(i, options, &paths, others);
   }
   if (options->throttling) {
     join(path, sizeof path, options->root, "/proc/sys/kernel/sched_rt_runtime_us", "");
     i->throttling_error = orr_journal_set(&i->journal, path, "-1");
   }
+}
+
+bool orr_isolate_apply(struct orr_isolation *isolation, const struct orr_isolate_options *options) {
+  struct orr_isolation *i = isolation;
+  memset(i, 0, sizeof *i);
+  i->journal.fd = -1;
+  i->journal_error = orr_journal_open(&i->journal, options->state_dir);
+  if (i->journal_error)
+    return false;
+  struct orr_others others = orr_others_read(i->journal.path);
+  if (claim(i, options->core, &others)) {
+    apply(i, options, &others);
+    orr_journal_pass(&i->journal);
+  } else {
+    orr_journal_undo(&i->journal);
+  }
+  orr_others_free(&others);
   return !i->cpuset_error && i->irqs_refused == 0 && !i->throttling_error;
 }
 

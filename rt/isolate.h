@@ -8,6 +8,9 @@
  *   throttling of real-time threads is switched off
  * (/dev/cpu_dma_latency is the executive's: it holds it in any case.)
  *
+ * Several may clear a core each at the same time (on v1 only one with a cpuset). What they share (the cpuset controller, interrupts, throttling,
+ * the cores of tasks) is left alone until the last of them ends. A core that another clears is refused.
+ *
  * Every change goes through an undo journal. orr_isolate_undo takes them back at the end; after kill -9 the next orr_isolate_repair
  * does. What cannot be had is reported, not fatal. Order: repair, apply, attach on the rt thread, undo when that thread has ended.
  */
@@ -39,6 +42,8 @@ struct orr_isolation {
   enum orr_isolate_method method;
   char attach_path[ORR_JOURNAL_PATH_MAX]; /* where the rt thread writes its id */
   int journal_error;
+  pid_t taken_by;          /* another clears this core: nothing was changed */
+  pid_t other;             /* clears another one, 0: none; on v1 there can be no second cpuset then */
   int cpuset_error;        /* errno of the step that failed; ENOTSUP: no cpuset controller */
   const char *cpuset_step; /* which step that was */
   unsigned tasks_moved, tasks_refused;
@@ -53,6 +58,9 @@ bool orr_isolate_present(const char *root, int core);
 
 /* [init] Undoes what killed processes left. Returns how many of them; *failures as orr_journal_repair. */
 unsigned orr_isolate_repair(const char *state_dir, struct orr_undo_failures *failures);
+
+/* [init] Which other process has cleared this core in the same way, and lives; 0: none. */
+pid_t orr_isolate_taken(const char *state_dir, int core);
 
 /* [init] Applies what the options ask for. Returns whether all of it worked; the details are in the struct. Milliseconds, more with many
  * tasks. */

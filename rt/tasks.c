@@ -75,15 +75,45 @@ static bool read_online(cpu_set_t *set) {
   return got && orr_cpulist_parse(text, set);
 }
 
-size_t orr_tasks_bound(struct orr_task **tasks) {
+static void leave_out(cpu_set_t *set, const cpu_set_t *taken) {
+  cpu_set_t common;
+  CPU_AND(&common, set, taken);
+  CPU_XOR(set, set, &common);
+}
+
+size_t orr_tasks_bound(const cpu_set_t *taken, struct orr_task **tasks) {
   struct list l = {NULL, 0, 0};
   cpu_set_t all;
   DIR *processes = read_online(&all) ? opendir("/proc") : NULL;
   if (processes) {
+    leave_out(&all, taken);
     for (struct dirent *d; (d = readdir(processes)) != NULL;)
       if (isdigit((unsigned char)d->d_name[0]))
         add_threads(&l, d->d_name, &all);
     closedir(processes);
+  }
+  *tasks = l.tasks;
+  return l.count;
+}
+
+size_t orr_tasks_wish(struct orr_task **tasks, size_t count, const struct orr_task *wishes, size_t wish_count,
+                      const cpu_set_t *taken) {
+  struct list l = {*tasks, count, count};
+  for (size_t w = 0; w < wish_count; w++) {
+    struct orr_task now;
+    cpu_set_t left = wishes[w].cores;
+    if (!orr_task_read(wishes[w].id, &now) || now.start_ticks != wishes[w].start_ticks)
+      continue;
+    leave_out(&left, taken);
+    if (CPU_COUNT(&left) > 0 && !CPU_EQUAL(&left, &now.cores))
+      continue;
+    size_t t = 0;
+    while (t < l.count && l.tasks[t].id != now.id)
+      t++;
+    if (t < l.count)
+      l.tasks[t].cores = wishes[w].cores;
+    else
+      add(&l, &wishes[w]);
   }
   *tasks = l.tasks;
   return l.count;

@@ -20,8 +20,14 @@ struct orr_task {
 /* [init] False when there is no such thread, or the kernel has bound it for good. */
 bool orr_task_read(pid_t id, struct orr_task *task);
 
-/* [init] All threads that may use some cores only, of those online. malloc'ed: the caller frees *tasks. Some 10 µs per thread. */
-size_t orr_tasks_bound(struct orr_task **tasks);
+/* [init] All threads that may not use just the cores that are online and not `taken` from everybody. malloc'ed: the caller frees *tasks. Some 10 µs
+ * per thread. */
+size_t orr_tasks_bound(const cpu_set_t *taken, struct orr_task **tasks);
+
+/* [init] Puts into the list what `wishes` says of tasks that still live: to what cores they are to come in the end, where less was left to them while
+ * `taken` are not theirs. One that has been bound otherwise since then keeps that. Returns the new count; the list may move. */
+size_t orr_tasks_wish(struct orr_task **tasks, size_t count, const struct orr_task *wishes, size_t wish_count,
+                      const cpu_set_t *taken);
 
 /* [init] Binds the thread again to its cores, those of them within `within` (NULL: all), unless it is, has ended, or none of them is left.
  * Returns 0 or errno. */

@@ -15,6 +15,7 @@
 #include "tools/doctor_checks.h"
 #include "tools/doctor_run.h"
 #include "tools/fix.h"
+#include "tools/neighbours.h"
 #include "tools/run_realtime.h"
 #include "tools/timing_report.h"
 
@@ -238,7 +239,9 @@ static int examine(const struct arguments *a, struct orr_doctor_run *run, const 
   FILE *words = a->json ? stderr : stdout;
   bool bad = false;
   orr_fix_repair(words);
-  orr_fix_apply(&a->fix, options.core, &isolation, words);
+  if ((a->fix.wanted && orr_neighbours_refuse(options.core, "orrery doctor", "--core N", stderr)) ||
+      !orr_fix_apply(&a->fix, options.core, &isolation, words))
+    return ORR_EXIT_BAD;
   options.isolation = a->fix.wanted ? &isolation : NULL;
   orr_environment_read(&environment, options.core, "");
   size_t count = orr_doctor_judge(&environment, checks);

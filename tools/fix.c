@@ -32,12 +32,27 @@ void orr_fix_repair(FILE *out) {
   say_failures(&failures, out);
 }
 
-void orr_fix_apply(const struct orr_fix_request *request, int core, struct orr_isolation *isolation, FILE *out) {
+static void say_applied(const struct orr_isolation *isolation, int core, FILE *out) {
+  if (isolation->cpuset_error && isolation->method == ORR_ISOLATE_V1 && isolation->other)
+    fprintf(out, "fix: no cpuset: process %ld has one for another core, and cgroup v1 has room for one such run\n",
+            (long)isolation->other);
+  else if (isolation->cpuset_error)
+    fprintf(out, "fix: no cpuset: %s: %s\n", isolation->cpuset_step, strerror(isolation->cpuset_error));
+  else if (isolation->method == ORR_ISOLATE_V2)
+    fprintf(out, "fix: core %d has a cpuset of its own, an isolated partition: no other task may use it\n", core);
+  else
+    fprintf(out, "fix: core %d has a cpuset of its own; %u tasks moved off, %u bound to it\n", core,
+            isolation->tasks_moved, isolation->tasks_refused);
+  fprintf(out, "fix: %u interrupts moved, %u refused; throttling %s\n", isolation->irqs_moved, isolation->irqs_refused,
+          isolation->throttling_error ? strerror(isolation->throttling_error) : "off");
+}
+
+bool orr_fix_apply(const struct orr_fix_request *request, int core, struct orr_isolation *isolation, FILE *out) {
   *isolation = (struct orr_isolation){.journal = {.fd = -1}};
   if (request->wanted && core < 0)
     fputs("fix: nothing changed: the run may use any core (core: any), so there is none to clear\n", out);
   if (!request->wanted || core < 0)
-    return;
+    return true;
   const struct orr_isolate_options o = {
       .core = core,
       .root = "",
@@ -53,17 +68,12 @@ void orr_fix_apply(const struct orr_fix_request *request, int core, struct orr_i
   if (isolation->journal_error) {
     fprintf(out, "fix: nothing changed, no journal in " ORR_ISOLATE_STATE_DIR ": %s\n",
             strerror(isolation->journal_error));
-    return;
+    return true;
   }
-  if (isolation->cpuset_error)
-    fprintf(out, "fix: no cpuset: %s: %s\n", isolation->cpuset_step, strerror(isolation->cpuset_error));
-  else if (isolation->method == ORR_ISOLATE_V2)
-    fprintf(out, "fix: core %d has a cpuset of its own, an isolated partition: no other task may use it\n", core);
-  else
-    fprintf(out, "fix: core %d has a cpuset of its own; %u tasks moved off, %u bound to it\n", core,
-            isolation->tasks_moved, isolation->tasks_refused);
-  fprintf(out, "fix: %u interrupts moved, %u refused; throttling %s\n", isolation->irqs_moved, isolation->irqs_refused,
-          isolation->throttling_error ? strerror(isolation->throttling_error) : "off");
+  if (isolation->taken_by)
+    return false;
+  say_applied(isolation, core, out);
+  return true;
 }
 
 void orr_fix_undo(const struct orr_fix_request *request, struct orr_isolation *isolation, FILE *out) {

@@ -8,6 +8,7 @@
 #include "rt/clock.h"
 #include "tools/commands.h"
 #include "tools/links_report.h"
+#include "tools/neighbours.h"
 #include "tools/run_report.h"
 #include "tools/timing_report.h"
 
@@ -240,34 +241,49 @@ static int fly(struct flight *f, const struct orr_executive_options *options, co
   return summarise(f);
 }
 
+/* −1: any. */
+static int core_of(int asked) { return asked == ORR_CORE_AUTO ? orr_setup_choose_core() : asked; }
+
+/* What can be refused before anybody is waited for. */
+static bool may_start(const struct orr_realtime_request *request, const struct orr_run *run) {
+  if (run->plant.step_ns < ORR_PERIOD_MIN_NS || run->plant.step_ns > ORR_PERIOD_MAX_NS) {
+    fprintf(stderr, "%s: error: a step of %.9g ms in real time: 0.05 ms to 100 ms can be had\n", request->path,
+            1e-6 * (double)run->plant.step_ns);
+    return false;
+  }
+  return !request->fix->wanted ||
+         !orr_neighbours_refuse(core_of(run->realtime.core), request->path, "--set realtime.core=N", stderr);
+}
+
+static int fly_fixed(struct flight *f, struct orr_executive_options *options, const sigset_t *signals) {
+  const struct orr_fix_request *fix = f->request->fix;
+  if (fix->wanted)
+    options->core = core_of(options->core);
+  if (!orr_fix_apply(fix, options->core, &f->isolation, stderr)) /* between the first look and now */
+    return may_start(f->request, f->realtime.session->run), ORR_EXIT_BAD;
+  options->isolation = fix->wanted ? &f->isolation : NULL;
+  orr_environment_read(&f->before, core_of(options->core), "");
+  orr_neighbours_warn(core_of(options->core), stderr);
+  int status = fly(f, options, signals);
+  orr_executive_close(&f->executive);
+  orr_fix_undo(fix, &f->isolation, stderr);
+  return status;
+}
+
 int orr_run_realtime(const struct orr_realtime_request *request, struct orr_session *session) {
   const struct orr_run *run = session->run;
   struct flight f = {.request = request, .first_frame = orr_plant_frame(session->plant)};
   sigset_t signals, before;
   orr_run_realtime_block(&signals, &before);
   orr_fix_repair(stderr);
-  if (run->plant.step_ns < ORR_PERIOD_MIN_NS ||
-      run->plant.step_ns > ORR_PERIOD_MAX_NS) { /* before anybody is waited for */
-    fprintf(stderr, "%s: error: a step of %.9g ms in real time: 0.05 ms to 100 ms can be had\n", request->path,
-            1e-6 * (double)run->plant.step_ns);
-    let_signals_back(&signals, &before);
-    return ORR_EXIT_BAD;
-  }
-  if (!orr_links_start(session, false, request->ready)) {
+  if (!may_start(request, run) || !orr_links_start(session, false, request->ready)) {
     let_signals_back(&signals, &before);
     return ORR_EXIT_BAD;
   }
   orr_realtime_init(&f.realtime, session);
   struct orr_executive_options options =
       orr_realtime_options(&f.realtime, request->path, (uint64_t)(run->duration_ns / run->plant.step_ns));
-  if (request->fix->wanted && options.core == ORR_CORE_AUTO)
-    options.core = orr_setup_choose_core();
-  orr_fix_apply(request->fix, options.core, &f.isolation, stderr);
-  options.isolation = request->fix->wanted ? &f.isolation : NULL;
-  orr_environment_read(&f.before, options.core == ORR_CORE_AUTO ? orr_setup_choose_core() : options.core, "");
-  int status = fly(&f, &options, &signals);
-  orr_executive_close(&f.executive);
-  orr_fix_undo(request->fix, &f.isolation, stderr);
+  int status = fly_fixed(&f, &options, &signals);
   orr_realtime_close(&f.realtime);
   let_signals_back(&signals, &before);
   return status;

@@ -113,6 +113,7 @@ fi
 
 # --fix, moving nothing but a task of our own, and back again; also after SIGTERM
 if [ "$(id -u)" -eq 0 ] && [ "$(nproc)" -ge 2 ]; then
+  exec 9>/tmp/orrery.test.core && flock 9 # whoever clears that core in a test does so alone
   sleep 60 &
   child=$!
   core=$(($(nproc) - 1))

@@ -227,19 +227,38 @@ done
 
 # --fix, moving nothing but a task of our own, is taken back; also after SIGTERM
 if [ "$root" = yes ] && [ "$(nproc)" -ge 2 ]; then
+  exec 9>/tmp/orrery.test.core && flock 9 # whoever clears that core in a test does so alone
   sleep 60 &
   sleeper=$!
   before=$(cat /proc/$sleeper/cpuset) runtime=$(cat /proc/sys/kernel/sched_rt_runtime_us)
-  "$ORRERY" run "$cubesat" --mode realtime --set "realtime.core=$(($(nproc) - 1))" --fix --move "$sleeper" >"$dir/out" 2>"$dir/err" &
+  "$ORRERY" run "$cubesat" --mode realtime --set "realtime.core=$(($(nproc) - 1))" --fix --move "$sleeper" >"$dir/out" 2>"$dir/fixed" &
   child=$!
-  await flies "$child" || fail "the run with --fix does not start: $(cat "$dir/err")"
+  await flies "$child" || fail "the run with --fix does not start: $(cat "$dir/fixed")"
   during=$(cat /proc/$sleeper/cpuset)
+  # the core is taken: another that wants it cleared is refused, and one that would only share it is told so
+  core=$(($(nproc) - 1))
+  "$ORRERY" run "$cubesat" --mode realtime --set "realtime.core=$core" --fix --move "$sleeper" >"$dir/out2" 2>"$dir/err2"
+  [ $? -eq 1 ] || fail "a second --fix of the core is no exit 1: $(cat "$dir/err2")"
+  grep -q "error: core $core has been cleared by --fix for another: process $child (.*orrery run .*realtime.core=N" "$dir/err2" ||
+    fail "a second --fix of the core says: $(cat "$dir/err2")"
+  "$ORRERY" doctor --core "$core" --fix --move "$sleeper" --seconds 0 >"$dir/out2" 2>&1
+  [ $? -eq 1 ] || fail "doctor --fix of that core is no exit 1: $(cat "$dir/out2")"
+  grep -q "error: core $core has been cleared by --fix for another: process $child .*: --core N" "$dir/out2" || fail "doctor --fix says: $(cat "$dir/out2")"
+  for other in $core 0; do
+    fly realtime --duration 100ms --set "realtime.core=$other" >"$dir/out2" || fail "a run beside it: $(cat "$dir/err")"
+    case $other in
+    0) grep -q "core 0 is that of another run, too.*(process $child)" "$dir/err" && fail "nobody is on core 0: $(cat "$dir/err")" ;;
+    *) grep -q "^warning: core $core is that of another run, too: '$cubesat' (process $child)" "$dir/err" || fail "one core for two: $(cat "$dir/err")" ;;
+    esac
+  done
+  [ -s "/run/orrery/$child.undo" ] || fail "the first has lost its journal"
+  [ "$(cat /proc/$sleeper/cpuset)" = "$during" ] || fail "those who were refused moved the task"
   kill -TERM "$child"
   wait "$child"
   after=$(cat /proc/$sleeper/cpuset)
   kill "$sleeper"
-  grep -q '^fix: everything taken back' "$dir/err" || fail "--fix is not taken back: $(cat "$dir/err")"
-  if grep -q '^fix: core .* has a cpuset' "$dir/err" && [ -d /sys/fs/cgroup/cpuset ]; then
+  grep -q '^fix: everything taken back' "$dir/fixed" || fail "--fix is not taken back: $(cat "$dir/fixed")"
+  if grep -q '^fix: core .* has a cpuset' "$dir/fixed" && [ -d /sys/fs/cgroup/cpuset ]; then
     [ "$during" != "$before" ] || fail "the task was not moved"
   fi
   [ "$after" = "$before" ] || fail "the task is not back"

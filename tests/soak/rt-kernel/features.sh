@@ -107,8 +107,9 @@ core_is_cleared_for $run "run --fix"
 for task in /proc/$run/task/*; do
   [ "${task##*/}" = "$tid" ] || grep -qx '0::/' "$task/cgroup" || fail "another thread is in $(cat "$task/cgroup")"
 done
-orrery run $cubesat --mode realtime --set realtime.spin=0s --duration 200ms --fix --set realtime.core=$core >/tmp/second 2>&1
-grep -q '^fix: no cpuset: .*File exists' /tmp/second || fail "a second partition of the core: $(cat /tmp/second)"
+orrery run $cubesat --mode realtime --set realtime.spin=0s --duration 200ms --fix --set realtime.core=$core >/tmp/second 2>&1 &&
+  fail "a second partition of the core is a success: $(cat /tmp/second)"
+grep -q "error: core $core has been cleared by --fix for another: process $run " /tmp/second || fail "a second partition of the core: $(cat /tmp/second)"
 core_is_cleared_for $run "after a second run has tried the same core"
 kill -TERM $run
 wait $run
