@@ -89,10 +89,11 @@ $(B)/sources: FORCE
 	@printf '%s\n' '$(SOURCES_NOW)' | cmp -s - $@ || printf '%s\n' '$(SOURCES_NOW)' > $@
 
 COMMIT := $(shell git describe --always --dirty --tags 2>/dev/null || echo unversioned)
+# By way of a file of its own: `make run` may be at work in another terminal.
 $(B)/generated/build_info.h: FORCE
 	@mkdir -p $(@D)
-	@printf '#define ORR_BUILD_COMMIT "%s"\n#define ORR_BUILD_FLAGS "%s"\n' '$(COMMIT)' '$(filter-out -W%,$(ORR_FLAGS))' > $@.new
-	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@new=$@.$$$$; printf '#define ORR_BUILD_COMMIT "%s"\n#define ORR_BUILD_FLAGS "%s"\n' '$(COMMIT)' '$(filter-out -W%,$(ORR_FLAGS))' > $$new; \
+	  cmp -s $$new $@ && rm $$new || mv $$new $@
 
 # core is strict C17: no POSIX name is even declared there.
 $(B)/core/%.o: core/%.c $(B)/flags
