@@ -23,15 +23,3 @@ uint64_t orr_grid_slip(struct orr_grid *grid, uint64_t frame, int64_t now_ns) {
   grid->skipped += (uint64_t)periods;
   return (uint64_t)periods;
 }
-
-bool orr_rate_due(struct orr_rate rate, uint64_t frame) { return frame % rate.divisor == rate.phase; }
-
-bool orr_rate_from_period(struct orr_rate *rate, int64_t base_ns, int64_t period_ns, uint32_t phase) {
-  if (base_ns <= 0 || period_ns < base_ns || period_ns % base_ns != 0 || period_ns / base_ns > UINT32_MAX)
-    return false;
-  uint32_t divisor = (uint32_t)(period_ns / base_ns);
-  if (phase >= divisor)
-    return false;
-  *rate = (struct orr_rate){.divisor = divisor, .phase = phase};
-  return true;
-}

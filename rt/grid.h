@@ -32,17 +32,4 @@ int64_t orr_grid_tick_ns(const struct orr_grid *grid, uint64_t frame);
 /* [rt] Moves the grid by the fewest whole periods that put the tick of `frame` at or after `now_ns`. Returns how many. */
 uint64_t orr_grid_slip(struct orr_grid *grid, uint64_t frame, int64_t now_ns);
 
-/* What runs every divisor-th frame: frames n with n mod divisor = phase. */
-struct orr_rate {
-  uint32_t divisor; /* ≥ 1 */
-  uint32_t phase;   /* < divisor */
-};
-
-/* [rt] Whether the rate is due in this frame. */
-bool orr_rate_due(struct orr_rate rate, uint64_t frame);
-
-/* [init] The rate whose period is `period_ns` on a base of `base_ns`. Returns false when that is no integer multiple of
- * the base or the phase is not below it. */
-bool orr_rate_from_period(struct orr_rate *rate, int64_t base_ns, int64_t period_ns, uint32_t phase);
-
 #endif

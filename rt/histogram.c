@@ -76,17 +76,6 @@ void orr_histogram_add_ramp(struct orr_histogram *h, int64_t top_ns, int64_t ste
   count_range(h, last_ns, top_ns, sum_ns, count);
 }
 
-void orr_histogram_merge(struct orr_histogram *into, const struct orr_histogram *from) {
-  uint64_t samples = atomic_load_explicit(&from->total, memory_order_acquire);
-  if (samples == 0)
-    return;
-  for (size_t i = 0; i < ORR_HISTOGRAM_BUCKETS; i++)
-    grow(&into->bucket[i], get(&from->bucket[i]));
-  grow(&into->underflow, get(&from->underflow));
-  grow(&into->overflow, get(&from->overflow));
-  count_range(into, get_ns(&from->min_ns), get_ns(&from->max_ns), get_ns(&from->sum_ns), samples);
-}
-
 static int64_t clamp_ns(int64_t value_ns, int64_t low_ns, int64_t high_ns) {
   return value_ns < low_ns ? low_ns : value_ns > high_ns ? high_ns : value_ns;
 }

@@ -35,9 +35,6 @@ void orr_histogram_add(struct orr_histogram *h, int64_t value_ns);
  * O(buckets), whichever is less. step > 0. */
 void orr_histogram_add_ramp(struct orr_histogram *h, int64_t top_ns, int64_t step_ns, uint64_t count);
 
-/* [any] Adds `from` to `into`. */
-void orr_histogram_merge(struct orr_histogram *into, const struct orr_histogram *from);
-
 /* [any] The value that `fraction` (0…1) of the samples do not exceed: the upper end of its bucket, within [min, max]; 0 when
  * empty. O(buckets). */
 int64_t orr_histogram_percentile_ns(const struct orr_histogram *h, double fraction);

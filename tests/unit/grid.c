@@ -55,25 +55,12 @@ static void slip_moves_to_the_next_tick_ahead_and_keeps_the_phase(void **state) 
   assert_int_equal(grid.origin_ns % 1000000, 250000);
 }
 
-static void rates_are_due_once_per_divisor_at_their_phase(void **state) {
-  (void)state;
-  struct orr_rate rate;
-  assert_true(orr_rate_from_period(&rate, 1000000, 10000000, 3));
-  assert_int_equal(rate.divisor, 10);
-  for (uint64_t n = 0; n < 100; n++)
-    assert_int_equal(orr_rate_due(rate, n), n % 10 == 3);
-  assert_false(orr_rate_from_period(&rate, 1000000, 1500000, 0));
-  assert_false(orr_rate_from_period(&rate, 1000000, 500000, 0));
-  assert_false(orr_rate_from_period(&rate, 1000000, 10000000, 10));
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ticks_do_not_drift_over_a_century),
       cmocka_unit_test(first_tick_has_the_phase_and_is_not_before),
       cmocka_unit_test(rates_outside_10_hz_to_20_khz_are_refused),
       cmocka_unit_test(slip_moves_to_the_next_tick_ahead_and_keeps_the_phase),
-      cmocka_unit_test(rates_are_due_once_per_divisor_at_their_phase),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,22 +120,6 @@ static void a_skipped_second_is_not_hidden_from_the_percentiles(void **state) {
   test_free(h);
 }
 
-static void a_merge_is_the_same_as_one_histogram(void **state) {
-  (void)state;
-  struct orr_histogram *a = make(), *b = make(), *all = make();
-  uint64_t seed = 1234567;
-  for (int i = 0; i < 3000; i++) {
-    int64_t value_ns = (int64_t)(next_random(&seed) % 2000000) - 1000;
-    orr_histogram_add(i % 3 ? a : b, value_ns);
-    orr_histogram_add(all, value_ns);
-  }
-  orr_histogram_merge(a, b);
-  assert_same(a, all);
-  test_free(a);
-  test_free(b);
-  test_free(all);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(buckets_tile_the_range_without_gap_and_within_one_percent),
@@ -143,7 +127,6 @@ int main(void) {
       cmocka_unit_test(values_outside_the_range_are_counted_and_kept_in_the_percentiles),
       cmocka_unit_test(a_ramp_is_the_same_as_its_samples_one_by_one),
       cmocka_unit_test(a_skipped_second_is_not_hidden_from_the_percentiles),
-      cmocka_unit_test(a_merge_is_the_same_as_one_histogram),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
