@@ -28,7 +28,7 @@ CHECKS := $(if $(FUZZ),-fsanitize=fuzzer-no-link) $(if $(SANITIZE)$(FUZZ),-fsani
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Wshadow -Wvla -Wstrict-prototypes \
   -Wmissing-prototypes -Wundef -Werror
 ORR_FLAGS = -std=c17 -march=$(ARCH) $(OPTIMIZE) -g $(MATH) $(CHECKS) $(WARNINGS) -I. $(CFLAGS)
-HOSTED = $(ORR_FLAGS) -D_GNU_SOURCE -pthread $(PKG_CFLAGS)
+HOSTED = -D_GNU_SOURCE -pthread $(PKG_CFLAGS)
 LINK = $(CHECKS) -pthread -Wl,--as-needed $(LDFLAGS)
 
 PACKAGES := libfyaml jansson liburing
@@ -95,26 +95,27 @@ $(B)/generated/build_info.h: FORCE
 	@new=$@.$$$$; printf '#define ORR_BUILD_COMMIT "%s"\n#define ORR_BUILD_FLAGS "%s"\n' '$(COMMIT)' '$(filter-out -W%,$(ORR_FLAGS))' > $$new; \
 	  cmp -s $$new $@ && rm $$new || mv $$new $@
 
-# core is strict C17: no POSIX name is even declared there.
-$(B)/core/%.o: core/%.c $(B)/flags
-	@mkdir -p $(@D)
-	$(call say,cc)
-	$(Q)$(CC) $(ORR_FLAGS) -MMD -MP -c -o $@ $<
-
-$(B)/tools/version.o: tools/version.c $(B)/flags $(B)/generated/build_info.h
-	@mkdir -p $(@D)
-	$(call say,cc)
-	$(Q)$(CC) $(HOSTED) -I$(B)/generated -MMD -MP -c -o $@ $<
-
 $(B)/%.o: %.c $(B)/flags | packages
 	@mkdir -p $(@D)
 	$(call say,cc)
-	$(Q)$(CC) $(HOSTED) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ORR_FLAGS) $(HOSTED) -MMD -MP -c -o $@ $<
+
+# core is strict C17: no POSIX name is even declared there.
+$(B)/core/%.o: HOSTED =
+
+$(B)/tools/version.o: $(B)/generated/build_info.h
+$(B)/tools/version.o: HOSTED += -I$(B)/generated
 
 # Says what to do rather than leave it to a missing header.
 .PHONY: packages
 packages:
 	@tools/setup --check build
+
+# $(call link,LIBRARIES)
+define link
+$(call say,link)
+$(Q)$(CC) $(LINK) -o $@ $^ $(1) -lm
+endef
 
 define archive
 @mkdir -p $(@D)
@@ -135,16 +136,13 @@ $(B)/libsupport.a: $(call obj,$(SUPPORT)) $(B)/sources
 	$(archive)
 
 $(B)/orrery: $(B)/tools/main.o $(B)/libtools.a $(B)/libclient.a $(ROOMS)
-	$(call say,link)
-	$(Q)$(CC) $(LINK) -o $@ $^ $(PKG_LIBS) -lm
+	$(call link,$(PKG_LIBS))
 
 $(B)/fsw: $(call obj,$(FSW)) $(B)/libclient.a
-	$(call say,link)
-	$(Q)$(CC) $(LINK) -o $@ $^ -lm
+	$(call link)
 
 $(B)/echo: $(B)/io/client/echo.o $(B)/libclient.a
-	$(call say,link)
-	$(Q)$(CC) $(LINK) -o $@ $^ -lm
+	$(call link)
 
 # --- tests -----------------------------------------------------------------------------------------------------------
 TEST_ROOMS := $(B)/libsupport.a $(B)/libtools.a $(B)/libclient.a $(ROOMS)
@@ -157,16 +155,13 @@ RUNNER = $(B)/tests/runner ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99:pr
   'ORRERY=$(CURDIR)/$(B)/orrery'
 
 $(B)/tests/%: $(B)/tests/%.o $(TEST_ROOMS)
-	$(call say,link)
-	$(Q)$(CC) $(LINK) -o $@ $^ $(CMOCKA_LIBS) $(PKG_LIBS) -lm
+	$(call link,$(CMOCKA_LIBS) $(PKG_LIBS))
 
 $(B)/tests/fuzz/%-replay: $(B)/tests/fuzz/%.o $(B)/tests/replay.o $(TEST_ROOMS)
-	$(call say,link)
-	$(Q)$(CC) $(LINK) -o $@ $^ $(PKG_LIBS) -lm
+	$(call link,$(PKG_LIBS))
 
 $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(TEST_ROOMS)
-	$(call say,link)
-	$(Q)$(CC) $(LINK) -fsanitize=fuzzer -o $@ $^ $(PKG_LIBS) -lm
+	$(call link,-fsanitize=fuzzer $(PKG_LIBS))
 
 .PHONY: unit replays fuzzers build-tests test
 unit: $(UNIT_PROGRAMS)
@@ -294,17 +289,14 @@ bench:
 build-bench: programs $(patsubst %.c,$(B)/%,$(READY))
 	@:
 $(B)/tests/bench/%: $(B)/tests/bench/%.o $(TEST_ROOMS)
-	$(call say,link)
-	$(Q)$(CC) $(LINK) -o $@ $^ $(call links_with,tests/bench/$*.c) $(PKG_LIBS) -lm
+	$(call link,$(call links_with,tests/bench/$*.c) $(PKG_LIBS))
 
 # Instructions per step, counted by valgrind: the same on every run, whatever else the machine does.
-ifneq ($(wildcard tests/bench/instructions.sh),)
 .PHONY: bench-instructions
 bench-instructions:
 	@tools/setup build bench
 	@$(SUBMAKE) $(JOBS) all build-bench
 	@ORRERY='$(CURDIR)/$(B)/orrery' tests/bench/instructions.sh
-endif
 
 .PHONY: help
 help:
@@ -314,7 +306,7 @@ help:
 	@echo 'make check    the quick gate: format, warnings of gcc and clang, clang-tidy, cppcheck, rooms, objects of core'
 	@echo 'make fuzz     each fuzz target for FUZZ_SECONDS=60'
 	@echo 'make soak     the long tests: fuzzing for ten minutes or a million executions, a fresh machine, ...'
-	@echo 'make bench    the benchmarks'
+	@echo 'make bench    the benchmarks; bench-instructions counts instructions instead of time'
 	@echo 'make format   lays out the code'
 	@echo 'make clean    removes build/'
 	@echo 'with          CC=clang  ARCH=native  DEBUG=1  SANITIZE=1  V=1'
