@@ -32,6 +32,11 @@ static void print_overview(FILE *out) {
         "\n"
         "A spacecraft is written in a model file (YAML or JSON): bodies, the hinges that join them, the modes of the\n"
         "flexible ones. Everything inside is SI; a scalar in a file may carry a unit (30 deg, 5 ms, 1200 rpm).\n"
+        "A run file adds devices, links to flight software outside, and how to fly it all.\n"
+        "\n"
+        "start with:\n"
+        "  orrery check configs/cubesat.yaml\n"
+        "  orrery run configs/cubesat.yaml --mode batch --plot flight.svg\n"
         "\n"
         "commands:\n",
         out);
