@@ -16,7 +16,7 @@ import orrery_client as client
 COUNT = 4000
 SAID = (client.NotALink, FileNotFoundError, ConnectionError, TimeoutError)
 NAME = f"/orrery.mutations.{os.getpid()}"
-PORT = 20000 + os.getpid() % 20000
+PORT = 20000 + os.getpid() % 750 * 16
 
 
 def changed(rng, whole, front):

@@ -1,31 +1,19 @@
 #!/bin/sh
 # doctor and top: what they say, with and without rights, and that --fix takes back what it did.
-set -u
-work=$(mktemp -d) || exit 1
-child=
-cleanup() {
-  [ -n "$child" ] && kill "$child" 2>/dev/null
-  rm -rf "$work"
-}
-trap cleanup EXIT
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
-
-"$ORRERY" doctor --seconds 0 >"$work/out" 2>&1
+. tests/support/script.sh
+"$ORRERY" doctor --seconds 0 >"$dir/out" 2>&1
 [ $? -le 1 ] || fail "doctor runs"
 for name in PREEMPT_RT isolcpus nohz_full rcu_nocbs 'cpuset partition' 'IRQ affinity' 'SMT sibling' governor C-states \
   'RT throttling' 'memory lock' SCHED_FIFO 'clock source' hypervisor 'transparent huge pages' swap io_uring; do
-  grep -Eq "^(ok|warn|bad) +$name" "$work/out" || fail "doctor has a line for $name"
+  grep -Eq "^(ok|warn|bad) +$name" "$dir/out" || fail "doctor has a line for $name"
 done
 # what is not ok says why, and what to do
-[ "$(grep -Ec '^(warn|bad)' "$work/out")" -eq "$(grep -c '^ .*why: ' "$work/out")" ] || fail "a why for each"
-[ "$(grep -Ec '^(warn|bad)' "$work/out")" -eq "$(grep -c '^ .*do:  .' "$work/out")" ] || fail "a remedy for each"
-grep -q 'wake-up latency' "$work/out" && fail "--seconds 0 measures nothing"
+[ "$(grep -Ec '^(warn|bad)' "$dir/out")" -eq "$(grep -c '^ .*why: ' "$dir/out")" ] || fail "a why for each"
+[ "$(grep -Ec '^(warn|bad)' "$dir/out")" -eq "$(grep -c '^ .*do:  .' "$dir/out")" ] || fail "a remedy for each"
+grep -q 'wake-up latency' "$dir/out" && fail "--seconds 0 measures nothing"
 
-"$ORRERY" doctor --json --seconds 0.2 >"$work/json" 2>/dev/null
-python3 - "$work/json" <<'P' || fail "doctor --json"
+"$ORRERY" doctor --json --seconds 0.2 >"$dir/json" 2>/dev/null
+python3 - "$dir/json" <<'P' || fail "doctor --json"
 import json, sys
 j = json.load(open(sys.argv[1]))
 assert len(j["checks"]) >= 17
@@ -40,12 +28,12 @@ for bad in '--core x' '--core' '--rate 5' '--seconds -1' '--move 1' '--nonsense'
   [ $? -eq 2 ] || fail "doctor $bad is exit 2"
 done
 
-"$ORRERY" doctor --core 1000 >"$work/out" 2>&1
-[ $? -eq 2 ] && grep -q 'does not have' "$work/out" || fail "doctor of a core that is not there: $(cat "$work/out")"
+"$ORRERY" doctor --core 1000 >"$dir/out" 2>&1
+[ $? -eq 2 ] && grep -q 'does not have' "$dir/out" || fail "doctor of a core that is not there: $(cat "$dir/out")"
 # as it was measured, so it ends: 20 kHz may or may not be had here
-"$ORRERY" doctor --seconds 1 --rate 20000 --json >"$work/json" 2>/dev/null
+"$ORRERY" doctor --seconds 1 --rate 20000 --json >"$dir/json" 2>/dev/null
 code=$?
-python3 - "$work/json" $code <<'P' || fail "the verdict of 20 kHz and the exit status"
+python3 - "$dir/json" $code <<'P' || fail "the verdict of 20 kHz and the exit status"
 import json, sys
 j = json.load(open(sys.argv[1]))
 t = j["measured"]["timing"]
@@ -55,9 +43,9 @@ assert (int(sys.argv[2]) == 1) == (late or any(c["health"] == "bad" for c in j["
 P
 
 # with a run file: its period, and what its frames cost beside it
-"$ORRERY" doctor configs/cubesat.yaml --json --seconds 0.5 >"$work/json" 2>/dev/null
+"$ORRERY" doctor configs/cubesat.yaml --json --seconds 0.5 >"$dir/json" 2>/dev/null
 [ $? -le 1 ] || fail "doctor reads a run file"
-python3 - "$work/json" <<'P' || fail "doctor RUN --json"
+python3 - "$dir/json" <<'P' || fail "doctor RUN --json"
 import json, sys
 j = json.load(open(sys.argv[1]))
 cost = [c for c in j["checks"] if c["name"] == "frame cost"]
@@ -67,48 +55,47 @@ assert t["period_ns"] == 10000000 and t["priority"] in (0, 80)
 assert t["counts"]["frames"] == 50
 assert t["histograms"]["integrate"]["count"] == 50 and "publish" not in t["histograms"]
 P
-sed 's/step: 10 ms,/step: 1 ms, substeps: 1000,/' configs/cubesat.yaml >"$work/heavy.yaml"
-"$ORRERY" doctor "$work/heavy.yaml" --seconds 0 >"$work/heavy" 2>&1
+sed 's/step: 10 ms,/step: 1 ms, substeps: 1000,/' configs/cubesat.yaml >"$dir/heavy.yaml"
+"$ORRERY" doctor "$dir/heavy.yaml" --seconds 0 >"$dir/heavy" 2>&1
 [ $? -eq 1 ] || fail "a frame longer than its period is bad"
-grep -Eq '^bad +frame cost .* ms typically.* the period is 1.00 ms' "$work/heavy" || fail "the frame cost: $(cat "$work/heavy")"
-sed 's/attitude: \[0, 0, 0, 1\]/attitude: [0, 0, 0]/' configs/cubesat.yaml >"$work/wrong.yaml"
-"$ORRERY" doctor "$work/wrong.yaml" --seconds 0 >/dev/null 2>"$work/err"
+grep -Eq '^bad +frame cost .* ms typically.* the period is 1.00 ms' "$dir/heavy" || fail "the frame cost: $(cat "$dir/heavy")"
+sed 's/attitude: \[0, 0, 0, 1\]/attitude: [0, 0, 0]/' configs/cubesat.yaml >"$dir/wrong.yaml"
+"$ORRERY" doctor "$dir/wrong.yaml" --seconds 0 >/dev/null 2>"$dir/err"
 [ $? -eq 1 ] || fail "a wrong run file is exit 1"
-grep -q 'error: .*attitude' "$work/err" || fail "a wrong run file is told: $(cat "$work/err")"
+grep -q 'error: .*attitude' "$dir/err" || fail "a wrong run file is told: $(cat "$dir/err")"
 
 # top sees a run, and that it is over
 "$ORRERY" top --once 999999999 >/dev/null 2>&1
 [ $? -eq 1 ] || fail "top of no run is exit 1"
-"$ORRERY" doctor --seconds 20 >"$work/long" 2>&1 &
+"$ORRERY" doctor --seconds 20 >"$dir/long" 2>&1 &
 child=$!
 for _ in 1 2 3 4 5 6 7 8 9 10; do
   sleep 0.3
-  "$ORRERY" top --once "$child" >"$work/top" 2>/dev/null && grep -q '^start ' "$work/top" && break
+  "$ORRERY" top --once "$child" >"$dir/top" 2>/dev/null && grep -q '^start ' "$dir/top" && break
 done
-grep -q "^doctor  pid $child  running" "$work/top" || fail "top shows the run: $(cat "$work/top")"
-grep -q '^start ' "$work/top" || fail "top shows the start latency"
+grep -q "^doctor  pid $child  running" "$dir/top" || fail "top shows the run: $(cat "$dir/top")"
+grep -q '^start ' "$dir/top" || fail "top shows the start latency"
 "$ORRERY" top --json "$child" | python3 -c 'import json,sys; assert json.load(sys.stdin)["alive"]' || fail "top --json"
 # SIGTERM ends it with its summary, and nothing stays
 kill -TERM "$child"
 wait "$child"
 [ $? -eq 1 ] || fail "a signal is exit 1"
-grep -q '^wake-up latency' "$work/long" || fail "the summary comes after a signal"
+grep -q '^wake-up latency' "$dir/long" || fail "the summary comes after a signal"
 [ -e "/dev/shm/orrery.rt.$child" ] && fail "the statistics block stays"
-child=
 
 # without rights it runs and says what is missing
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
   # the build may lie where others cannot read
-  cp -L "$ORRERY" "$work/orrery" && chmod 755 "$work" "$work/orrery"
+  cp -L "$ORRERY" "$dir/orrery" && chmod 755 "$dir" "$dir/orrery"
   (
     ulimit -l 64
-    setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$work/orrery" doctor --seconds 0.2 --priority 10
-  ) >"$work/poor" 2>&1
-  [ $? -eq 1 ] || fail "doctor without rights is exit 1: $(cat "$work/poor")"
-  grep -q '^bad  *memory lock' "$work/poor" || fail "memory lock is bad without rights"
-  grep -q '^warning: no SCHED_FIFO priority' "$work/poor" || fail "no priority is a warning"
-  grep -q '^warning: memory is not locked' "$work/poor" || fail "no lock is a warning"
-  grep -q '^wake-up latency' "$work/poor" || fail "it measures all the same"
+    setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$dir/orrery" doctor --seconds 0.2 --priority 10
+  ) >"$dir/poor" 2>&1
+  [ $? -eq 1 ] || fail "doctor without rights is exit 1: $(cat "$dir/poor")"
+  grep -q '^bad  *memory lock' "$dir/poor" || fail "memory lock is bad without rights"
+  grep -q '^warning: no SCHED_FIFO priority' "$dir/poor" || fail "no priority is a warning"
+  grep -q '^warning: memory is not locked' "$dir/poor" || fail "no lock is a warning"
+  grep -q '^wake-up latency' "$dir/poor" || fail "it measures all the same"
 fi
 
 # --fix, moving nothing but a task of our own, and back again; also after SIGTERM
@@ -118,33 +105,33 @@ if [ "$(id -u)" -eq 0 ] && [ "$(nproc)" -ge 2 ]; then
   child=$!
   core=$(($(nproc) - 1))
   before=$(cat /proc/$child/cpuset) runtime=$(cat /proc/sys/kernel/sched_rt_runtime_us)
-  cat /proc/irq/*/smp_affinity_list >"$work/irqs"
-  "$ORRERY" doctor --core "$core" --fix --move "$child" --seconds 5 >"$work/fix" 2>&1 &
+  cat /proc/irq/*/smp_affinity_list >"$dir/irqs"
+  "$ORRERY" doctor --core "$core" --fix --move "$child" --seconds 5 >"$dir/fix" 2>&1 &
   doctor=$!
   sleep 1.5
   during=$(cat /proc/$child/cpuset)
   kill -TERM "$doctor"
   wait "$doctor"
-  grep -q '^fix: everything taken back' "$work/fix" || fail "everything taken back: $(cat "$work/fix")"
-  if grep -q '^fix: core .* has a cpuset' "$work/fix" && [ -d /sys/fs/cgroup/cpuset ]; then
+  grep -q '^fix: everything taken back' "$dir/fix" || fail "everything taken back: $(cat "$dir/fix")"
+  if grep -q '^fix: core .* has a cpuset' "$dir/fix" && [ -d /sys/fs/cgroup/cpuset ]; then
     [ "$during" != "$before" ] || fail "the task was moved"
   fi
   [ "$(cat /proc/$child/cpuset)" = "$before" ] || fail "the task is back"
   [ "$(cat /proc/sys/kernel/sched_rt_runtime_us)" = "$runtime" ] || fail "throttling is back"
-  cat /proc/irq/*/smp_affinity_list | cmp -s - "$work/irqs" || fail "interrupts are back"
+  cat /proc/irq/*/smp_affinity_list | cmp -s - "$dir/irqs" || fail "interrupts are back"
   [ -e "/run/orrery/$doctor.undo" ] && fail "the journal stays"
 
   # kill -9, then the next start repairs
-  "$ORRERY" doctor --core "$core" --fix --move "$child" --seconds 5 >"$work/fix" 2>&1 &
+  "$ORRERY" doctor --core "$core" --fix --move "$child" --seconds 5 >"$dir/fix" 2>&1 &
   doctor=$!
   sleep 1.5
   kill -KILL "$doctor"
   wait "$doctor" 2>/dev/null
-  "$ORRERY" doctor --seconds 0 >"$work/next" 2>&1
+  "$ORRERY" doctor --seconds 0 >"$dir/next" 2>&1
   [ -e "/dev/shm/orrery.rt.$doctor" ] && fail "the killed run's statistics block stays"
-  grep -q '^fix: repaired what 1 killed run had left' "$work/next" || fail "the next start repairs: $(head -3 "$work/next")"
+  grep -q '^fix: repaired what 1 killed run had left' "$dir/next" || fail "the next start repairs: $(head -3 "$dir/next")"
   [ "$(cat /proc/$child/cpuset)" = "$before" ] || fail "the task is back after kill -9"
   [ "$(cat /proc/sys/kernel/sched_rt_runtime_us)" = "$runtime" ] || fail "throttling is back after kill -9"
-  cat /proc/irq/*/smp_affinity_list | cmp -s - "$work/irqs" || fail "interrupts are back after kill -9"
+  cat /proc/irq/*/smp_affinity_list | cmp -s - "$dir/irqs" || fail "interrupts are back after kill -9"
 fi
 exit 0

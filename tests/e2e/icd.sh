@@ -1,20 +1,12 @@
 #!/bin/sh
 # `orrery icd`: real packets of a run, of several pieces and all types, taken apart with each format, give the numbers that the client reads. The
 # Python client over both carriers; the capture as tshark sees it, where tshark is.
-set -u
+. tests/support/script.sh
 command -v python3 >/dev/null || exit 77
-dir=$(mktemp -d) || exit 1
-capture=
-trap '[ -z "$capture" ] || kill -INT $capture 2>/dev/null; rm -rf "$dir"' EXIT
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
-port=$((20000 + $$ % 20000))
-sed "s|transport: shm, name: /orrery.fsw|transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1], mtu: 160|
+over udp configs/cubesat.yaml | sed "s|transport: udp|transport: udp, mtu: 160|
   s|telemetry: .*target\]|telemetry: ['*']|; /stiffness/d; s/policy: hold},/policy: hold}}/
-  s|commands: \[wheel_\*.torque\]|commands: [wheel_y.torque, wheel_z.torque]|" configs/cubesat.yaml >"$dir/run.yaml"
-near=/orrery.icd.near.$$
+  s|commands: \[wheel_\*.torque\]|commands: [wheel_y.torque, wheel_z.torque]|" >"$dir/run.yaml"
+near=$name.near
 echo "  near: {transport: shm, name: $near, rate: 10 Hz, telemetry: [gyro.*, star.*], commands: [wheel_x.torque], wait: 10 s}" >>"$dir/run.yaml"
 for format in markdown c python json xtce; do
   "$ORRERY" icd "$dir/run.yaml" --format $format >"$dir/icd.$format" || fail "icd --format $format"
@@ -253,6 +245,7 @@ assert frames == 5, frames
 assert seen_near > 0
 near.close()
 P
+capture=
 if command -v tshark >/dev/null && command -v dumpcap >/dev/null; then
   tshark -q -i lo -f "udp port $port" -w "$dir/capture.pcapng" >/dev/null 2>&1 &
   capture=$!
@@ -274,7 +267,6 @@ if [ -n "$capture" ]; then
 fi
 
 # the Python peer over shared memory: every frame answered, also one after the other
-name=/orrery.icd.$$
 python3 io/client/orrery_client.py "shm:$name" >"$dir/echo" 2>"$dir/err" &
 peer=$!
 "$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name --mode lockstep --duration 5s >"$dir/out" 2>&1 || fail "shm: $(cat "$dir/out")"

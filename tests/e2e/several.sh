@@ -1,18 +1,10 @@
 #!/bin/sh
 # Several links of one run: both transports, four rates, a phase, telemetry alone and commands alone; peers in C and in Python. One state_hash whoever
 # answers; each link waits for its own peer before frame 0, whether those before it have one or not.
-set -u
+. tests/support/script.sh
 command -v python3 >/dev/null || exit 77
-dir=$(mktemp -d) || exit 1
-name=/orrery.several.$$
-port=$((20000 + $$ % 20000))
 built=$(dirname "$ORRERY")
 pids=
-trap 'for p in $pids; do kill -9 "$p" 2>/dev/null; done; rm -rf "$dir" /dev/shm$name.*' EXIT
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
 cat >"$dir/run.yaml" <<E
 orrery: 1
 spacecraft: {bodies: {bus: {mass: 10, inertia: [2, 2, 2, 0, 0, 0], hinge: {kind: free, to: inertial}, nodes: {n: {at: [0, 0, 0]}}}}}
@@ -92,7 +84,7 @@ fsw 1000
 radio 100
 slow 4
 E
-  new=$(sed -n 's/^state_hash *//p' "$dir/out")
+  new=$(hash_of "$dir/out")
   [ ${#new} -eq 16 ] && [ "$new" = "${hash:=$new}" ] || fail "$languages: other bits: $new, not $hash"
 done
 

@@ -1,18 +1,24 @@
 # What scripts of tests/e2e and tests/soak share: the first thing they source, from the top of the tree.
 #   $dir           a folder of the script's own, gone when it ends; so is every process that it left in the background
-#   $name, $port   shared memory and a UDP port that no other script uses
+#   $name, $port   shared memory and UDP ports that no other script uses
 #   $fsw           the sample flight software beside $ORRERY
 set -u
 dir=$(mktemp -d) || exit 1
 name=/orrery.$(basename "$0" .sh).$$
-port=$((20000 + $$ % 20000))
+port=$((20000 + $$ % 750 * 16)) # and the 15 after it, below those that the kernel gives out
 fsw=$(dirname "$ORRERY")/fsw
 
 cleanup() {
   jobs -p >"$dir/jobs" # not in $(…), which is a shell without jobs
-  # shellcheck disable=SC2046
-  kill -KILL $(cat "$dir/jobs") 2>/dev/null
-  rm -rf "$dir" "/dev/shm$name"
+  jobs=$(cat "$dir/jobs")
+  # shellcheck disable=SC2086
+  [ -z "$jobs" ] || {
+    kill -TERM $jobs # what they did to the machine they take back
+    kill -CONT $jobs
+    sleep 0.3
+    kill -KILL $jobs
+  } 2>/dev/null
+  rm -rf "$dir" "/dev/shm$name" "/dev/shm$name".*
 }
 trap cleanup EXIT
 
