@@ -56,7 +56,7 @@ static void warn(const struct orr_run *run, const struct orr_stability *found, s
   orr_report(
       d, ORR_WARNING, run->step_source, "unstable-step",
       "a step of %.6g ms%s is too long for %s: the motion that limits it is %s, mostly %s, and %s%s stays stable up "
-      "to %.3g ms; shorten the step, or divide it by 'substeps: %.0f'%s",
+      "to %.4g ms; shorten the step, or divide it by 'substeps: %.0f'%s",
       1e3 * step, substeps, rule, orr_motion_pace(&found->limiting, pace),
       orr_motion_place(run, &found->limiting, place), run->plant.integrator == ORR_HEUN ? "over the run " : "", rule,
       1e3 * limit, ceil(1.02 * step / limit),

@@ -78,7 +78,7 @@ static void print_stability(const struct orr_run *run, const struct orr_stabilit
     print_motion(run, &s->limiting, out);
   }
   bool long_step = s->limit_s >= 1;
-  fprintf(out, "; %s is stable up to a step of %.3g %s%s\n", rule, long_step ? s->limit_s : 1e3 * s->limit_s,
+  fprintf(out, "; %s is stable up to a step of %.4g %s%s\n", rule, long_step ? s->limit_s : 1e3 * s->limit_s,
           long_step ? "s" : "ms", run->plant.integrator == ORR_HEUN ? " over this run" : "");
 }
 
