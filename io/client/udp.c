@@ -255,7 +255,7 @@ int orr_client_udp_look(struct orr_client *c) {
 /* That nobody has a port is told by ICMP, which a network may keep back and a kernel need not send. Of a port of this very host it can be found
  * out: one that can be had is nobody's. A run that hangs keeps its own. */
 static bool nobody_has_it(int fd) {
-  struct sockaddr_in here, there;
+  struct sockaddr_in here = {0}, there = {0};
   socklen_t here_bytes = sizeof here, there_bytes = sizeof there;
   if (getsockname(fd, (struct sockaddr *)&here, &here_bytes) ||
       getpeername(fd, (struct sockaddr *)&there, &there_bytes))
