@@ -194,26 +194,34 @@ static const struct orr_work filtered = {
     .finish = leave,
 };
 
-/* The wait status of a child whose loop runs behind the filter. */
-static int run_filtered(int spoil_how) {
+/* In a child: its finish leaves. */
+static void loop_here(const struct orr_rt_loop_options *o, const struct orr_work *work, void *context) {
   static struct orr_stats stats;
   static struct orr_rt_loop loop;
-  struct evidence e = {.spoil = spoil_how};
-  const struct orr_rt_loop_options o = {
-      .period_ns = 1000000, .margin_ns = 100000, .policy = ORR_OVERRUN_CATCH_UP, .catch_up_limit = 3, .frames = 500};
+  orr_stats_init(&stats, "filtered", o->period_ns);
+  if (orr_rt_loop_init(&loop, o, work, context, &stats))
+    _exit(4);
+  orr_rt_loop_run(&loop);
+  _exit(5);
+}
+
+/* The wait status of a child whose loop runs behind the filter. */
+static int status_of(pid_t child) {
   int status = -1;
-  pid_t child = fork();
-  if (child == 0) {
-    orr_stats_init(&stats, "filtered", o.period_ns);
-    if (orr_rt_loop_init(&loop, &o, &filtered, &e, &stats))
-      _exit(4);
-    orr_rt_loop_run(&loop);
-    _exit(5); /* finish does not return */
-  }
   waitpid(child, &status, 0);
   if (WIFEXITED(status) && WEXITSTATUS(status) == NO_FILTER)
     skip();
   return status;
+}
+
+static int run_filtered(int spoil_how) {
+  struct evidence e = {.spoil = spoil_how};
+  const struct orr_rt_loop_options o = {
+      .period_ns = 1000000, .margin_ns = 100000, .policy = ORR_OVERRUN_CATCH_UP, .catch_up_limit = 3, .frames = 500};
+  pid_t child = fork();
+  if (child == 0)
+    loop_here(&o, &filtered, &e);
+  return status_of(child);
 }
 
 static void the_loop_makes_no_system_call_but_its_three(void **state) {
@@ -345,11 +353,8 @@ static void closed_loops_are_flown_undisturbed(void **state) {
   assert_undisturbed("configs/deployment.yaml", "simulation.substeps=1", 500);
 }
 
-/* The wait status of a child that flies behind the filter, with the controller linked in. */
+/* The same of a child that flies, with the controller linked in. */
 static int fly_filtered(const char *path, const char *setting, int spoil_how) {
-  static struct orr_stats stats;
-  static struct orr_rt_loop loop;
-  int status = -1;
   pid_t child = fork();
   if (child == 0) {
     take_off(path, &setting, 1);
@@ -358,16 +363,9 @@ static int fly_filtered(const char *path, const char *setting, int spoil_how) {
     struct orr_executive_options o = orr_realtime_options(&flight.realtime, "filtered", 500);
     o.loop.phase_ns = 0;
     o.loop.margin_ns = 50000;
-    orr_stats_init(&stats, "filtered", o.loop.period_ns);
-    if (orr_rt_loop_init(&loop, &o.loop, &flight.work, &flight, &stats))
-      _exit(4);
-    orr_rt_loop_run(&loop);
-    _exit(5); /* finish does not return */
+    loop_here(&o.loop, &flight.work, &flight);
   }
-  waitpid(child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == NO_FILTER)
-    skip();
-  return status;
+  return status_of(child);
 }
 
 static void flying_a_spacecraft_adds_no_system_call_to_the_loop(void **state) {
