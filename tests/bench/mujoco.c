@@ -6,13 +6,13 @@
  * minimum and the median of many samples and their ratios; no figure fails the run, a disagreement does.
  */
 #include <math.h>
-#include <mujoco/mujoco.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/forward.h"
 #include "core/kinematics.h"
+#include "tests/bench/mjcf.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/models.h"
 #include "tools/compiled.h"
@@ -66,57 +66,6 @@ static double ours_sample(struct ours *s) {
 
 /* ---- MuJoCo's ---------------------------------------------------------------------------------------------- */
 
-/* A body and, nested in it, those that hang on it. */
-static void write_body(FILE *out, const struct orr_description *d, int body) {
-  const struct orr_body_desc *b = &d->bodies[body];
-  const struct orr_hinge_desc *h = &b->hinge;
-  static const double zero[3] = {0, 0, 0};
-  const double *at = h->parent >= 0 ? d->bodies[h->parent].nodes[h->parent_node].at : zero;
-  fprintf(out, "<body pos='%.17g %.17g %.17g' quat='%.17g %.17g %.17g %.17g'>\n", at[0], at[1], at[2], h->rotation[3],
-          h->rotation[0], h->rotation[1], h->rotation[2]);
-  if (h->kind == ORR_HINGE_FREE)
-    fputs("<freejoint/>\n", out);
-  else
-    fprintf(out, "<joint type='hinge' axis='%g %g %g'/>\n", h->axes[0][0], h->axes[0][1], h->axes[0][2]);
-  fprintf(out, "<inertial pos='%.17g %.17g %.17g' mass='%.17g' fullinertia='%.17g %.17g %.17g %.17g %.17g %.17g'/>\n",
-          b->com[0], b->com[1], b->com[2], b->mass, b->inertia[0], b->inertia[1], b->inertia[2], b->inertia[3],
-          b->inertia[4], b->inertia[5]);
-  for (size_t i = 0; i < d->body_count; i++)
-    if (d->bodies[i].hinge.parent == body)
-      write_body(out, d, (int)i);
-  fputs("</body>\n", out);
-}
-
-static mjModel *mujoco_model(const struct orr_description *d) {
-  char *text = NULL, error[300] = "";
-  size_t size = 0;
-  FILE *out = open_memstream(&text, &size);
-  if (!out)
-    abort();
-  fputs("<mujoco><compiler angle='radian'/><option gravity='0 0 0'><flag contact='disable'/></option><worldbody>\n",
-        out);
-  for (size_t i = 0; i < d->body_count; i++)
-    if (d->bodies[i].hinge.parent < 0)
-      write_body(out, d, (int)i);
-  fputs("</worldbody></mujoco>\n", out);
-  fclose(out);
-  mjVFS *vfs = malloc(sizeof *vfs);
-  if (!vfs)
-    abort();
-  mj_defaultVFS(vfs);
-  mj_makeEmptyFileVFS(vfs, "model.xml", (int)size);
-  memcpy(vfs->filedata[mj_findFileVFS(vfs, "model.xml")], text, size);
-  mjModel *model = mj_loadXML("model.xml", vfs, error, sizeof error);
-  mj_deleteVFS(vfs);
-  free(vfs);
-  free(text);
-  if (!model) {
-    fprintf(stderr, "mujoco: %s\n", error);
-    exit(1);
-  }
-  return model;
-}
-
 /* State k of the same bodies; MuJoCo's joints come in the order of our file here, and its quaternion w first. */
 static void mujoco_set(const mjModel *m, mjData *data, const struct ours *s, int k) {
   bool free_base = m->nq != m->nv;
@@ -169,8 +118,8 @@ int main(void) {
   ours_create(&chain, orr_bench_chain(20));
   ours_create(&craft, orr_bench_spacecraft(0));
   ours_create(&beams, orr_bench_flexible_chain(10, 5, ORR_DEFORMATION_FULL));
-  mjModel *chain_model = mujoco_model(orr_bench_description(chain.bench));
-  mjModel *craft_model = mujoco_model(orr_bench_description(craft.bench));
+  mjModel *chain_model = mjcf_model(orr_bench_description(chain.bench), "");
+  mjModel *craft_model = mjcf_model(orr_bench_description(craft.bench), "");
   mjData *chain_data = mj_makeData(chain_model), *craft_data = mj_makeData(craft_model);
   double worst = fmax(disagreement(chain_model, chain_data, &chain), disagreement(craft_model, craft_data, &craft));
   printf("MuJoCo %s; accelerations agree to %.1e\n", mj_versionString(), worst);

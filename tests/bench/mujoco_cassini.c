@@ -7,13 +7,13 @@
  * Prints the agreement; fails where it is worse than LIMIT.
  */
 #include <math.h>
-#include <mujoco/mujoco.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/integrate.h"
 #include "io/config/config.h"
+#include "tests/bench/mjcf.h"
 #include "tools/compiled.h"
 
 static const double LIMIT = 1e-6; /* of the largest motion of its kind */
@@ -52,57 +52,6 @@ static void make_rigid(struct orr_body_desc *b, struct orr_node_desc *nodes) {
   b->mode_count = 0;
   b->modes = NULL;
   b->nodes = nodes;
-}
-
-static void write_body(FILE *out, const struct orr_description *d, int body) {
-  const struct orr_body_desc *b = &d->bodies[body];
-  const struct orr_hinge_desc *h = &b->hinge;
-  static const double zero[3] = {0, 0, 0};
-  const double *at = h->parent >= 0 ? d->bodies[h->parent].nodes[h->parent_node].at : zero;
-  int axes = h->kind == ORR_HINGE_GIMBAL ? 3 : h->kind == ORR_HINGE_UNIVERSAL ? 2 : 0;
-  fprintf(out, "<body pos='%.17g %.17g %.17g' quat='%.17g %.17g %.17g %.17g'>\n", at[0], at[1], at[2], h->rotation[3],
-          h->rotation[0], h->rotation[1], h->rotation[2]);
-  if (h->kind == ORR_HINGE_FREE)
-    fputs("<freejoint/>\n", out);
-  for (int k = 0; k < axes; k++)
-    fprintf(out, "<joint type='hinge' axis='%.17g %.17g %.17g' stiffness='%.17g' damping='%.17g'/>\n", h->axes[k][0],
-            h->axes[k][1], h->axes[k][2], h->stiffness[k], h->damping[k]);
-  fprintf(out, "<inertial pos='%.17g %.17g %.17g' mass='%.17g' fullinertia='%.17g %.17g %.17g %.17g %.17g %.17g'/>\n",
-          b->com[0], b->com[1], b->com[2], b->mass, b->inertia[0], b->inertia[1], b->inertia[2], b->inertia[3],
-          b->inertia[4], b->inertia[5]);
-  for (size_t i = 0; i < d->body_count; i++)
-    if (d->bodies[i].hinge.parent == body)
-      write_body(out, d, (int)i);
-  fputs("</body>\n", out);
-}
-
-static mjModel *mujoco_model(const struct orr_description *d) {
-  char *text = NULL, error[300] = "";
-  size_t size = 0;
-  FILE *out = open_memstream(&text, &size);
-  mjVFS *vfs = malloc(sizeof *vfs);
-  if (!out || !vfs)
-    abort();
-  fputs("<mujoco><compiler angle='radian'/><option gravity='0 0 0' timestep='0.001' integrator='RK4'>"
-        "<flag contact='disable'/></option><worldbody>\n",
-        out);
-  for (size_t i = 0; i < d->body_count; i++)
-    if (d->bodies[i].hinge.parent < 0)
-      write_body(out, d, (int)i);
-  fputs("</worldbody></mujoco>\n", out);
-  fclose(out);
-  mj_defaultVFS(vfs);
-  mj_makeEmptyFileVFS(vfs, "model.xml", (int)size);
-  memcpy(vfs->filedata[mj_findFileVFS(vfs, "model.xml")], text, size);
-  mjModel *model = mj_loadXML("model.xml", vfs, error, sizeof error);
-  mj_deleteVFS(vfs);
-  free(vfs);
-  free(text);
-  if (!model) {
-    fprintf(stderr, "mujoco: %s\n", error);
-    exit(1);
-  }
-  return model;
 }
 
 /* ---- the motion -------------------------------------------------------------------------------------------- */
@@ -160,7 +109,7 @@ static void compare(const struct orr_model *m, const double *q, const mjData *da
 static double fly(const struct orr_description *d) {
   struct orr_compiled c;
   orr_compiled_create(&c, d, ORR_MODEL_DEFAULT);
-  mjModel *model = mujoco_model(d);
+  mjModel *model = mjcf_model(d, "timestep='0.001' integrator='RK4'");
   mjData *data = mj_makeData(model);
   int bodies = (int)d->body_count;
   struct pushing push = {.drive = {.apply = apply}, .u = c.model->links[c.model->link_of_body[0]].hinge_u};
