@@ -192,6 +192,19 @@ static bool read_bound(struct reading *r, const struct expect_keys *keys, struct
 
 /* ---- entries ------------------------------------------------------------------------------------------------------- */
 
+/* An expectation that the file's own duration leaves out never fails. One cut short from the command line is no mistake of the file. */
+static void judge_end(struct reading *r, struct orr_place entry) {
+  struct orr_place section = orr_config_section(r->d->config, ORR_SECTION_SIMULATION);
+  int64_t end_ns = r->d->run->duration_ns;
+  if (end_ns <= 0 || r->out->after_ns <= end_ns)
+    return;
+  const struct orr_yaml *duration = section.node->entries[orr_yaml_find(section.node, "duration")].value;
+  if (duration->file == entry.node->file)
+    orr_read_warning(r->reader, entry, "never-judged",
+                     "the run is over after %.9g s, so what is expected after %.9g s is never judged",
+                     1e-9 * (double)end_ns, 1e-9 * (double)r->out->after_ns);
+}
+
 static bool read_span(struct reading *r, const struct expect_keys *keys, uint64_t present, struct orr_place place) {
   r->out->after_ns = keys->after;
   r->out->until_ns = present >> UNTIL & 1 ? keys->until : INT64_MAX;
@@ -199,6 +212,7 @@ static bool read_span(struct reading *r, const struct expect_keys *keys, uint64_
     orr_read_error(r->reader, place, "expect", "a measure is of the whole run; 'after' and 'until' go with a channel");
     return false;
   }
+  judge_end(r, place);
   if (r->out->until_ns >= r->out->after_ns)
     return true;
   orr_read_error(r->reader, place, "order", "'until' is before 'after', so there is nothing to judge");

@@ -263,6 +263,10 @@ static bool read_allowed(struct orr_run_draft *d, struct orr_place link, struct 
     return false;
   size_t n = orr_place_count(list);
   uint32_t *all = orr_arena_alloc(d->reader->arena, n + 1, sizeof *all);
+  if (n == 0) {
+    orr_read_error(d->reader, list, "missing-key", "'allow' names nobody, and then nobody may send");
+    return false;
+  }
   for (size_t i = 0; i < n; i++) {
     struct orr_place item = orr_place_item(d->reader->diagnostics, list, i);
     struct orr_run_address address;

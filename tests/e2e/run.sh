@@ -78,6 +78,17 @@ fly --set "$(echo "$bound" | sed 's/LIMIT/1 arcsec/')" >"$dir/out"
 grep -q '^NOT MET .*bus.pointing_error' "$dir/out" || fail "what is not met: $(cat "$dir/out")"
 fly --json --set "$(echo "$bound" | sed 's/LIMIT/1 arcsec/')" | grep -q '"verdict": "not_met"' || fail "--json has no verdict"
 
+# one that the file's own duration leaves out is a warning; one that the command line leaves out is not
+{
+  cat "$here/configs/cubesat.yaml"
+  echo 'expect: [{channel: bus.pointing_error, below: 0.05 deg, after: 61 s}]'
+} >"$dir/late.yaml"
+"$ORRERY" check "$dir/late.yaml" 2>&1 | grep -q 'warning: the run is over after 60 s, so .* never judged' || fail "check does not see what is never judged"
+"$ORRERY" run "$dir/late.yaml" --mode batch --duration 62s >"$dir/out" 2>&1 || fail "an expectation after 61 s of 62: $(cat "$dir/out")"
+grep -q '^met ' "$dir/out" && ! grep -q warning "$dir/out" || fail "an expectation after 61 s of 62: $(cat "$dir/out")"
+sed 's/after: 61 s/after: 50 s/' "$dir/late.yaml" >"$dir/cut.yaml"
+"$ORRERY" run "$dir/cut.yaml" --mode batch --duration 2s 2>&1 | grep -q warning && fail "a run cut short is warned of"
+
 # a picture is XML with a panel for each thing there is to see, and changes no bits
 [ "$(fly --plot "$dir/p.svg" | hash_of)" = "$first" ] || fail "a picture changes the bits"
 [ "$(grep -c 'class="p"' "$dir/p.svg")" -eq 2 ] || fail "a cubesat's picture has pointing and wheels"
