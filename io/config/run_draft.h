@@ -35,6 +35,17 @@ void orr_run_read_script(struct orr_run_draft *draft);
 /* [init] Links to flight software; the channel table is complete. */
 void orr_run_read_links(struct orr_run_draft *draft);
 
+/* Keys of a link that mean something over UDP alone, as they are written. */
+struct orr_run_udp_keys {
+  const char *listen, *peer;
+  int64_t mtu;
+  struct orr_place allow, message_ids;
+};
+
+/* [init] Judges them; false after reporting. */
+bool orr_run_read_udp(struct orr_run_draft *draft, const struct orr_thing *link, const struct orr_run_udp_keys *keys,
+                      struct orr_run_link *out);
+
 /* [init] Expectations; the channel table is complete. */
 void orr_run_read_expect(struct orr_run_draft *draft);
 
