@@ -212,9 +212,11 @@ static void apply_v2(struct orr_isolation *i, const struct orr_isolate_options *
   snprintf(name, sizeof name, "%d", o->core);
   join(dir, sizeof dir, paths->dir, "/orrery.core", name);
   join(threads, sizeof threads, paths->dir, "/cgroup.threads", "");
-  if (!enable_cpuset(i, paths) || !move_process_to_root(i, o, paths) || !make_dir(i, dir, "cgroup.threads", threads) ||
-      !set_in(i, dir, "cgroup.type", "threaded") || !set_in(i, dir, "cpuset.cpus", name) ||
-      !set_in(i, dir, "cpuset.cpus.partition", "isolated"))
+  join(path, sizeof path, paths->dir, "/cpuset.cpus.effective", "");
+  if (!enable_cpuset(i, paths) || !move_process_to_root(i, o, paths) ||
+      !step(i, "noting cpuset.cpus.effective", orr_journal_will_await(&i->journal, path, o->core)) ||
+      !make_dir(i, dir, "cgroup.threads", threads) || !set_in(i, dir, "cgroup.type", "threaded") ||
+      !set_in(i, dir, "cpuset.cpus", name) || !set_in(i, dir, "cpuset.cpus.partition", "isolated"))
     return;
   join(path, sizeof path, dir, "/cpuset.cpus.partition", "");
   /* the kernel takes the word and then says "isolated invalid (reason)" */

@@ -143,6 +143,12 @@ int orr_journal_will_empty(struct orr_journal *journal, const char *from, const 
   return note(journal, "empty", from, to);
 }
 
+int orr_journal_will_await(struct orr_journal *journal, const char *path, int core) {
+  char text[32];
+  snprintf(text, sizeof text, "%d", core);
+  return note(journal, "await", path, text);
+}
+
 int orr_journal_will_bind(struct orr_journal *journal, const struct orr_task *task) {
   char id[32], value[ORR_JOURNAL_LINE_MAX / 2];
   snprintf(id, sizeof id, "%ld", (long)task->id);

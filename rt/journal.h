@@ -54,6 +54,9 @@ int orr_journal_tell_self(struct orr_journal *journal, const char *path, const c
 /* [init] Changes nothing now; undo writes every line of `from` to `to` (tasks of a cpuset back to its parent). */
 int orr_journal_will_empty(struct orr_journal *journal, const char *from, const char *to);
 
+/* [init] Changes nothing now; undo waits until the list of cores in the file has this one, a second at most. */
+int orr_journal_will_await(struct orr_journal *journal, const char *path, int core);
+
 /* [init] Changes nothing now; undo binds the task again to the cores it has. */
 int orr_journal_will_bind(struct orr_journal *journal, const struct orr_task *task);
 /* [init] The value of such a line: start and cores of a task. False when it is none. */

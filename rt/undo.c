@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "rt/cpulist.h"
 #include "rt/journal.h"
 #include "rt/journal_file.h"
 #include "rt/others.h"
@@ -78,6 +79,24 @@ static int remove_directory(const char *path) {
   return EBUSY;
 }
 
+/* A partition that was removed gives its core back in the kernel's own time, and what tasks were bound to before then is lost. */
+static int await_core(const char *path, int core) {
+  enum { TRIES = 100, PAUSE_US = 10000 };
+  bool there = false;
+  for (int i = 0; i < TRIES && !there; i++) {
+    char list[1024] = "";
+    cpu_set_t set;
+    FILE *f = fopen(path, "re");
+    if (!f)
+      return 0;
+    there = fgets(list, sizeof list, f) && orr_cpulist_parse(list, &set) && core >= 0 && core < CPU_SETSIZE &&
+            CPU_ISSET((size_t)core, &set);
+    fclose(f);
+    usleep(PAUSE_US); /* also then: the tasks come after the list */
+  }
+  return there ? 0 : ETIMEDOUT;
+}
+
 static int take_back(const struct undo *u, char *line) {
   char *save, *verb = strtok_r(line, "\t", &save), *path = strtok_r(NULL, "\t", &save);
   char *value = save ? save : "";
@@ -93,6 +112,8 @@ static int take_back(const struct undo *u, char *line) {
     return remove_directory(path);
   if (strcmp(verb, "empty") == 0)
     return empty_file(path, value);
+  if (strcmp(verb, "await") == 0)
+    return await_core(path, (int)strtol(value, NULL, 10));
   if (strcmp(verb, "bind") == 0)
     return bind_again(u, path, value);
   return strcmp(verb, "began") == 0 || strcmp(verb, "core") == 0 || strcmp(verb, "base") == 0 ? 0 : EINVAL;

@@ -5,6 +5,7 @@
 #   same      such a guest booted twice: every number of a run is the same in both
 #   features  two processors in their own time: what --fix does on cgroup v2, seen from outside, and what undoes it.
 #   older     the same of `doctor --fix` on cgroup v1, where it moves every task
+#   both      three processors, two of them cleared at the same time on cgroup v2, and given back in either order
 #   bench     with SLICE_SECONDS=10: `orrery bench --rt` in the guest of the first kind
 # About four minutes. With KEEP=FOLDER the guests and their consoles stay there.
 set -u
@@ -109,9 +110,10 @@ if [ -n "${SLICE_SECONDS:-}" ]; then
   [ "${SLICE_SECONDS%%.*}" -lt 10 ] || [ "$(grep -c '^ratio of p99.*: met' "$dir/bench")" -eq 2 ] || status=1
 fi
 # an emulator of several processors on a machine that is busy may stand still: then once more
-for job in older features; do
+for job in older both features; do
+  case $job in both) processors=3 ;; *) processors=2 ;; esac
   for attempt in 1 2; do
-    boot $job $job -accel tcg,thread=multi -smp 2 &
+    boot $job $job -accel tcg,thread=multi -smp $processors &
     emulators=$!
     wait
     emulators=

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <setjmp.h>
@@ -311,6 +312,33 @@ static void who_relies_on_a_switch_switches_it_back_in_the_place_of_the_first(vo
   }
 }
 
+/* The list is written while undo waits for it; and who waits for a core that does not come says so. */
+static void undo_waits_until_a_core_is_back(void **state) {
+  (void)state;
+  char list[PATH];
+  struct orr_journal journal;
+  struct timespec nap = {.tv_nsec = 100000000};
+  orr_machine_put(&machine, "effective", "0,2-3");
+  orr_machine_path(&machine, list, "effective");
+  assert_int_equal(orr_journal_open(&journal, run), 0);
+  assert_int_equal(orr_journal_will_await(&journal, list, 1), 0);
+  orr_journal_pass(&journal);
+  pid_t child = fork();
+  if (child == 0) {
+    nanosleep(&nap, NULL);
+    orr_machine_put(&machine, "effective", "0-3");
+    _exit(0);
+  }
+  assert_int_equal(orr_journal_undo(&journal).count, 0);
+  assert_string_equal(orr_machine_get(&machine, "effective"), "0-3");
+  waitpid(child, NULL, 0);
+  assert_int_equal(orr_journal_open(&journal, run), 0);
+  assert_int_equal(orr_journal_will_await(&journal, list, 4), 0);
+  const struct orr_undo_failures failures = orr_journal_undo(&journal);
+  assert_int_equal(failures.count, 1);
+  assert_int_equal(failures.error, ETIMEDOUT);
+}
+
 /* ---- tasks --------------------------------------------------------------------------------------------------------------------- */
 
 static struct orr_task on_cores(pid_t pid, int first, int last) {
@@ -406,6 +434,7 @@ int main(void) {
       ON_A_MACHINE(a_dead_one_holds_no_core),
       ON_A_MACHINE(many_come_and_go_and_the_machine_is_as_before),
       ON_A_MACHINE(who_relies_on_a_switch_switches_it_back_in_the_place_of_the_first),
+      ON_A_MACHINE(undo_waits_until_a_core_is_back),
       ON_A_MACHINE(a_task_comes_back_to_the_cores_it_had_before_the_first),
       ON_A_MACHINE(undo_binds_no_task_to_a_core_that_another_clears),
   };
