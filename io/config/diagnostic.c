@@ -11,7 +11,7 @@ struct orr_diagnostics {
   struct orr_sources *sources;
   struct orr_message *messages;
   size_t count, room;
-  size_t errors, warnings, unkept;
+  size_t errors, unkept;
   struct orr_names seen; /* of every message kept: "file:offset code" → its place, and "file:offset:text" */
   bool last_kept;
 };
@@ -87,7 +87,7 @@ void orr_report_list(struct orr_diagnostics *d, enum orr_severity severity, orr_
   tame(text);
   struct orr_message m = {.severity = severity, .code = code, .text = text, .at = at};
   d->last_kept = false;
-  (*(severity == ORR_ERROR ? &d->errors : &d->warnings))++; /* repeated ones too: what they are about is wrong */
+  d->errors += severity == ORR_ERROR; /* repeated ones too: what they are about is wrong */
   if (d->count >= ORR_MESSAGES_KEPT) {
     d->unkept++;
   } else if (seen_before(d, &m)) {
@@ -126,7 +126,6 @@ void orr_diagnostics_sort(struct orr_diagnostics *d, size_t first) {
 }
 
 size_t orr_diagnostics_errors(const struct orr_diagnostics *d) { return d->errors; }
-size_t orr_diagnostics_warnings(const struct orr_diagnostics *d) { return d->warnings; }
 size_t orr_diagnostics_count(const struct orr_diagnostics *d) { return d->count; }
 struct orr_message orr_diagnostics_get(const struct orr_diagnostics *d, size_t index) {
   return d->messages[index];

@@ -57,9 +57,8 @@ void orr_report_related(struct orr_diagnostics *diagnostics, orr_source at, cons
 /* [init] Puts the messages of index ≥ `first` in the order of their files and places. */
 void orr_diagnostics_sort(struct orr_diagnostics *diagnostics, size_t first);
 
-/* [any] Counts, those repeated or beyond ORR_MESSAGES_KEPT included. */
+/* [any] How many errors, those repeated or beyond ORR_MESSAGES_KEPT included. */
 size_t orr_diagnostics_errors(const struct orr_diagnostics *diagnostics);
-size_t orr_diagnostics_warnings(const struct orr_diagnostics *diagnostics);
 
 /* [any] The messages kept. */
 size_t orr_diagnostics_count(const struct orr_diagnostics *diagnostics);
