@@ -218,8 +218,8 @@ static int run(int argc, char **argv) {
         return usage("too many settings", NULL);
       settings[setting_count++] = argv[++i];
     } else if (argv[i][0] == '-') {
-      return usage(strcmp(argv[i], "--format") && strcmp(argv[i], "--set") ? "unknown option"
-                                                                           : "a value is missing after",
+      return usage(strcmp(argv[i], "--format") != 0 && strcmp(argv[i], "--set") != 0 ? "unknown option"
+                                                                                     : "a value is missing after",
                    argv[i]);
     } else if (path) {
       return usage("one run file, not also", argv[i]);

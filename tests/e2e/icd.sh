@@ -249,18 +249,22 @@ capture=
 if command -v tshark >/dev/null && command -v dumpcap >/dev/null; then
   tshark -q -i lo -f "udp port $port" -w "$dir/capture.pcapng" >/dev/null 2>&1 &
   capture=$!
-  sleep 2
+  tries=0
+  until [ -s "$dir/capture.pcapng" ] || [ $((tries += 1)) -gt 300 ]; do sleep 0.1; done # its head is there when it listens
 fi
+frames_seen() {
+  tshark -r "$dir/capture.pcapng" -d "udp.port==$port,ccsds" -Y 'ccsds.apid == 0x080 && ccsds.type == 0 && ccsds.seqflag == 3' 2>/dev/null | wc -l
+}
 python3 "$dir/peer.py" "$dir" "udp:127.0.0.1:$port" "shm:$near" 2>"$dir/err" &
 peer=$!
 "$ORRERY" run "$dir/run.yaml" --mode lockstep --duration 0.5s >"$dir/out" 2>&1 || fail "the run: $(cat "$dir/out" "$dir/err")"
 wait $peer || fail "the packets: $(cat "$dir/err")"
 grep -q '5 frames out, 4 commands applied' "$dir/out" || fail "the Python peer over UDP: $(cat "$dir/out")"
 if [ -n "$capture" ]; then
-  sleep 1
+  tries=0
+  until seen=$(frames_seen) && [ "$seen" -ge 5 ] || [ $((tries += 1)) -gt 20 ]; do sleep 0.3; done
   kill -INT $capture
   wait $capture
-  seen=$(tshark -r "$dir/capture.pcapng" -d "udp.port==$port,ccsds" -Y 'ccsds.apid == 0x080 && ccsds.type == 0 && ccsds.seqflag == 3' 2>/dev/null | wc -l)
   [ "$seen" -ge 5 ] || fail "tshark sees $seen packets of APID 0x080 as CCSDS"
   bad=$(tshark -r "$dir/capture.pcapng" -d "udp.port==$port,ccsds" -Y '_ws.malformed || (udp && !ccsds && !icmp)' 2>/dev/null | wc -l)
   [ "$bad" -eq 0 ] || fail "tshark finds $bad packets malformed"
