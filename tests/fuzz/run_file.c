@@ -1,10 +1,11 @@
-/* Reads the sections of a run file made of any bytes behind a spacecraft with rigid, sprung, sliding and flexible bodies, and flies
- * what is right for three frames. Whatever is read without an error can be laid out and started or says which body fails. */
+/* Reads the sections of a run file made of any bytes behind a spacecraft with rigid, sprung, sliding and flexible bodies, judges
+ * the step of what is right, and flies it for three frames. Whatever is read without an error can be laid out and started or says which body fails. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/session.h"
+#include "io/stability.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,6 +32,12 @@ static void must(bool good) {
     abort();
 }
 
+static void judge(const struct orr_run *run, struct orr_diagnostics *d) {
+  struct orr_stability found = orr_run_judge_step(run, d);
+  must(found.limit_s > 0);
+  must(!found.moves || (found.limiting.body >= 0 && (size_t)found.limiting.body < run->spacecraft.body_count));
+}
+
 static void fly(const struct orr_run *run) {
   struct orr_session *s = orr_session_create(run, NULL);
   for (int i = 0; i < s->plant->table.count; i++)
@@ -53,8 +60,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct orr_diagnostics *d = orr_diagnostics_create();
   const struct orr_run *run = orr_run_load("run.yaml", &options, d);
   must((run != NULL) == (orr_diagnostics_errors(d) == 0));
-  if (run && run->link_count == 0 && run->plant.substeps <= 10)
+  if (run && run->link_count == 0 && run->plant.substeps <= 10) {
+    judge(run, d);
     fly(run);
+  }
   orr_diagnostics_destroy(d);
   free(text);
   return 0;
