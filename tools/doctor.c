@@ -210,10 +210,12 @@ static json_t *measure(const struct arguments *a, const struct orr_executive_opt
     fprintf(stderr, "orrery doctor: %s\n", wrong);
     *bad = true;
   } else {
-    bool signalled = orr_run_realtime_wait(&executive, signals, NULL) != 0;
+    int signal = orr_run_realtime_wait(&executive, signals, NULL);
     orr_executive_join(&executive);
+    if (signal)
+      fprintf(stderr, "orrery doctor: ended by a signal (%s): what was measured until then\n", strsignal(signal));
     bool good = wakes_in_time(executive.segment.stats) && (!a->path || fits(executive.segment.stats));
-    *bad = signalled || !good;
+    *bad = signal != 0 || !good;
     orr_timing_print_lacks(stderr, &executive.lacks);
     if (a->json)
       result = measured_json(&executive, good);

@@ -97,6 +97,7 @@ for mode in realtime lockstep; do
     wait $run
     [ $? -eq 1 ] || fail "$mode: SIG$signal while waiting is not an exit of 1"
     grep -q 'ended by a signal before the first frame' "$dir/err" || fail "$mode, SIG$signal: says $(cat "$dir/err")"
+    [ ! -s "$dir/out" ] || fail "$mode, SIG$signal: it flew all the same: $(cat "$dir/out")"
     [ -e "/dev/shm$name" ] && fail "$mode: the segment stays after SIG$signal"
   done
 done
