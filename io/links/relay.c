@@ -335,8 +335,6 @@ static int enter(struct mover *m) {
 }
 
 static void run_uring(struct mover *m) {
-  for (int i = 0; i < m->relay->count; i++)
-    receive_on(m, i);
   while (!atomic_load_explicit(&m->relay->stop, memory_order_relaxed)) {
     send_all(m);
     int error = enter(m);
@@ -347,6 +345,20 @@ static void run_uring(struct mover *m) {
     complete(m);
     rest_if_due(m);
   }
+}
+
+/* Receives on all sockets. A kernel before 6.0 refuses one that goes on, and would do so for ever: 0, or a negative errno. What came is not taken. */
+static int start_receiving(struct mover *m) {
+  struct io_uring_cqe *cqe;
+  unsigned head;
+  for (int i = 0; i < m->relay->count; i++)
+    receive_on(m, i);
+  int error = io_uring_submit_and_get_events(&m->ring);
+  io_uring_for_each_cqe(&m->ring, head, cqe) {
+    if (cqe->res == -EINVAL)
+      error = cqe->res;
+  }
+  return error < 0 && !is_passing(error) ? error : 0;
 }
 
 /* What the kernel must have; with what is missing in `note`. */
@@ -383,7 +395,12 @@ static bool set_up_uring(struct mover *m) {
                           io_uring_buf_ring_mask(BUFFERS), i);
   io_uring_buf_ring_advance(m->buffers, BUFFERS);
   m->receive = (struct msghdr){.msg_namelen = sizeof(struct sockaddr_in)};
-  return true;
+  error = start_receiving(m);
+  if (error) {
+    snprintf(r->note, sizeof r->note, "plain sockets: io_uring has no multishot receive (%s)", strerror(-error));
+    io_uring_queue_exit(&m->ring);
+  }
+  return error == 0;
 }
 
 /* ---- the thread -------------------------------------------------------------------------------------------------------- */
