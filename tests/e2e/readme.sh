@@ -102,4 +102,10 @@ lines = ast.get_docstring(ast.parse(open("io/client/orrery_client.py").read())).
 print("import orrery_client\n" + textwrap.dedent("\n".join(l for l in lines if l.startswith("    "))))' | own >"$dir/yours.py"
 fly "$start_python" --set links.fsw.name="$name"
 [ "$(hash_of "$dir/out")" = "$in_c" ] || fail "the example in orrery_client.py has other bits"
+# --- what the READMEs name to see a figure again --------------------------------------------------------------------------------
+# runs as it is named: from the top of the tree, on what make built, where nobody says another
+for script in $(grep -ho '`tests/[a-z0-9_/-]*\.sh`' README.md ./*/README.md | tr -d '`' | sort -u); do
+  [ -x "$script" ] || fail "a README names $script"
+  grep -q 'support/script.sh\|{ORRERY:-' "$script" || ! grep -q ORRERY "$script" || fail "$script does not run as it is named"
+done
 exit 0

@@ -7,6 +7,7 @@
 #
 # How many answers were late is told and not judged: a frame that the machine starts late leaves the peer no time.
 set -u
+export "ORRERY=${ORRERY:-$PWD/build/release/orrery}"
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 here=$(dirname "$ORRERY")

@@ -3,6 +3,7 @@
 # frame, by the kernel's counters; prints the frame split by stage, the table of rt/README.md. Then
 # the same in tests/timing/proofs.c, which counts allocations too. With SECONDS_EACH=N another length.
 set -u
+export "ORRERY=${ORRERY:-$PWD/build/release/orrery}"
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 status=0

@@ -9,6 +9,7 @@
 #   bench     with SLICE_SECONDS=10: `orrery bench --rt` in the guest of the first kind
 # About four minutes. With KEEP=FOLDER the guests and their consoles stay there.
 set -u
+export "ORRERY=${ORRERY:-$PWD/build/release/orrery}"
 skip() {
   echo "skipped: $1"
   exit 77

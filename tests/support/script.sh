@@ -1,8 +1,10 @@
 # What scripts of tests/e2e and tests/soak share: the first thing they source, from the top of the tree.
+#   $ORRERY        the command under test; what `make` built, where nobody says another
 #   $dir           a folder of the script's own, gone when it ends; so is every process that it left in the background
 #   $name, $port   shared memory and UDP ports that no other script uses
 #   $fsw           the sample flight software beside $ORRERY
 set -u
+export "ORRERY=${ORRERY:-$PWD/build/release/orrery}"
 dir=$(mktemp -d) || exit 1
 name=/orrery.$(basename "$0" .sh).$$
 port=$((20000 + $$ % 750 * 16)) # and the 15 after it, below those that the kernel gives out
