@@ -105,14 +105,7 @@ enum {
 
 /* Words of a slot after its sequence, before its payload. */
 enum { ORR_WIRE_OUT_FRAME, ORR_WIRE_OUT_TIME_NS, ORR_WIRE_OUT_ANSWERED, ORR_WIRE_OUT_FLAGS, ORR_WIRE_OUT_WORDS };
-enum {
-  ORR_WIRE_IN_ANSWERS,
-  ORR_WIRE_IN_LAYOUT,
-  ORR_WIRE_IN_GENERATION,
-  ORR_WIRE_IN_FLAGS,
-  ORR_WIRE_IN_SUM, /* orr_wire_command_sum of the four before it and the payload */
-  ORR_WIRE_IN_WORDS
-};
+enum { ORR_WIRE_IN_ANSWERS, ORR_WIRE_IN_LAYOUT, ORR_WIRE_IN_PEER, ORR_WIRE_IN_SUM, ORR_WIRE_IN_WORDS };
 
 /* No command has been applied yet: in place of the frame that the last one answered. */
 #define ORR_WIRE_NONE UINT64_MAX
@@ -123,8 +116,16 @@ enum {
   ORR_WIRE_OUT_LATE = 2,
   ORR_WIRE_OUT_ENDED = 4 /* UDP, with the description's id: the run is over */
 };
-/* Flags of a command: the run shall end. The upper half of the word is ORR_WIRE_VERSION. */
-enum { ORR_WIRE_IN_END = 1, ORR_WIRE_IN_VERSION_AT = 32 };
+/* Flags of a command: the run shall end. */
+enum { ORR_WIRE_IN_END = 1 };
+/* [any] The word PEER of a command: 32 bits of generation, 16 of flags, 16 of version. One word more in a slot would cost
+ * a round trip more than the sum does. */
+static inline uint64_t orr_wire_command_peer(uint32_t generation, uint64_t flags, uint64_t version) {
+  return version << 48 | (flags & 0xffff) << 32 | generation;
+}
+static inline uint32_t orr_wire_peer_generation(uint64_t word) { return (uint32_t)word; }
+static inline uint64_t orr_wire_peer_flags(uint64_t word) { return word >> 32 & 0xffff; }
+static inline uint64_t orr_wire_peer_version(uint64_t word) { return word >> 48; }
 
 /* [rt] For a loop that spins: gives way to the other thread of the core, where the processor has a word for it. */
 static inline void orr_wire_pause(void) {
@@ -178,24 +179,29 @@ static inline uint64_t orr_wire_mix(uint64_t sum, uint64_t word) {
   return sum ^ sum >> 32;
 }
 
-/* [rt] The sum of a command. Four lanes, each from MAGIC on, for a chain of multiplications would take four times as long: head and payload
- * are one list of words, of which word i is mixed into lane i mod 4; then the lanes one after the other into MAGIC. One word that differs
- * always shows, more of them but for one case in about 2^64. No secret is in it: it tells accidents. O(words). */
+/* [rt] The sum of a command: head, with 0 in place of the sum, and payload are one list of words, of which word i is mixed into lane i mod 4,
+ * each from MAGIC on; the sum is a + 3b + 9c + 27d. Four lanes, for one chain of multiplications takes two or three times as long; each with a
+ * name, for as an array they become vectors, which multiply such words more slowly. Weights, for a sign that changes in the last word of a
+ * lane changes it by 2^63 and 2^31, and two of those must not cancel. One word that differs always shows, more of them but for one case in
+ * about 2^64. No secret is in it: it tells accidents. O(words). */
 static inline uint64_t orr_wire_command_sum(const uint64_t head[ORR_WIRE_IN_WORDS], const uint64_t *payload,
                                             size_t payload_words) {
-  enum { LANES = ORR_WIRE_IN_SUM };
-  uint64_t lanes[LANES], sum = ORR_WIRE_MAGIC;
-  for (size_t k = 0; k < LANES; k++)
-    lanes[k] = orr_wire_mix(ORR_WIRE_MAGIC, head[k]);
+  uint64_t a = orr_wire_mix(ORR_WIRE_MAGIC, head[0]), b = orr_wire_mix(ORR_WIRE_MAGIC, head[1]);
+  uint64_t c = orr_wire_mix(ORR_WIRE_MAGIC, head[2]), d = orr_wire_mix(ORR_WIRE_MAGIC, 0);
   size_t i = 0;
-  for (; i + LANES <= payload_words; i += LANES)
-    for (size_t k = 0; k < LANES; k++)
-      lanes[k] = orr_wire_mix(lanes[k], payload[i + k]);
-  for (size_t k = 0; i + k < payload_words; k++)
-    lanes[k] = orr_wire_mix(lanes[k], payload[i + k]);
-  for (size_t k = 0; k < LANES; k++)
-    sum = orr_wire_mix(sum, lanes[k]);
-  return sum;
+  for (; i + 4 <= payload_words; i += 4) {
+    a = orr_wire_mix(a, payload[i]);
+    b = orr_wire_mix(b, payload[i + 1]);
+    c = orr_wire_mix(c, payload[i + 2]);
+    d = orr_wire_mix(d, payload[i + 3]);
+  }
+  if (i < payload_words)
+    a = orr_wire_mix(a, payload[i]);
+  if (i + 1 < payload_words)
+    b = orr_wire_mix(b, payload[i + 1]);
+  if (i + 2 < payload_words)
+    c = orr_wire_mix(c, payload[i + 2]);
+  return a + 3 * (b + 3 * (c + 3 * d));
 }
 
 /* ---- UDP: CCSDS space packets -------------------------------------------------------------------------------------- *

@@ -59,16 +59,10 @@ static void make_link(struct orr_icd_link *out, const struct orr_run *run, const
   orr_layout_init(&out->layout, out->entries, &run->table, desc->telemetry, desc->telemetry_count, desc->commands,
                   desc->command_count);
   out->header = orr_description_header(&out->layout, run->plant.step_ns, desc->divisor);
-  out->sides[0] = (struct orr_icd_side){.name = "telemetry",
-                                        .side = &out->layout.telemetry,
-                                        .id = desc->telemetry_id,
-                                        .block_at = ORR_WIRE_TELEMETRY_AT,
-                                        .slot_at = 8 * (1 + (size_t)ORR_WIRE_OUT_WORDS)};
-  out->sides[1] = (struct orr_icd_side){.name = "commands",
-                                        .side = &out->layout.commands,
-                                        .id = desc->command_id,
-                                        .block_at = ORR_WIRE_COMMAND_AT,
-                                        .slot_at = 8 * (1 + (size_t)ORR_WIRE_IN_WORDS)};
+  out->sides[0] = (struct orr_icd_side){
+      .name = "telemetry", .side = &out->layout.telemetry, .id = desc->telemetry_id, .block_at = ORR_WIRE_TELEMETRY_AT};
+  out->sides[1] = (struct orr_icd_side){
+      .name = "commands", .side = &out->layout.commands, .id = desc->command_id, .block_at = ORR_WIRE_COMMAND_AT};
   for (int s = 0; s < 2 && desc->transport == ORR_TRANSPORT_UDP; s++) {
     struct orr_icd_side *side = &out->sides[s];
     side->piece = orr_wire_piece_bytes(side->id, side->side->bytes, desc->packet_max);

@@ -13,7 +13,6 @@ struct orr_icd_side {
   size_t block_at; /* UDP: of the block in a packet */
   size_t piece;    /* UDP: bytes of payload in a whole packet */
   uint32_t pieces; /* UDP: packets of a frame; 0: shared memory */
-  size_t slot_at;  /* shared memory: of the payload in a slot */
 };
 
 struct orr_icd_link {

@@ -69,7 +69,9 @@ static void python_side(const struct orr_icd_side *s) {
   static const char letters[] = {[ORR_CHANNEL_REAL] = 'd', [ORR_CHANNEL_WHOLE] = 'q', [ORR_CHANNEL_FLAG] = 'B'};
   printf("        \"%s\": {\n            \"id\": 0x%04x, \"packets\": %u, \"piece\": %zu, \"payload_at\": %zu,\n"
          "            \"format\": \"<",
-         s->name, s->id, s->pieces, s->piece, s->pieces ? s->block_at + (size_t)ORR_WIRE_BLOCK_HEAD : s->slot_at);
+         s->name, s->id, s->pieces, s->piece,
+         s->pieces ? s->block_at + (size_t)ORR_WIRE_BLOCK_HEAD
+                   : 8 * (1 + (size_t)ORR_WIRE_OUT_WORDS)); /* or in a slot */
   for (int i = 0; i < s->side->count; i++)
     printf("%d%c", s->side->entries[i].channel->count, letters[s->side->entries[i].channel->type]);
   printf("\",\n            \"channels\": [\n");

@@ -45,19 +45,18 @@ static void print_shm(const struct orr_icd_link *l) {
       "Shared memory `%s`, %llu bytes, 0600. Layout version %d, byte order little-endian.\n"
       "Frames published so far: u32 at %zu; commands so far: u32 at %zu. Number n is in slot n mod %d.\n"
       "Telemetry slots at %u, one every %u bytes; command slots at %u, one every %u bytes; %d of each. A slot is a "
-      "sequence (u64, odd while written), words of head (u64) and the payload, zeros after it to a whole word. "
-      "Telemetry: frame, simulated time in ns, answered frame, flags; its payload is at byte %zu. Command: answered "
-      "frame, layout hash, generation, flags (bit 0: end the run; from bit 32: the version), sum; its payload is at "
-      "byte %zu.\n"
-      "The sum, with mix(s, w) = m ^ (m >> 32), m = (s ^ w) * 0x%016llx modulo 2^64: take the head's other words, then "
-      "those of the payload; mix word i into number i mod %d of %d that begin as 0x%016llx, then these %d in turn into "
-      "one that begins so, too.\n",
+      "sequence (u64, odd while written), four words of head (u64) and the payload, zeros after it to a whole word; "
+      "the payload is at byte %zu of it. Heads: telemetry frame, simulated time in ns, answered frame, flags; command "
+      "answered frame, layout hash, peer (from bit 0: the generation; bit 32: end the run; from bit 48: the version), "
+      "sum.\n"
+      "The sum, with mix(s, w) = m ^ (m >> 32), m = (s ^ w) * 0x%016llx: of the head, with 0 in place of the sum, and "
+      "the payload, mix word i into number i mod 4 of four that begin as 0x%016llx; add them up, each later one with "
+      "three times the weight of the one before. All modulo 2^64.\n",
       l->desc->name_shm, (unsigned long long)h->segment_bytes, ORR_WIRE_VERSION,
       ORR_WIRE_RUN_AT + offsetof(struct orr_wire_run, published),
       ORR_WIRE_PEER_AT + offsetof(struct orr_wire_peer, commanded), ORR_WIRE_SLOTS, h->out_at, h->out_slot_bytes,
-      h->in_at, h->in_slot_bytes, ORR_WIRE_SLOTS, l->sides[0].slot_at, l->sides[1].slot_at,
-      (unsigned long long)ORR_WIRE_SUM_FACTOR, ORR_WIRE_IN_SUM, ORR_WIRE_IN_SUM, (unsigned long long)ORR_WIRE_MAGIC,
-      ORR_WIRE_IN_SUM);
+      h->in_at, h->in_slot_bytes, ORR_WIRE_SLOTS, 8 * (1 + (size_t)ORR_WIRE_IN_WORDS),
+      (unsigned long long)ORR_WIRE_SUM_FACTOR, (unsigned long long)ORR_WIRE_MAGIC);
 }
 
 static void print_udp(const struct orr_icd_link *l) {

@@ -49,8 +49,8 @@ def _inside(at, size, whole):
     return at % 4 == 0 and at <= whole and size <= whole - at
 
 
-def _slot_bytes(head_words, payload):
-    return (8 * (1 + head_words + -(-payload // 8)) + 63) // 64 * 64
+def _slot_bytes(payload):
+    return (8 * (5 + -(-payload // 8)) + 63) // 64 * 64
 
 
 def _mix(words):
@@ -62,14 +62,14 @@ def _mix(words):
 
 
 def command_sum(words):
-    """Of the words of a command, four of head and the payload, as io/wire.h has it: four lanes, and the lanes as one."""
-    return _mix(_mix(words[lane::4]) for lane in range(4))
+    """Of the words of a command, head (0 in place of the sum) and payload, as io/wire.h has it: four lanes, of which the later weigh more."""
+    return sum(3**lane * _mix(words[lane::4]) for lane in range(4)) % 2**64
 
 
-def slot_command(answers, layout_hash, generation, flags, payload):
+def slot_command(answers, layout_hash, generation, flags, payload, version=VERSION):
     """What stands in a slot after its sequence; the payload is filled up with zeros to whole words."""
-    whole = struct.pack("<4Q", answers, layout_hash, generation, flags) + payload + bytes(-len(payload) % 8)
-    return whole[:32] + struct.pack("<Q", command_sum(struct.unpack("<%dQ" % (len(whole) // 8), whole))) + whole[32:]
+    whole = struct.pack("<QQIHHQ", answers, layout_hash, generation, flags, version, 0) + payload + bytes(-len(payload) % 8)
+    return whole[:24] + struct.pack("<Q", command_sum(struct.unpack("<%dQ" % (len(whole) // 8), whole))) + whole[32:]
 
 
 def _header(memory):
@@ -87,8 +87,8 @@ def _sound(h, size):
 
 
 def _slots_sound(h):
-    return all(h[slot] == _slot_bytes(head, h[payload]) and h[at] % 64 == 0 and _inside(h[at], SLOTS * h[slot], h["bytes"])
-               for at, slot, head, payload in (("out_at", "out_slot", 4, "telemetry_bytes"), ("in_at", "in_slot", 5, "command_bytes")))
+    return all(h[slot] == _slot_bytes(h[payload]) and h[at] % 64 == 0 and _inside(h[at], SLOTS * h[slot], h["bytes"])
+               for at, slot, payload in (("out_at", "out_slot", "telemetry_bytes"), ("in_at", "in_slot", "command_bytes")))
 
 
 def _channel_sound(row, h):
@@ -243,7 +243,7 @@ class SharedMemory(Link):
     def _send(self, end):
         self.sent = (self.sent + 1) % 2**32
         at = self.header["in_at"] + self.header["in_slot"] * (self.sent % SLOTS)
-        command = slot_command(self.frame, self.header["layout_hash"], self.generation, VERSION << 32 | int(end), bytes(self.command))
+        command = slot_command(self.frame, self.header["layout_hash"], self.generation, int(end), bytes(self.command))
         sequence = self.words[at // 8] | 1
         self.words[at // 8] = sequence
         self.memory[at + 8 : at + 8 + len(command)] = command

@@ -132,8 +132,8 @@ int orr_client_shm_send(struct orr_client *c, uint64_t flags) {
     return -EOWNERDEAD;
   uint32_t number = ++c->sent;
   size_t words = orr_wire_words(c->header.command_bytes);
-  uint64_t head[ORR_WIRE_IN_WORDS] = {c->frame.number, c->header.layout_hash, c->generation,
-                                      flags | (uint64_t)ORR_WIRE_VERSION << ORR_WIRE_IN_VERSION_AT};
+  uint64_t head[ORR_WIRE_IN_WORDS] = {c->frame.number, c->header.layout_hash,
+                                      orr_wire_command_peer(c->generation, flags, ORR_WIRE_VERSION)};
   head[ORR_WIRE_IN_SUM] = orr_wire_command_sum(head, c->command, words);
   orr_wire_slot_write(slot(c, c->header.in_at, c->header.in_slot_bytes, number), head, ORR_WIRE_IN_WORDS, c->command,
                       words);

@@ -63,10 +63,11 @@ void orr_shm_await(struct orr_shm *shm, uint32_t back) {
  * is refused as that, with whatever sum. */
 static enum orr_refusal judge(const struct orr_shm *shm, const struct orr_rules *rules, const uint64_t *head,
                               uint32_t number) {
-  bool end = head[ORR_WIRE_IN_FLAGS] & ORR_WIRE_IN_END;
-  if (head[ORR_WIRE_IN_GENERATION] != shm->generation)
+  uint64_t peer = head[ORR_WIRE_IN_PEER];
+  bool end = orr_wire_peer_flags(peer) & ORR_WIRE_IN_END;
+  if (orr_wire_peer_generation(peer) != shm->generation)
     return ORR_REFUSAL_FOREIGN;
-  if (head[ORR_WIRE_IN_FLAGS] >> ORR_WIRE_IN_VERSION_AT != ORR_WIRE_VERSION)
+  if (orr_wire_peer_version(peer) != ORR_WIRE_VERSION)
     return ORR_REFUSAL_VERSION;
   if (head[ORR_WIRE_IN_SUM] != orr_wire_command_sum(head, shm->payload, orr_wire_words(shm->layout->commands.bytes)))
     return ORR_REFUSAL_MALFORMED;
@@ -86,7 +87,7 @@ static bool take_one(struct orr_shm *shm, struct orr_rules *rules, uint32_t numb
   enum orr_refusal refusal = judge(shm, rules, head, number);
   if (refusal != ORR_REFUSAL_NONE)
     orr_rules_refuse(rules, refusal);
-  else if (head[ORR_WIRE_IN_FLAGS] & ORR_WIRE_IN_END)
+  else if (orr_wire_peer_flags(head[ORR_WIRE_IN_PEER]) & ORR_WIRE_IN_END)
     *end = true;
   else
     orr_rules_offer(rules, head[ORR_WIRE_IN_ANSWERS], shm->payload);

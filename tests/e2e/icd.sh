@@ -136,9 +136,8 @@ class Segment:
         out, each_out, taken, each_in, self.slots = find(
             r"Telemetry slots at (\d+), one every (\d+) bytes; command slots at (\d+), one every (\d+) bytes; (\d+) of each")
         self.places = {"telemetry": (out, each_out), "commands": (taken, each_in)}
-        self.payload_at = dict(zip(("telemetry", "commands"), find(r"payload is at byte (\d+)\. Command: .*payload is at byte (\d+)\.")))
-        sums = re.search(r"m = \(s \^ w\) \* 0x(\w+) modulo 2\^64: .* mix word i into number i mod (\d+) of \d+ that begin as 0x(\w+),", text)
-        self.factor, self.lanes, self.seed = int(sums[1], 16), int(sums[2]), int(sums[3], 16)
+        self.payload_at, = find(r"payload is at byte (\d+) of it")
+        self.factor, self.seed = (int(n, 16) for n in re.search(r"m = \(s \^ w\) \* 0x(\w+): .* four that begin as 0x(\w+);", text).groups())
         assert len(link.memory) == find(r", (\d+) bytes, 0600")[0]
         assert documents[name]["layout_hash"] == re.search(r"Layout hash\s+0x(\w+)", text)[1]
 
@@ -147,11 +146,10 @@ class Segment:
         number, = struct.unpack_from("<I", self.link.memory, self.counts[side])
         at = self.places[side][0] + self.places[side][1] * (number % self.slots)
         size = markdown.links[self.name][side]["bytes"]
-        payload_at = self.payload_at[side]
-        sequence, *head = struct.unpack_from("<%dQ" % (payload_at // 8), self.link.memory, at)
+        sequence, *head = struct.unpack_from("<5Q", self.link.memory, at)
         assert sequence % 2 == 0
-        payload = self.link.memory[at + payload_at : at + payload_at + size]
-        assert payload_at == icd.LINKS[self.name][side]["payload_at"]
+        payload = self.link.memory[at + self.payload_at : at + self.payload_at + size]
+        assert self.payload_at == icd.LINKS[self.name][side]["payload_at"]
         return head, payload
 
     def sum(self, head, payload):
@@ -160,12 +158,11 @@ class Segment:
             m = (s ^ w) * self.factor % 2**64
             return m ^ m >> 32
         payload += bytes(-len(payload) % 8)
-        lanes, whole = [self.seed] * self.lanes, self.seed
-        for i, w in enumerate(head + list(struct.unpack("<%dQ" % (len(payload) // 8), payload))):
-            lanes[i % self.lanes] = mix(lanes[i % self.lanes], w)
-        for lane in lanes:
-            whole = mix(whole, lane)
-        return whole
+        words = [*head[:3], 0, *struct.unpack("<%dQ" % (len(payload) // 8), payload)]
+        lanes = [self.seed] * 4
+        for i, w in enumerate(words):
+            lanes[i % 4] = mix(lanes[i % 4], w)
+        return sum(3**k * lane for k, lane in enumerate(lanes)) % 2**64
 
 def answer_near(link, frame):
     """One frame of the link over shared memory: telemetry and command by the document's offsets."""
@@ -181,7 +178,7 @@ def answer_near(link, frame):
     link.send({"wheel_x.torque": command})
     answered, payload = segment.newest("commands")
     assert answered[0] == link.frame and "%016x" % answered[1] == documents["near"]["layout_hash"]
-    assert len(answered) == 5 and answered[4] == segment.sum(answered[:4], payload)
+    assert answered[3] == segment.sum(answered, payload)
     read = markdown.read("near", "commands", payload)
     assert same(read["wheel_x.torque"][0], command) and read["wheel_x.torque"][1] == "N m"
     check_markdown(read, link, documents["near"], 1)

@@ -54,17 +54,16 @@ static void write_command(struct rig *r, const struct orr_step *s, bool right) {
   struct orr_step rest = *s;
   uint64_t payload[ORR_RIG_WORDS] = {0};
   size_t words = orr_wire_words(r->link.layout.commands.bytes);
+  uint32_t generation = atomic_load(&r->shm.peer->generation) + (right ? 0 : orr_step_byte(s, 1));
+  uint64_t wrong = right ? 0 : orr_step_byte(s, 3);
   uint64_t head[ORR_WIRE_IN_WORDS] = {r->link.rules.published > 0 ? (uint64_t)r->link.rules.published : 0,
-                                      r->link.layout.hash, atomic_load(&r->shm.peer->generation),
-                                      (uint64_t)ORR_WIRE_VERSION << ORR_WIRE_IN_VERSION_AT};
+                                      r->link.layout.hash,
+                                      orr_wire_command_peer(generation, wrong & 15, ORR_WIRE_VERSION ^ wrong >> 4)};
   uint32_t number = atomic_load(&r->shm.peer->commanded) + 1;
   _Atomic uint64_t *slot = (_Atomic uint64_t *)(void *)(r->shm.in + r->shm.in_slot_bytes * (number % ORR_WIRE_SLOTS));
   if (!right) {
     head[ORR_WIRE_IN_ANSWERS] += (uint64_t)(int64_t)(int8_t)orr_step_byte(s, 0);
-    head[ORR_WIRE_IN_GENERATION] += orr_step_byte(s, 1);
     head[ORR_WIRE_IN_LAYOUT] ^= orr_step_byte(s, 2);
-    head[ORR_WIRE_IN_FLAGS] ^= (orr_step_byte(s, 3) & 15) | (uint64_t)(orr_step_byte(s, 3) >> 4)
-                                                                << ORR_WIRE_IN_VERSION_AT;
     size_t skipped = s->size < 5 ? s->size : 5;
     rest = (struct orr_step){s->what, s->bytes + skipped, s->size - skipped};
   }

@@ -45,10 +45,10 @@ class Faulty:
             packet[7] = orrery_client._xor(packet)
             self.put(bytes(packet))
             return bytes(packet)
-        flags = orrery_client.VERSION + version << 32
-        command = orrery_client.slot_command(answers, h["layout_hash"] ^ layout, link.generation - generation, flags, payload)
+        generation = (link.generation - generation) % 2**32
+        command = orrery_client.slot_command(answers, h["layout_hash"] ^ layout, generation, 0, payload, orrery_client.VERSION + version)
         if spoil:
-            command = command[:32] + bytes((command[32] ^ 1,)) + command[33:]
+            command = command[:24] + bytes((command[24] ^ 1,)) + command[25:]
         self.put(command)
         return command
 

@@ -21,7 +21,7 @@ static void forge_shm(struct orr_client *c, const struct orr_forgery *f) {
   uint64_t version = ORR_WIRE_VERSION + (f->other_version ? 1u : 0u);
   size_t words = orr_wire_words(c->header.command_bytes);
   uint64_t head[ORR_WIRE_IN_WORDS] = {f->answers, c->header.layout_hash ^ (f->other_layout ? 1u : 0u),
-                                      c->generation - f->generations_ago, version << ORR_WIRE_IN_VERSION_AT};
+                                      orr_wire_command_peer(c->generation - f->generations_ago, 0, version)};
   head[ORR_WIRE_IN_SUM] = orr_wire_command_sum(head, c->command, words) ^ (f->bad_sum ? 1u : 0u);
   orr_wire_slot_write(slot(c, ++c->sent), head, ORR_WIRE_IN_WORDS, c->command, words);
   atomic_store(&c->peer->commanded, c->sent);

@@ -94,9 +94,9 @@ class Packets(unittest.TestCase):
 
     def test_a_command_in_a_slot_has_the_sum_that_the_run_reckons(self):
         payload = struct.pack("<5d3B", 0.5, -0.5, 1e-300, 3.0, -7.25, 1, 0, 1)  # the numbers of tests/unit/peers.c
-        command = oc.slot_command(1234, 0x1111222233334444, 7, 3 << 32, payload)
-        self.assertEqual((len(command), command[:32]), (88, struct.pack("<4Q", 1234, 0x1111222233334444, 7, 3 << 32)))
-        self.assertEqual((command[40:], struct.unpack_from("<Q", command, 32)[0]), (payload + bytes(5), 0xDD987515E0B46989))
+        command = oc.slot_command(1234, 0x1111222233334444, 7, 1, payload, 3)
+        self.assertEqual((len(command), command[:24]), (80, struct.pack("<3Q", 1234, 0x1111222233334444, 3 << 48 | 1 << 32 | 7)))
+        self.assertEqual((command[32:], struct.unpack_from("<Q", command, 24)[0]), (payload + bytes(5), 0x18264B71926587EA))
 
     def test_a_command_is_laid_out_as_cfe_has_it(self):
         p = oc.write_command(0x1881, 0x4005, 3, 9, -1, 7, b"x" * 8)

@@ -69,9 +69,8 @@ struct command {
   uint64_t words[HEAD + FEW];
 };
 
-static struct command of(const struct rig *r, uint64_t generation, int64_t answers, double value) {
-  struct command c = {
-      {(uint64_t)answers, r->layout.hash, generation, (uint64_t)ORR_WIRE_VERSION << ORR_WIRE_IN_VERSION_AT}};
+static struct command of(const struct rig *r, uint32_t generation, int64_t answers, double value) {
+  struct command c = {{(uint64_t)answers, r->layout.hash, orr_wire_command_peer(generation, 0, ORR_WIRE_VERSION)}};
   for (int i = 0; i < FEW; i++)
     memcpy(&c.words[HEAD + i], &value, 8);
   c.words[ORR_WIRE_IN_SUM] = orr_wire_command_sum(c.words, c.words + HEAD, FEW);
@@ -108,11 +107,11 @@ static void make_held(struct rig *r, const char *name) {
 }
 
 /* The two answer the newest frame with numbers that differ in their signs alone. True where the mixture is one of them whole. */
-static bool try_mixture(struct rig *r, uint64_t older_generation, uint64_t mask) {
+static bool try_mixture(struct rig *r, uint32_t older_generation, uint64_t mask) {
   publish(r);
   struct command older = of(r, older_generation, r->frame - (older_generation != 2), 0.25),
                  newer = of(r, 2, r->frame, -0.25);
-  mask &= ~(UINT64_C(1) << ORR_WIRE_IN_GENERATION); /* the right one */
+  mask &= ~(UINT64_C(1) << ORR_WIRE_IN_PEER); /* the right one */
   struct command both = mix(&older, &newer, mask);
   if (memcmp(&both, &older, sizeof both) == 0 || memcmp(&both, &newer, sizeof both) == 0)
     return true;
@@ -134,7 +133,7 @@ static void a_command_of_two_peers_is_refused_and_the_one_before_holds(void **st
   struct orr_prng p = {1};
   int whole = 0;
   make_held(&r, "mixed");
-  for (uint64_t older = 1; older <= 2; older++) {
+  for (uint32_t older = 1; older <= 2; older++) {
     for (int cut = 1; cut < HEAD + FEW; cut++) {
       whole += try_mixture(&r, older, (UINT64_C(1) << cut) - 1);
       whole += try_mixture(&r, older, ~((UINT64_C(1) << cut) - 1));
@@ -176,23 +175,23 @@ static void a_copy_torn_by_a_writer_at_work_is_dropped_and_not_malformed(void **
 
 /* ---- the sum itself ----------------------------------------------------------------------------------------------------- */
 
-static uint64_t sum_of(const uint64_t words[HEAD - 1 + FEW], size_t count) {
-  return orr_wire_command_sum(words, words + HEAD - 1, count - (HEAD - 1));
+static uint64_t sum_of(const uint64_t words[HEAD + FEW], size_t count) {
+  return orr_wire_command_sum(words, words + HEAD, count - HEAD);
 }
 
 static void the_sum_sees_every_bit_and_every_two_changes_of_sign(void **state) {
   (void)state;
-  enum { ALL = HEAD - 1 + FEW };
+  enum { ALL = HEAD + FEW };
   const double value = 0.25;
-  uint64_t words[ALL] = {7, 8, 2, UINT64_C(3) << 32};
-  for (int i = HEAD - 1; i < ALL; i++)
+  uint64_t words[ALL] = {7, 8, orr_wire_command_peer(2, 0, ORR_WIRE_VERSION), 9};
+  for (int i = HEAD; i < ALL; i++)
     memcpy(&words[i], &value, 8);
   uint64_t right = sum_of(words, ALL);
   for (int i = 0; i < ALL; i++)
-    for (int bit = 0; bit < 64; bit++) {
+    for (int bit = 0; bit < 64 && i != ORR_WIRE_IN_SUM; bit++) {
       words[i] ^= UINT64_C(1) << bit;
       assert_true(sum_of(words, ALL) != right);
-      for (int k = 0; k < i && bit == 63; k++) {
+      for (int k = 0; k < (bit == 63 ? i : 0); k++) {
         words[k] ^= UINT64_C(1) << 63;
         assert_true(sum_of(words, ALL) != right);
         words[k] ^= UINT64_C(1) << 63;
@@ -200,17 +199,17 @@ static void the_sum_sees_every_bit_and_every_two_changes_of_sign(void **state) {
       words[i] ^= UINT64_C(1) << bit;
     }
   assert_true(sum_of(words, ALL) == right);
-  for (size_t count = HEAD; count < ALL; count++) /* a word more or less, whatever it is */
+  for (size_t count = HEAD + 1; count < ALL; count++) /* a word more or less, whatever it is */
     assert_true(sum_of(words, count) != sum_of(words, count - 1));
 }
 
 static void the_sum_is_the_one_that_other_languages_reckon(void **state) {
   (void)state;
   const double numbers[5] = {0.5, -0.5, 1e-300, 3, -7.25}; /* as in tests/unit/orrery_client.py */
-  uint64_t head[HEAD] = {1234, UINT64_C(0x1111222233334444), 7, UINT64_C(3) << 32}, payload[6] = {0};
+  uint64_t head[HEAD] = {1234, UINT64_C(0x1111222233334444), orr_wire_command_peer(7, 1, 3)}, payload[6] = {0};
   memcpy(payload, numbers, sizeof numbers);
   payload[5] = 0x010001;
-  assert_true(orr_wire_command_sum(head, payload, 6) == UINT64_C(0xdd987515e0b46989));
+  assert_true(orr_wire_command_sum(head, payload, 6) == UINT64_C(0x18264b71926587ea));
 }
 
 /* ---- alive --------------------------------------------------------------------------------------------------------------- */
