@@ -17,8 +17,8 @@
  * [rt] O(N + Σn³/6): see core/README.md for why not the O(n²) variant. */
 enum orr_status orr_articulated_factor(const struct orr_model *model, struct orr_workspace *ws);
 
-/* Own inertia into every flows[].p, with rotors' spin taken out, and the sites emptied. The first step of the factor and of
- * composite inertias. [rt] O(N). */
+/* Own inertia into every flows[].p, with rotors' spin taken out, and the sites emptied. The first step of the factor
+ * and of composite inertias. [rt] O(N). */
 void orr_articulated_inertias(const struct orr_model *model, struct orr_workspace *ws);
 
 /* `plus`, an inertia of link k about its origin, added to the parent and the site where k hangs. [rt] O(1). */
@@ -36,17 +36,17 @@ void orr_articulated_clear(const struct orr_model *model, struct orr_workspace *
 orr_spatial orr_articulated_carried(const struct orr_model *model, const struct orr_workspace *ws, int k,
                                     orr_vec3 base);
 
-/* The steps of the three sweeps for one link; `tau` and `given` are of its own hinge, `accel` is the whole vector. On failure
- * ws->failed_body tells. [rt] O(n² + n³/6) the factor, O(n²) the others. */
+/* The steps of the three sweeps for one link; `tau` and `given` are of its own hinge, `accel` is the whole vector. On
+ * failure ws->failed_body tells. [rt] O(n² + n³/6) the factor, O(n²) the others. */
 enum orr_status orr_articulated_factor_link(const struct orr_model *model, struct orr_workspace *ws, int k);
 enum orr_status orr_articulated_forces_link(const struct orr_model *model, struct orr_workspace *ws, int k,
                                             const double *tau, const double *given, bool moving);
 void orr_articulated_accelerate_link(const struct orr_model *model, struct orr_workspace *ws, int k, orr_vec3 base,
                                      bool moving, double *accel);
 
-/* From z of every link, ε_f in flexes[].force (T_f less the modes' own z_f) and the hinge forces `tau` [u_count], the ν of
- * every link. `given` [u_count] holds β̇ of prescribed hinges (NULL: zero). Biases a of the links count when `moving`.
- * [rt] O(N + Σn²). */
+/* From z of every link, ε_f in flexes[].force (T_f less the modes' own z_f) and the hinge forces `tau` [u_count], the ν
+ * of every link. `given` [u_count] holds β̇ of prescribed hinges (NULL: zero). Biases a of the links count when
+ * `moving`. [rt] O(N + Σn²). */
 enum orr_status orr_articulated_forces(const struct orr_model *model, struct orr_workspace *ws, const double *tau,
                                        const double *given, bool moving);
 

@@ -179,8 +179,8 @@ static void find_step(struct search *s, double damping) {
              500.0 * l->link_count + 200 * rows;
 }
 
-/* The step is no turn beyond a radian at once, no slide beyond the size; beyond that only where one such step after the other
- * leads downhill, as along a gear or a slide that goes far. Returns the step's length before. */
+/* The step is no turn beyond a radian at once, no slide beyond the size; beyond that only where one such step after the
+ * other leads downhill, as along a gear or a slide that goes far. Returns the step's length before. */
 static double shorten(struct search *s, int shortened) {
   double largest = 0, most = shortened > SHORT_STEPS ? ldexp(1, shortened - SHORT_STEPS) : 1;
   for (int c = 0; c < s->loops->column_count; c++)

@@ -8,8 +8,8 @@ static const double PIVOT_FLOOR = 1e-13;
 
 /* ---- compiling --------------------------------------------------------------------------------------------- */
 
-/* Marks the links of a climb: the loop's two bodies, all before them to the base, and with a link its whole aggregate, whose
- * parents are in it too but for the one that the climb goes on to. */
+/* Marks the links of a climb: the loop's two bodies, all before them to the base, and with a link its whole aggregate,
+ * whose parents are in it too but for the one that the climb goes on to. */
 static int mark_climb(const struct orr_loops *l, const struct orr_loop *loop, bool *marks) {
   const struct orr_model *m = l->model;
   int count = 0;
@@ -31,7 +31,8 @@ static int mark_climb(const struct orr_loops *l, const struct orr_loop *loop, bo
 
 static bool is_ours(const struct orr_loop *loop) { return loop->method == ORR_LOOP_AUGMENT; }
 
-/* Links of all climbs together, rows, and columns of Y: a link's modes and hinge, or at the first link of an aggregate all of its. */
+/* Links of all climbs together, rows, and columns of Y: a link's modes and hinge, or at the first link of an aggregate
+ * all of its. */
 struct count {
   int rows, climb, columns;
 };

@@ -283,7 +283,8 @@ enum orr_status orr_closed_close(struct orr_closed *c, struct orr_workspace *ws,
   return status == ORR_OK ? status : fail(c, status, loop);
 }
 
-/* out = −M⁻¹ Gᵀ (G M⁻¹ Gᵀ)⁻¹ gamma, Y being factored: the smallest change, in the measure of the masses, that takes gamma away. */
+/* out = −M⁻¹ Gᵀ (G M⁻¹ Gᵀ)⁻¹ gamma, Y being factored: the smallest change, in the measure of the masses, that takes
+ * gamma away. */
 static enum orr_status correction(struct orr_closed *c, struct orr_workspace *ws, double *out) {
   const struct orr_model *m = ws->model;
   orr_augment_multiply(&c->augment);
@@ -348,7 +349,8 @@ static enum orr_status project_speeds(struct orr_closed *c, struct orr_workspace
   return status;
 }
 
-/* Coordinates that have gone far, angles after a thousand turns, have fewer digits after the point: nothing closes better than so. */
+/* Coordinates that have gone far, angles after a thousand turns, have fewer digits after the point: nothing closes
+ * better than so. */
 static double attainable(const struct orr_closed *c, const double *q) {
   const struct orr_loops *l = c->loops;
   double most = 1;

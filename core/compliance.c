@@ -8,7 +8,8 @@ struct square {
   double m[6][6];
 };
 
-/* Motion of a node about its body's origin, S axes: y = t α_R + q ν_f; g = U⁻ᵀ-solved q, so that q D_f⁻¹ qᵀ = Σ g g / U_jj. */
+/* Motion of a node about its body's origin, S axes: y = t α_R + q ν_f; g = U⁻ᵀ-solved q, so that q D_f⁻¹ qᵀ = Σ g g /
+ * U_jj. */
 struct pick {
   struct square t;
   double *g; /* [6][ld]; NULL on a body without modes */

@@ -92,8 +92,8 @@ static void composite_inertias(const struct orr_model *m, struct orr_workspace *
   }
 }
 
-/* What a force f at the origin of link k, hanging at its node `site`, does on the link's own speeds: modes (Π'_t − Π'_d)ᵀ f,
- * hinge H f. Written by depth into `row`. */
+/* What a force f at the origin of link k, hanging at its node `site`, does on the link's own speeds: modes (Π'_t −
+ * Π'_d)ᵀ f, hinge H f. Written by depth into `row`. */
 static void project(const struct orr_model *m, const struct orr_workspace *ws, const struct orr_composite *c, int k,
                     orr_spatial f, int site, double *row) {
   const struct orr_link *link = &m->links[k];
@@ -261,8 +261,8 @@ static void mark_held(const struct orr_model *m, const struct orr_workspace *ws,
       c->held[c->first[k] + i] = ws->prescribed[k] && i >= m->links[k].mode_count;
 }
 
-/* One step of refinement, M δ = T − inverse(u̇): the matrix of a deep tree loses what the sweeps keep (130 bodies in a row:
- * 2e-9 before, 6e-13 after). Leaves the hinge forces. */
+/* One step of refinement, M δ = T − inverse(u̇): the matrix of a deep tree loses what the sweeps keep (130 bodies in a
+ * row: 2e-9 before, 6e-13 after). Leaves the hinge forces. */
 static void refine(const struct orr_model *m, struct orr_workspace *ws, struct orr_composite *c, const double *force,
                    double *accel) {
   orr_inverse(m, ws, accel, c->bias);

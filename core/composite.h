@@ -1,11 +1,11 @@
 /* The mass matrix by composite bodies, and the O(N³) way to the same accelerations. flexible-operators (47)-(50),
  * sko-models 4.1, 4.2 and section 7.
  *
- * Speeds are numbered here branch by branch: the ancestors of a speed are the speeds of its own body before it and those of
- * all bodies on its way to the base. Row k holds only its ancestors and itself, by depth; the ancestors of an ancestor
- * are a prefix of the same list, so one row minus a multiple of another is a contiguous operation on any tree, and blocks
- * of unrelated branches are neither stored nor computed nor worked on.
- * It needs a block of its own, since most runs never ask for it. Thread of the workspace.
+ * Speeds are numbered here branch by branch: the ancestors of a speed are the speeds of its own body before it and
+ * those of all bodies on its way to the base. Row k holds only its ancestors and itself, by depth; the ancestors of an
+ * ancestor are a prefix of the same list, so one row minus a multiple of another is a contiguous operation on any tree,
+ * and blocks of unrelated branches are neither stored nor computed nor worked on. It needs a block of its own, since
+ * most runs never ask for it. Thread of the workspace.
  */
 #ifndef ORR_CORE_COMPOSITE_H
 #define ORR_CORE_COMPOSITE_H
@@ -39,12 +39,13 @@ void orr_composite_matrix(const struct orr_model *model, struct orr_workspace *w
 /* Copies it whole, user order, out [u_count][u_count]. [any] O(u²). */
 void orr_composite_dense(const struct orr_composite *composite, double *out);
 
-/* M = L* D L in place, from the tips to the base: row k becomes L. Held speeds are passed by. ORR_ERROR_* with the link in
- * *where. [rt] O(Σ depth²). */
+/* M = L* D L in place, from the tips to the base: row k becomes L. Held speeds are passed by. ORR_ERROR_* with the link
+ * in *where. [rt] O(Σ depth²). */
 enum orr_status orr_composite_factor(struct orr_composite *composite, int *where);
 
-/* Accelerations as of orr_forward, by C from inverse dynamics and M from here; rotors geared to hinges (hinge_inertia) and
- * implicit steps are not in it. Statuses as of orr_forward, and then nothing is written to `accel`. [rt] O(Σ depth²). */
+/* Accelerations as of orr_forward, by C from inverse dynamics and M from here; rotors geared to hinges (hinge_inertia)
+ * and implicit steps are not in it. Statuses as of orr_forward, and then nothing is written to `accel`. [rt] O(Σ
+ * depth²). */
 enum orr_status orr_composite_solve(const struct orr_model *model, struct orr_workspace *ws,
                                     struct orr_composite *composite, const double *force, const double *given,
                                     double *accel);

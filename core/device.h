@@ -1,16 +1,17 @@
 /* Devices: what turns commands into forces and motion into measurements.
  *
- * A kind of device is one file of core/devices/: a const struct orr_device_kind with its parameters, its channels and three functions.
- * To add one, write that file and name it in core/devices/devices.c; nothing else changes. Nothing here allocates: parameters are
- * laid out by whoever reads them (io/config/run.c) and state by the plant.
+ * A kind of device is one file of core/devices/: a const struct orr_device_kind with its parameters, its channels and
+ * three functions. To add one, write that file and name it in core/devices/devices.c; nothing else changes. Nothing
+ * here allocates: parameters are laid out by whoever reads them (io/config/run.c) and state by the plant.
  *
  *   reset   the state at frame 0, before anything was sensed
  *   apply   adds what the device does to the system at one evaluation of the integrator
  *   sense   fills the device's outputs from the state of the system at a frame
  *
- * Rules. `apply` is called several times a step; it may change the device's state only when now->point->index is 0, the start of a
- * step, whose length it knows. At index −1 it says again what it does, and remembers nothing. State consists of 8-byte
- * members (it is hashed and saved as words). Functions are called on the plant's thread, in the order of the run file.
+ * Rules. `apply` is called several times a step; it may change the device's state only when now->point->index is 0, the
+ * start of a step, whose length it knows. At index −1 it says again what it does, and remembers nothing. State consists
+ * of 8-byte members (it is hashed and saved as words). Functions are called on the plant's thread, in the order of the
+ * run file.
  */
 #ifndef ORR_CORE_DEVICE_H
 #define ORR_CORE_DEVICE_H
@@ -101,7 +102,7 @@ struct orr_device_kind {
   void (*sense)(const struct orr_device *device, const struct orr_sensing *now, double *out);
 };
 
-/* ---- a device of a run --------------------------------------------------------------------------------------------- */
+/* ---- a device of a run ------------------------------------------------------------------------------------------- */
 
 /* What the run file says, resolved. */
 struct orr_device_desc {
@@ -159,7 +160,7 @@ static inline double orr_device_command(const struct orr_device *device, const s
   return now->values[device->command + i];
 }
 
-/* ---- what several kinds share: core/device.c ---------------------------------------------------------------------- */
+/* ---- what several kinds share: core/device.c --------------------------------------------------------------------- */
 
 /* A value with normal noise of standard deviation `sigma`, the `draw`-th of its device and frame; 0: none. [rt] */
 double orr_device_noisy(double value, double sigma, const struct orr_device *device, const struct orr_sensing *now,
@@ -170,8 +171,9 @@ double orr_device_quantise(double value, double quantum, double limit);
 
 /* Three sensors in the axes of a node, of a vector x in them:
  *   y = sat(quant((1 + diag s)(1 − m̃) x + b₀ + b + N/√T n))
- * with the scale errors s, the misalignment m (a small rotation of the case against the node), the constant bias b₀, a drift b that the caller
- * brings, and the random walk N at the sample interval T. out: the three, then 1 where one of them is out of range. [rt] */
+ * with the scale errors s, the misalignment m (a small rotation of the case against the node), the constant bias b₀, a
+ * drift b that the caller brings, and the random walk N at the sample interval T. out: the three, then 1 where one of
+ * them is out of range. [rt] */
 struct orr_triad {
   double random_walk, bias[3], scale[3], misalignment[3], quantum, range;
 };

@@ -1,6 +1,7 @@
 #include "core/embed.h"
 
-/* The aggregate that an embedded loop is in. A node may stand on the outer link, which is not in it; then the other side is. */
+/* The aggregate that an embedded loop is in. A node may stand on the outer link, which is not in it; then the other
+ * side is. */
 static int aggregate_of_loop(const struct orr_loops *l, const struct orr_loop *loop) {
   for (int s = 0; s < 2; s++)
     if (loop->kind == ORR_LOOP_GEAR || loop->steps[s] > 0)

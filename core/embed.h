@@ -1,4 +1,5 @@
-/* Constraint embedding: the bodies of a closed loop become one aggregate body inside the same sweeps. interbody-forces (47)-(69).
+/* Constraint embedding: the bodies of a closed loop become one aggregate body inside the same sweeps. interbody-forces
+ * (47)-(69).
  *
  * With u_S the speeds of all hinges and modes of the aggregate S, its loop equations G u̇_S + Ġ u_S = 0 give
  *
@@ -10,15 +11,16 @@
  *   ε = X* (τ − H φ (P φ* (H* c + a) + z)),   ν = D⁻¹ ε,   z+ = E φ (P φ* (H* c + a) + z) + W ν
  *   u̇_I = ν − D⁻¹ W* α_parent
  *
- * φ is that of the tree inside S. P and z of its links hold their own inertia and load and those of whatever hangs on them
- * outside S. Products with H φ P φ* H*, the mass matrix of the subgraph, are two sweeps over its links; it is not formed.
- * What goes through the hinges inside is gathered tips to base (69), less what the cuts carry: their multipliers follow from
- * H f = τ + Gᵀ λ on the dependent coordinates.
+ * φ is that of the tree inside S. P and z of its links hold their own inertia and load and those of whatever hangs on
+ * them outside S. Products with H φ P φ* H*, the mass matrix of the subgraph, are two sweeps over its links; it is not
+ * formed. What goes through the hinges inside is gathered tips to base (69), less what the cuts carry: their
+ * multipliers follow from H f = τ + Gᵀ λ on the dependent coordinates.
  *
- * Which links an aggregate has: loop_group.h. It takes its turn in a sweep at its first link, its other links take none.
+ * Which links an aggregate has: loop_group.h. It takes its turn in a sweep at its first link, its other links take
+ * none.
  *
- * Call order: orr_embed_layout, orr_embed_fill [init]; for each q orr_embed_prepare; then the …_link functions in place of those
- * of articulated.h. Thread of the workspace.
+ * Call order: orr_embed_layout, orr_embed_fill [init]; for each q orr_embed_prepare; then the …_link functions in place
+ * of those of articulated.h. Thread of the workspace.
  */
 #ifndef ORR_CORE_EMBED_H
 #define ORR_CORE_EMBED_H
@@ -89,27 +91,31 @@ static inline struct orr_aggregate *orr_embed_aggregate(const struct orr_embed *
 
 /* ---- choice and closure: embed_choice.c ---- */
 
-/* X of every aggregate for the placed q with G filled; where hinges have been prescribed or released, or the choice does not stand at
- * this posture at all, another choice first. False when an equation is lost: *failed is then a loop. [rt] O(rank² count) each. */
+/* X of every aggregate for the placed q with G filled; where hinges have been prescribed or released, or the choice
+ * does not stand at this posture at all, another choice first. False when an equation is lost: *failed is then a loop.
+ * [rt] O(rank² count) each. */
 bool orr_embed_prepare(struct orr_embed *embed, const struct orr_workspace *ws, int *failed);
 
-/* Chooses independent coordinates anew where another choice is more than five times better conditioned than the one that is. Between
- * steps only. For the placed q with G filled. True if a choice changed. [rt] O(rank · rows · count) each. */
+/* Chooses independent coordinates anew where another choice is more than five times better conditioned than the one
+ * that is. Between steps only. For the placed q with G filled. True if a choice changed. [rt] O(rank · rows · count)
+ * each. */
 bool orr_embed_choose(struct orr_embed *embed, const struct orr_workspace *ws);
 
-/* Dependent coordinates of q from the independent ones: Newton from where they are; and of u. Loops are left placed at q,
- * prepared. ORR_ERROR_LOOP_OPEN or _SINGULAR with the loop in *failed. [rt] at most 12 steps. */
+/* Dependent coordinates of q from the independent ones: Newton from where they are; and of u. Loops are left placed at
+ * q, prepared. ORR_ERROR_LOOP_OPEN or _SINGULAR with the loop in *failed. [rt] at most 12 steps. */
 enum orr_status orr_embed_close(struct orr_embed *embed, struct orr_workspace *ws, double *q, double *u, int *failed);
 
-/* c of u̇_S = X u̇_I + c for right = Ġ u + G_P u̇_P of the aggregate's rows; driven coordinates of c are there. A loop whose
- * redundant equations it breaks, or −1. [rt] */
+/* c of u̇_S = X u̇_I + c for right = Ġ u + G_P u̇_P of the aggregate's rows; driven coordinates of c are there. A loop
+ * whose redundant equations it breaks, or −1. [rt] */
 int orr_aggregate_bias(struct orr_aggregate *a, const struct orr_loops *loops);
 
-/* Multipliers of the chosen rows, zero elsewhere, from what effort exceeds tau by: into lambda [orr_loops.row_count]. [rt] */
+/* Multipliers of the chosen rows, zero elsewhere, from what effort exceeds tau by: into lambda [orr_loops.row_count].
+ * [rt] */
 void orr_aggregate_multipliers(struct orr_aggregate *a, const struct orr_loops *loops, const double *excess,
                                double *lambda);
 
-/* The choices of all aggregates as words of a run's state, and setting them; prescribed hinges are as they were. [any] */
+/* The choices of all aggregates as words of a run's state, and setting them; prescribed hinges are as they were.
+ * [any] */
 size_t orr_embed_state_words(const struct orr_embed *embed);
 void orr_embed_state_get(const struct orr_embed *embed, uint64_t *words);
 void orr_embed_state_put(struct orr_embed *embed, const struct orr_workspace *ws, const uint64_t *words);
@@ -123,8 +129,8 @@ enum orr_status orr_embed_forces_link(struct orr_embed *embed, struct orr_worksp
 void orr_embed_accelerate_link(struct orr_embed *embed, struct orr_workspace *ws, int k, orr_vec3 base, bool moving,
                                double *accel);
 
-/* f of every link of the aggregates into links[].f, after the accelerations with the loads still in place; multipliers of their
- * loops into lambda. [rt] O(Σ links). */
+/* f of every link of the aggregates into links[].f, after the accelerations with the loads still in place; multipliers
+ * of their loops into lambda. [rt] O(Σ links). */
 void orr_embed_gather(struct orr_embed *embed, struct orr_workspace *ws, const double *tau, double *lambda);
 
 #endif

@@ -1,7 +1,8 @@
 /* Independent coordinates of aggregates, X, and the closure of the dependent ones. */
 #include "core/embed.h"
 
-/* Newton steps of one closure, and the last step's size that ends it: convergence is quadratic, so what is left is its square. */
+/* Newton steps of one closure, and the last step's size that ends it: convergence is quadratic, so what is left is its
+ * square. */
 enum { MOST_STEPS = 12 };
 static const double LAST_STEP = 1e-9;
 /* What rows of a closed posture miss, over their gross size, is not more than this. */
@@ -28,8 +29,8 @@ static bool is_held(const struct orr_aggregate *a, const struct orr_loops *l, co
 
 /* ---- choice ------------------------------------------------------------------------------------------------ */
 
-/* Gaussian elimination with complete pivoting over free columns. Fills `dependent` and `chosen`, returns the smallest pivot taken;
- * the rank in *rank. */
+/* Gaussian elimination with complete pivoting over free columns. Fills `dependent` and `chosen`, returns the smallest
+ * pivot taken; the rank in *rank. */
 static double eliminate(struct orr_aggregate *a, const struct orr_loops *l, int *dependent, int *chosen, int *rank) {
   int m = a->row_count, n = a->count;
   double *g = a->matrix, least = HUGE_VAL;
@@ -294,7 +295,8 @@ static void close_speeds(struct orr_aggregate *a, const struct orr_loops *l, dou
     u[a->u[a->dependent[r]]] = b[r];
 }
 
-/* A row of an embedded loop that is not closed to a part in 1e9 of the mechanism: a loop, or −1. Redundant rows are among them. */
+/* A row of an embedded loop that is not closed to a part in 1e9 of the mechanism: a loop, or −1. Redundant rows are
+ * among them. */
 static int open_loop(const struct orr_embed *e) {
   const struct orr_loops *l = e->loops;
   for (int i = 0; i < e->count; i++)

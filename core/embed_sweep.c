@@ -13,8 +13,8 @@ static bool is_first(const struct orr_aggregate *a, int k) { return a->links[0].
 
 /* ---- two sweeps inside ------------------------------------------------------------------------------------- */
 
-/* α of every link, base to tips, from u̇_S = `rate` and the motion `base` of the outer parent's node about the parent's origin. Modal
- * accelerations are left in flexes[].accel. */
+/* α of every link, base to tips, from u̇_S = `rate` and the motion `base` of the outer parent's node about the parent's
+ * origin. Modal accelerations are left in flexes[].accel. */
 static void outward(struct orr_aggregate *a, struct orr_workspace *ws, orr_spatial base, const double *rate,
                     bool moving) {
   for (int i = 0; i < a->link_count; i++) {
@@ -45,7 +45,8 @@ static void outward(struct orr_aggregate *a, struct orr_workspace *ws, orr_spati
   }
 }
 
-/* D_f η̈ + μ α_R of a link's modes into `effort`, and μᵀ η̈ to its force: the rows [D_f | μ] stand in w, upper triangle. */
+/* D_f η̈ + μ α_R of a link's modes into `effort`, and μᵀ η̈ to its force: the rows [D_f | μ] stand in w, upper
+ * triangle. */
 static orr_spatial modal_inertia(const struct orr_flex_state *flex, orr_spatial alpha_r, double *effort) {
   int n = flex->modal.n, ld = flex->modal.ld, ldw = flex->ldw;
   orr_spatial f = sp_zero();
@@ -62,8 +63,8 @@ static orr_spatial modal_inertia(const struct orr_flex_state *flex, orr_spatial 
   return f;
 }
 
-/* What acts on a link's modes beside inertia: elastic and given forces, and what outside bodies hang on its nodes; as what it
- * takes to hold them. z of the link acts through the own node. */
+/* What acts on a link's modes beside inertia: elastic and given forces, and what outside bodies hang on its nodes; as
+ * what it takes to hold them. z of the link acts through the own node. */
 static void modal_load(struct orr_workspace *ws, const struct orr_link *link, orr_spatial z, double *scratch,
                        double *effort) {
   const struct orr_flex_state *flex = &ws->flexes[link->flex];
@@ -77,8 +78,8 @@ static void modal_load(struct orr_workspace *ws, const struct orr_link *link, or
     effort[r] -= scratch[r];
 }
 
-/* A force of a child inside, about the origin of its parent's S, on that parent: on the frame, and on the modes by the node it
- * hangs on less the own node. */
+/* A force of a child inside, about the origin of its parent's S, on that parent: on the frame, and on the modes by the
+ * node it hangs on less the own node. */
 static void hang(struct orr_aggregate *a, struct orr_workspace *ws, const struct orr_link *child, int inner,
                  orr_spatial f, double *scratch) {
   struct orr_aggregate_link *parent = &a->links[inner];
@@ -96,14 +97,15 @@ static void hang(struct orr_aggregate *a, struct orr_workspace *ws, const struct
     a->effort[parent->column + r] += scratch[r];
 }
 
-/* What stands on the diagonal of the mass matrix beside the bodies': geared rotors, and s c + s² k of an implicit step. */
+/* What stands on the diagonal of the mass matrix beside the bodies': geared rotors, and s c + s² k of an implicit
+ * step. */
 static double hinge_extra(const struct orr_workspace *ws, const struct orr_link *link, int d) {
   double s = ws->implicit_s;
   return ws->hinge_inertia[link->hinge_u + d] + s * (link->damping[d] + s * link->stiffness[d]);
 }
 
-/* f = P α_R + μᵀ η̈ [+ z] + what the children inside pull, tips to base; effort = H f and the modes' share. Returns the force on the
- * outer parent, about its origin in its axes. */
+/* f = P α_R + μᵀ η̈ [+ z] + what the children inside pull, tips to base; effort = H f and the modes' share. Returns the
+ * force on the outer parent, about its origin in its axes. */
 static orr_spatial inward(struct orr_aggregate *a, struct orr_workspace *ws, const double *rate, bool loaded,
                           double *scratch) {
   orr_spatial outer = sp_zero();
@@ -236,8 +238,8 @@ enum orr_status orr_embed_factor_link(struct orr_embed *e, struct orr_workspace 
 
 /* ---- forces ------------------------------------------------------------------------------------------------ */
 
-/* c: what u̇_S is when u̇_I = 0. Driven hinges as given; the rest from φ̈ with the outer parent at rest, which φ̈ does not depend on.
- * False when driven hinges tear a loop open. */
+/* c: what u̇_S is when u̇_I = 0. Driven hinges as given; the rest from φ̈ with the outer parent at rest, which φ̈ does
+ * not depend on. False when driven hinges tear a loop open. */
 static bool fill_c(struct orr_embed *e, struct orr_aggregate *a, struct orr_workspace *ws, const double *given,
                    bool moving) {
   for (int c = 0; c < a->count; c++) {

@@ -11,8 +11,9 @@ void orr_hinge_springs_add(const struct orr_link *link, const double *q, const d
     out[i] -= link->stiffness[i] * (q[link->hinge_q + i] - link->rest[i]) + link->damping[i] * u[link->hinge_u + i];
 }
 
-/* A rotor of speed Ω under the torque τ: J (Ω̇ + u·ω̇_n) = τ, and on its node −(J Ω̇ u + J Ω ω_n × u). With Ω̇ taken out,
- * that is −τ u + J u (u·ω̇_n) − J Ω ω_n × u; the middle term is in the factor but for its bias c = u·(Ė θ̇ + ω × w). */
+/* A rotor of speed Ω under the torque τ: J (Ω̇ + u·ω̇_n) = τ, and on its node −(J Ω̇ u + J Ω ω_n × u). With Ω̇ taken
+ * out, that is −τ u + J u (u·ω̇_n) − J Ω ω_n × u; the middle term is in the factor but for its bias c = u·(Ė θ̇ + ω ×
+ * w). */
 void orr_rotors_load(const struct orr_model *m, struct orr_workspace *ws) {
   for (int i = 0; i < m->rotor_count; i++) {
     const struct orr_rotor *rotor = &m->rotors[i];
@@ -66,8 +67,8 @@ void orr_forward_load(const struct orr_model *model, struct orr_workspace *ws, c
   orr_rotors_load(model, ws);
 }
 
-/* A link goes by the revolute kernel unless its hinge is driven or carries inertia, or springs to be taken implicitly: then
- * something of it stays in P+. True if some link has to leave the kernel. */
+/* A link goes by the revolute kernel unless its hinge is driven or carries inertia, or springs to be taken implicitly:
+ * then something of it stays in P+. True if some link has to leave the kernel. */
 static bool choose_kernels(const struct orr_model *m, struct orr_workspace *ws) {
   bool left = false;
   for (int k = 0; k < m->body_count; k++) {

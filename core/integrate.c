@@ -120,7 +120,8 @@ static enum orr_status forward(struct orr_integration *i, double *accel) {
                    : orr_forward(i->model, i->ws, i->force, i->given, accel);
 }
 
-/* Dependent coordinates and speeds of a stage, which follow the independent ones; those at the start of a step do already. */
+/* Dependent coordinates and speeds of a stage, which follow the independent ones; those at the start of a step do
+ * already. */
 static enum orr_status close_stage(struct orr_integration *i) {
   return i->closed ? orr_closed_close(i->closed, i->ws, i->q1, i->u1) : ORR_OK;
 }
@@ -286,7 +287,8 @@ static void add_elastic(const struct orr_integration *i, double scale, const dou
   }
 }
 
-/* One stage: (M + sD + s²K) k_u = F − s K r_q + `extra`, k_q = r_q + s k_u on the implicit coordinates, where r_q comes in kq. */
+/* One stage: (M + sD + s²K) k_u = F − s K r_q + `extra`, k_q = r_q + s k_u on the implicit coordinates, where r_q comes
+ * in kq. */
 static enum orr_status implicit_stage(struct orr_integration *i, double s, int slot) {
   const struct orr_model *m = i->model;
   add_elastic(i, -s, i->kq[slot], NULL, i->force);
@@ -307,8 +309,8 @@ static enum orr_status implicit_stage(struct orr_integration *i, double s, int s
  *
  *   (1 − γhA) k1 = f(y),  (1 − γhA) k2' = f(y + h k1) − 2γhA k1,  y += h/2 (k1 + k2')
  *
- * which is of order 2 for any A and L-stable where A is the whole Jacobian. A has rows [0 1; −M⁻¹K −M⁻¹D], so a stage is one sweep with
- * M + sD + s²K, s = γh, in place of M. Where A is zero the rule is heun's. */
+ * which is of order 2 for any A and L-stable where A is the whole Jacobian. A has rows [0 1; −M⁻¹K −M⁻¹D], so a stage
+ * is one sweep with M + sD + s²K, s = γh, in place of M. Where A is zero the rule is heun's. */
 static enum orr_status step_implicit_modal(struct orr_integration *i, struct orr_evaluation_point *point, double h) {
   static const double weights[2] = {0.5, 0.5};
   const struct orr_model *m = i->model;

@@ -8,8 +8,8 @@
  * Rotations advance on their group: within a step a quaternion is q₀ ∘ exp(σ) and the rule runs on σ, with
  * σ̇ = ω + ½ σ × ω + 1/12 σ × (σ × ω) (Bortz, to the order of rk4). Rotor speeds are advanced by the same stages.
  *
- * Call order: orr_integration_size → a block → orr_integration_init [init], then fill q, u, spin and call orr_integration_step [rt]
- * any number of times. Thread of the workspace.
+ * Call order: orr_integration_size → a block → orr_integration_init [init], then fill q, u, spin and call
+ * orr_integration_step [rt] any number of times. Thread of the workspace.
  */
 #ifndef ORR_CORE_INTEGRATE_H
 #define ORR_CORE_INTEGRATE_H
@@ -33,8 +33,8 @@ struct orr_evaluation_point {
   double part; /* 0 … 1 of the step gone */
 };
 
-/* What acts on the system. The caller's struct begins with this one; `apply` is called at every evaluation with the state set
- * and force, given, external forces and rotor torques zero, and adds to them. */
+/* What acts on the system. The caller's struct begins with this one; `apply` is called at every evaluation with the
+ * state set and force, given, external forces and rotor torques zero, and adds to them. */
 struct orr_drive {
   void (*apply)(struct orr_drive *drive, struct orr_workspace *ws, const struct orr_evaluation_point *point,
                 double *force, double *given);
@@ -62,19 +62,19 @@ size_t orr_integration_size(const struct orr_model *model);
 struct orr_integration *orr_integration_init(void *block, size_t bytes, const struct orr_model *model,
                                              struct orr_workspace *ws, struct orr_drive *drive);
 
-/* [rt] Advances q, u and spin from start_ns by step_ns: 4, 2, 1 or 2 forward-dynamics evaluations. On failure the state is not
- * changed and ws->failed_body tells the body. */
+/* [rt] Advances q, u and spin from start_ns by step_ns: 4, 2, 1 or 2 forward-dynamics evaluations. On failure the state
+ * is not changed and ws->failed_body tells the body. */
 enum orr_status orr_integration_step(struct orr_integration *i, int64_t start_ns, int64_t step_ns);
 
 /* [rt] Sets the workspace to q, u, spin with poses, and leaves it so. O(N + Σn²). */
 void orr_integration_set(struct orr_integration *i);
 
-/* [rt] One forward-dynamics evaluation at the set state with what the drive gives at index −1: accelerations and hinge forces are
- * then there to be asked for. After orr_integration_set. */
+/* [rt] One forward-dynamics evaluation at the set state with what the drive gives at index −1: accelerations and hinge
+ * forces are then there to be asked for. After orr_integration_set. */
 enum orr_status orr_integration_observe(struct orr_integration *i, int64_t now_ns);
 
-/* [any] q ⊕ t: `t` [u_count] holds increments of scalar coordinates, rotation vectors (body side) for quaternions, and for a free
- * hinge the displacement in O+ axes behind the rotation. O(N). */
+/* [any] q ⊕ t: `t` [u_count] holds increments of scalar coordinates, rotation vectors (body side) for quaternions, and
+ * for a free hinge the displacement in O+ axes behind the rotation. O(N). */
 void orr_coordinates_add(const struct orr_model *model, const double *q, const double *t, double *out);
 
 #endif

@@ -4,15 +4,15 @@
 
 #include "core/workspace.h"
 
-/* force [u_count] = what actuators supply (tau and modal; springs, dampers, K, D, gravity and external forces come on top)
- * for the accelerations accel [u_count] of every hinge, prescribed or not, at the set state. Rotors: with the torques of
- * ws->rotor_torque. Leaves the accelerations of every link and the hinge forces, as orr_forward does. Never fails: what is
- * not finite comes out so. [rt] O(N + Σn²). */
+/* force [u_count] = what actuators supply (tau and modal; springs, dampers, K, D, gravity and external forces come on
+ * top) for the accelerations accel [u_count] of every hinge, prescribed or not, at the set state. Rotors: with the
+ * torques of ws->rotor_torque. Leaves the accelerations of every link and the hinge forces, as orr_forward does. Never
+ * fails: what is not finite comes out so. [rt] O(N + Σn²). */
 void orr_inverse(const struct orr_model *model, struct orr_workspace *ws, const double *accel, double *force);
 
-/* The two sweeps alone, on what z, the sites' ζ and flexes[].force hold already: accelerations out from `base` (inertial
- * axes), forces back. `force` is what hinges and modes carry, springs included. Biases of the links count when
- * `moving`. [rt] O(N + Σn²). */
+/* The two sweeps alone, on what z, the sites' ζ and flexes[].force hold already: accelerations out from `base`
+ * (inertial axes), forces back. `force` is what hinges and modes carry, springs included. Biases of the links count
+ * when `moving`. [rt] O(N + Σn²). */
 void orr_inverse_sweep(const struct orr_model *model, struct orr_workspace *ws, orr_vec3 base, const double *accel,
                        bool moving, double *force);
 

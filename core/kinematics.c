@@ -151,8 +151,8 @@ static orr_spatial rigid_bias(const struct orr_rigid *body, orr_vec3 omega) {
   return (orr_spatial){v3_cross(omega, s3_apply(body->i, omega)), v3_cross(omega, v3_cross(omega, body->s))};
 }
 
-/* A body with modes: its coordinates, its sites, its mass matrix; needs ω of S, which own-site rates enter, so sites come
- * before the link and the mass matrix after it. */
+/* A body with modes: its coordinates, its sites, its mass matrix; needs ω of S, which own-site rates enter, so sites
+ * come before the link and the mass matrix after it. */
 static void set_modes(const struct orr_model *m, struct orr_workspace *ws, const struct orr_link *link) {
   struct orr_flex_state *flex = &ws->flexes[link->flex];
   for (int r = 0; r < link->mode_count; r++) {
@@ -225,7 +225,8 @@ static void place_revolute(const struct orr_model *m, struct orr_workspace *ws, 
   state->v = m3_apply_t(state->r, v3_add(ws->links[link->parent].v, carried));
 }
 
-/* The general form of a revolute link beside its flow, which stays as its kernel made it: queries must not change bits. */
+/* The general form of a revolute link beside its flow, which stays as its kernel made it: queries must not change
+ * bits. */
 static void complete_revolute(const struct orr_model *m, struct orr_workspace *ws, int k) {
   orr_vec3 omega = ws->flows[k].omega;
   general_link(m, ws, k);

@@ -14,8 +14,8 @@
  * [rt] O(N + Σn²). */
 void orr_state_set(const struct orr_model *model, struct orr_workspace *ws, const double *q, const double *u);
 
-/* links[] of the revolute kernel filled too, and v and g of every link: what all that is not the hot path works on. Called
- * by whatever needs it; does nothing the second time. Changes no flow. [rt] O(N). */
+/* links[] of the revolute kernel filled too, and v and g of every link: what all that is not the hot path works on.
+ * Called by whatever needs it; does nothing the second time. Changes no flow. [rt] O(N). */
 void orr_links_complete(const struct orr_model *model, struct orr_workspace *ws);
 
 /* Attitude and position of every link, and its velocity, from the last orr_state_set. [rt] O(N). */

@@ -33,7 +33,8 @@ static struct orr_loop compile(const struct orr_loop_desc *d, const struct orr_m
   return loop;
 }
 
-/* Sizes that the layout needs. Links and columns are counted loop by loop, so what loops share is counted again: a bound. */
+/* Sizes that the layout needs. Links and columns are counted loop by loop, so what loops share is counted again: a
+ * bound. */
 struct count {
   int rows, steps, carried, links, columns;
 };
@@ -250,7 +251,8 @@ static struct end find_end(const struct orr_loops *l, const struct orr_workspace
   return e;
 }
 
-/* The row of a wrench (moment, force; axes of meet) on the second node, its opposite on the first, both acting at `at`. */
+/* The row of a wrench (moment, force; axes of meet) on the second node, its opposite on the first, both acting at
+ * `at`. */
 static void set_row(struct orr_loops *l, const struct orr_loop *loop, int row, const struct end ends[2], orr_vec3 at,
                     orr_vec3 moment, orr_vec3 force) {
   for (int s = 0; s < 2; s++) {
@@ -365,8 +367,8 @@ static double product_size(orr_spatial h, orr_spatial w, double arm) {
   return v3_norm(h.w) * (v3_norm(w.w) + arm * force) + v3_norm(h.v) * force;
 }
 
-/* Modal forces `modal` [ld], made by a wrench about the origin of S, enter the row; less Π_dᵀ w where the hinge's node moves,
- * for the coordinates are η at a held hinge. */
+/* Modal forces `modal` [ld], made by a wrench about the origin of S, enter the row; less Π_dᵀ w where the hinge's node
+ * moves, for the coordinates are η at a held hinge. */
 static double enter_modes(struct orr_loops *l, const struct orr_loop_link *k, const double *pi_own, orr_spatial w,
                           double *g) {
   double gross = 0, *modal = l->scratch;

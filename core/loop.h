@@ -1,9 +1,9 @@
 /* The geometry of closed loops: how far they are from closed, and how that changes with the coordinates.
  *
- * A loop is a set of scalar equations φ(q) = 0 on two nodes (or, for a gear, on two hinges), each with a row of G = ∂φ/∂u over
- * the generalised speeds. A row is also a pair of opposite wrenches on the two nodes, Gᵀ λ: that is what multipliers are.
- * Everything is relative to the nearest common ancestor of the two bodies (`meet`), so a row knows only the bodies on the
- * two paths to it. With d = p_B − p_A, R = R_Aᵀ R_B and R_A the axes of the first node:
+ * A loop is a set of scalar equations φ(q) = 0 on two nodes (or, for a gear, on two hinges), each with a row of G =
+ * ∂φ/∂u over the generalised speeds. A row is also a pair of opposite wrenches on the two nodes, Gᵀ λ: that is what
+ * multipliers are. Everything is relative to the nearest common ancestor of the two bodies (`meet`), so a row knows
+ * only the bodies on the two paths to it. With d = p_B − p_A, R = R_Aᵀ R_B and R_A the axes of the first node:
  *
  *   point     φ = R_Aᵀ d                                     3
  *   weld      φ = [rotation vector of R; R_Aᵀ d]             6
@@ -11,9 +11,9 @@
  *   distance  φ = |d| − d0                                   1
  *   gear      φ = q_B − n q_A − offset                       1
  *
- * Call order: orr_loops_size → a block → orr_loops_init (once per workspace), then orr_loops_place whenever q is new, then the
- * rest. No velocity enters here, nor any other field of the workspace than the modal coordinates η, which orr_loops_place
- * writes. Thread of the workspace.
+ * Call order: orr_loops_size → a block → orr_loops_init (once per workspace), then orr_loops_place whenever q is new,
+ * then the rest. No velocity enters here, nor any other field of the workspace than the modal coordinates η, which
+ * orr_loops_place writes. Thread of the workspace.
  */
 #ifndef ORR_CORE_LOOP_H
 #define ORR_CORE_LOOP_H
@@ -97,8 +97,8 @@ void orr_loops_update(struct orr_loops *loops, struct orr_workspace *ws, const d
 /* From now on every `distance` loop keeps the distance of the placed q. [any] */
 void orr_loops_keep_distances(struct orr_loops *loops);
 
-/* Fills loops->g.a and .gross with G of the placed q: [row_count] rows over the columns. Columns of hinges that are prescribed
- * stay in. [rt] O(rows · columns). */
+/* Fills loops->g.a and .gross with G of the placed q: [row_count] rows over the columns. Columns of hinges that are
+ * prescribed stay in. [rt] O(rows · columns). */
 void orr_loops_jacobian(struct orr_loops *loops);
 
 /* How far loop i is from closed at the placed q: m between the nodes (or of a sliding gear), and rad. [any] */
@@ -107,16 +107,18 @@ struct orr_loop_gap {
 };
 struct orr_loop_gap orr_loop_gap(const struct orr_loops *loops, int i);
 
-/* The rank of G, as it is filled, over free columns; embedded loops first, so that what an augmented one repeats of them is called
- * redundant there. *embedded: the rank of those alone; redundant [count]: equations of each loop that follow from others; both
- * may be NULL. Leaves loops->judge factored. [rt] O(rows² columns). */
+/* The rank of G, as it is filled, over free columns; embedded loops first, so that what an augmented one repeats of
+ * them is called redundant there. *embedded: the rank of those alone; redundant [count]: equations of each loop that
+ * follow from others; both may be NULL. Leaves loops->judge factored. [rt] O(rows² columns). */
 int orr_loops_rank(struct orr_loops *loops, const struct orr_workspace *ws, int *embedded, int *redundant);
 
-/* What redundant equations leave open, after orr_loops_rank: multipliers of loops, forces through hinges, efforts of driven
- * ones. Arrays [count], [body_count] and [body_count], bodies in file order; the loops are placed. [any] O(rows² path). */
+/* What redundant equations leave open, after orr_loops_rank: multipliers of loops, forces through hinges, efforts of
+ * driven ones. Arrays [count], [body_count] and [body_count], bodies in file order; the loops are placed. [any] O(rows²
+ * path). */
 void orr_loops_undetermined(const struct orr_loops *loops, bool *multipliers, bool *forces, bool *efforts);
 
-/* q ⊕ by for one link: `by` its modes, then its hinge, as speeds times a time; rotations along the exponential map. [rt] O(n). */
+/* q ⊕ by for one link: `by` its modes, then its hinge, as speeds times a time; rotations along the exponential map.
+ * [rt] O(n). */
 void orr_link_move(const struct orr_link *link, const double *by, double *q);
 
 /* q ⊕ step: columns of G added to coordinates, rotations along the exponential map. [rt] O(columns). */

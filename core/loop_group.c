@@ -1,6 +1,7 @@
 #include "core/loop_group.h"
 
-/* The site on `outer` that a path from link `from` arrives at; −2 when it stands on the outer link itself, where any node may be. */
+/* The site on `outer` that a path from link `from` arrives at; −2 when it stands on the outer link itself, where any
+ * node may be. */
 static int arrival(const struct orr_model *m, int from, int outer) {
   if (from == outer)
     return -2;

@@ -1,16 +1,17 @@
 /* Which bodies an embedded loop takes into its aggregate. interbody-forces 5.1, constraint-embedding.
  *
- * A loop's subgraph is the two paths to the nearest common ancestor, without that ancestor; of a gear, the two paths to the
- * nearest common ancestor of the parents. An ancestor whose modes move two attachments differently belongs to it too.
- * Subgraphs that share a link are one aggregate. So each has one parent outside; and since links are numbered parents first,
- * whatever hangs on an aggregate has a higher number than its first link, and its parent a lower one.
+ * A loop's subgraph is the two paths to the nearest common ancestor, without that ancestor; of a gear, the two paths to
+ * the nearest common ancestor of the parents. An ancestor whose modes move two attachments differently belongs to it
+ * too. Subgraphs that share a link are one aggregate. So each has one parent outside; and since links are numbered
+ * parents first, whatever hangs on an aggregate has a higher number than its first link, and its parent a lower one.
  */
 #ifndef ORR_CORE_LOOP_GROUP_H
 #define ORR_CORE_LOOP_GROUP_H
 
 #include "core/loop.h"
 
-/* Fills aggregate_of and aggregate_count for the loops whose method is ORR_LOOP_EMBED. [init] O(loops · (loops + N)). */
+/* Fills aggregate_of and aggregate_count for the loops whose method is ORR_LOOP_EMBED. [init] O(loops · (loops +
+ * N)). */
 void orr_loops_group(struct orr_loops *loops);
 
 /* The links of loop i's subgraph by themselves, in marks [body_count]; their number. [init] O(N). */
@@ -24,7 +25,8 @@ enum orr_loop_reason {
   ORR_LOOP_RANKLESS, /* augment: the equations are near to losing rank at the posture */
 };
 
-/* The most coordinates of an aggregate that is embedded without being asked for: D costs their cube, augmentation their number. */
+/* The most coordinates of an aggregate that is embedded without being asked for: D costs their cube, augmentation their
+ * number. */
 enum { ORR_EMBED_COORDINATES = 24 };
 
 /* Settles the method of loops that are ORR_LOOP_AUTO, at the placed posture, and groups; reason [count].

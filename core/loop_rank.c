@@ -78,8 +78,8 @@ void orr_loops_undetermined(const struct orr_loops *l, bool *multipliers, bool *
     orr_pivot_null(&l->judge, n, v);
     for (int r = 0; r < l->row_count; r++)
       terms += fabs(v[r]) * l->g.gross[r];
-    /* An equation without anything in it (terms 0) is open by itself. One that has no part but rounding must not pass that on
-     * to hinges which it alone loads. */
+    /* An equation without anything in it (terms 0) is open by itself. One that has no part but rounding must not pass
+     * that on to hinges which it alone loads. */
     for (int r = 0; r < l->row_count; r++) {
       if (fabs(v[r]) * l->g.gross[r] < 1e-9 * terms)
         v[r] = 0;

@@ -1,4 +1,5 @@
-/* Mass properties of a description at rest: every coordinate zero, nothing deformed, loops ignored. No state; any thread. */
+/* Mass properties of a description at rest: every coordinate zero, nothing deformed, loops ignored. No state; any
+ * thread. */
 #ifndef ORR_CORE_MASSPROPS_H
 #define ORR_CORE_MASSPROPS_H
 

@@ -151,7 +151,8 @@ static void gather_block(const struct orr_modal *modal, const double *restrict e
   lanes_store(out->bias_f + r, bias);
 }
 
-/* M_m(0) only: no force on the modes but what T gives: v·(ω × s1), from v̇ = a − ω × v; and ω×(L η̇) + v × s1 η̇ on the frame. */
+/* M_m(0) only: no force on the modes but what T gives: v·(ω × s1), from v̇ = a − ω × v; and ω×(L η̇) + v × s1 η̇ on the
+ * frame. */
 static void evaluate_linearized(const struct orr_modal *modal, const double *rate, orr_vec3 omega, orr_vec3 v,
                                 struct orr_modal_state *out) {
   int ld = modal->ld;

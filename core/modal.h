@@ -1,7 +1,7 @@
 /* The modal integrals of one flexible body: its mass matrix M_m(η), its bias, its elastic forces.
  *
- * T = ½ V_mᵀ M_m(η) V_m of the conventions, V_m = [η̇; ω; v], is a polynomial in η. With θ_j = S_j η, Γ_j = Π_t + Π_s × p_j
- * and c_j = c0_j + Γ_j η, summed over the nodes once, before the run:
+ * T = ½ V_mᵀ M_m(η) V_m of the conventions, V_m = [η̇; ω; v], is a polynomial in η. With θ_j = S_j η, Γ_j = Π_t + Π_s ×
+ * p_j and c_j = c0_j + Γ_j η, summed over the nodes once, before the run:
  *
  *   s(η)  = s0 + Σ s1_r η_r                first moment;    s1_r = Σ_j m Γ_r is also the v–η̇ block of M_m
  *   L_r(η) = l0_r + Σ_s η_s n_sr           ω–η̇ block;       l0_r = Σ_j m c0 × Γ_r + J S_r
@@ -60,7 +60,8 @@ struct orr_modal_state {
 /* Takes the arrays from the arena (zeroed). [init] O(n²) bytes. */
 void orr_modal_layout(struct orr_modal *modal, int n, struct orr_block *arena);
 
-/* Adds `sign` times one node's mass to the integrals (sign −1 takes it out again). [init], and [rt] on a copy. O(n²). */
+/* Adds `sign` times one node's mass to the integrals (sign −1 takes it out again). [init], and [rt] on a copy.
+ * O(n²). */
 void orr_modal_add_node(struct orr_modal *modal, double sign, const struct orr_modal_node *node);
 
 /* M_m(η) and the bias for η, η̇ [ld, zero padded], ω and, for linearized bodies, v. [rt] O(n²), never fails. */

@@ -98,7 +98,8 @@ void orr_modes_assemble(const struct orr_model *model, struct orr_workspace *ws,
   }
 }
 
-/* P −= Σ_j μ_jᵀ μ_j / U_jj over the eliminated rows, and z += Σ_j μ_jᵀ ε_j / U_jj where ε stands beside μ (else it is 0). */
+/* P −= Σ_j μ_jᵀ μ_j / U_jj over the eliminated rows, and z += Σ_j μ_jᵀ ε_j / U_jj where ε stands beside μ (else it is
+ * 0). */
 static void subtract_modes(const struct orr_flex_state *flex, orr_inertia *p, orr_spatial *z) {
   int n = flex->modal.n, ld = flex->modal.ld, ldw = flex->ldw;
   orr_lanes sum[6][2] = {{{0}}};
@@ -124,7 +125,8 @@ static void subtract_modes(const struct orr_flex_state *flex, orr_inertia *p, or
   *z = sp_add(*z, pull);
 }
 
-/* [D_f μ; μᵀ P] by Gaussian elimination of the first n rows, from the top, each row whole: U stays in W, P becomes P_R. */
+/* [D_f μ; μᵀ P] by Gaussian elimination of the first n rows, from the top, each row whole: U stays in W, P becomes
+ * P_R. */
 static enum orr_status eliminate_modes(struct orr_flex_state *flex, struct orr_flow *flow) {
   int n = flex->modal.n, ld = flex->modal.ld, ldw = flex->ldw;
   for (int j = 0; j < n; j++) {

@@ -4,9 +4,9 @@
  *   D_f = P_ff − Π_d'ᵀ μ − P_fr Π_d',   μ = P_rf − P_rr Π_d',   ε_f = T_f − z_f + Π_d'ᵀ z_r
  *
  * Two ways through it. Factor once, then any number of right-hand sides: orr_modes_factor, then orr_modes_forces and
- * orr_modes_accelerations for each. Or all at once for the equations of motion: orr_modes_inward, which takes ε_f along as
- * one more column, and orr_modes_outward. Functions that take a link do nothing for a body without modes.
- * For the sweeps in articulated.h and forward.h. Thread of the workspace.
+ * orr_modes_accelerations for each. Or all at once for the equations of motion: orr_modes_inward, which takes ε_f along
+ * as one more column, and orr_modes_outward. Functions that take a link do nothing for a body without modes. For the
+ * sweeps in articulated.h and forward.h. Thread of the workspace.
  */
 #ifndef ORR_CORE_MODAL_SWEEP_H
 #define ORR_CORE_MODAL_SWEEP_H

@@ -10,8 +10,8 @@
  * neighbours in the sweeps do not wait for each other.
  *
  * Frames. Link k computes in its solver frame S_k: origin at the body's own hinge node in the undeformed body, axes
- * those of the body frame F turned by the constant `c` (v_F = c v_S). A body of the revolute kernel has its S_k turned so
- * that the hinge's axis is z; all others keep c = 1.
+ * those of the body frame F turned by the constant `c` (v_F = c v_S). A body of the revolute kernel has its S_k turned
+ * so that the hinge's axis is z; all others keep c = 1.
  */
 #ifndef ORR_CORE_MODEL_H
 #define ORR_CORE_MODEL_H

@@ -2,9 +2,9 @@
  *
  *   M = (I + HΦK) D (I + HΦK)*,  M⁻¹ = (I − HΨK)* D⁻¹ (I − HΨK)     flexible-operators (54)-(56)
  *
- * Call order: orr_state_set → orr_articulated_factor → these. Prescribed hinges are held (but in orr_mass_apply): their rows of
- * x are not read and come back zero. Springs, speeds and gravity play no part. `out` may be `x` only where it says so. Thread of the
- * workspace; z, nu and the accelerations are overwritten.
+ * Call order: orr_state_set → orr_articulated_factor → these. Prescribed hinges are held (but in orr_mass_apply): their
+ * rows of x are not read and come back zero. Springs, speeds and gravity play no part. `out` may be `x` only where it
+ * says so. Thread of the workspace; z, nu and the accelerations are overwritten.
  */
 #ifndef ORR_CORE_OPERATORS_H
 #define ORR_CORE_OPERATORS_H

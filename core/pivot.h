@@ -2,9 +2,9 @@
  *
  *   A = Rᵀ Q,   Q Qᵀ = 1;   so  A Aᵀ = Rᵀ R, and the smallest x with A x = b is  Qᵀ R⁻ᵀ b
  *
- * Rows are measured against `gross`, what each would be if nothing in it cancelled: a row that is smaller than `tolerance` of
- * that, once the chosen ones are taken out, is redundant. Used for loop equations, whatever their columns mean.
- * No state; thread of the block. [rt] unless said.
+ * Rows are measured against `gross`, what each would be if nothing in it cancelled: a row that is smaller than
+ * `tolerance` of that, once the chosen ones are taken out, is redundant. Used for loop equations, whatever their
+ * columns mean. No state; thread of the block. [rt] unless said.
  */
 #ifndef ORR_CORE_PIVOT_H
 #define ORR_CORE_PIVOT_H

@@ -17,7 +17,7 @@ void orr_plant_ask(struct orr_plant *plant, int channel) {
   plant->asked_acceleration |= orr_truth_needs_acceleration(&plant->truths[truth]);
 }
 
-/* ---- actuators ---------------------------------------------------------------------------------------------------- */
+/* ---- actuators --------------------------------------------------------------------------------------------------- */
 
 void orr_plant_act(struct orr_drive *drive, struct orr_workspace *ws, const struct orr_evaluation_point *point,
                    double *force, double *given) {
@@ -50,7 +50,8 @@ static double taken_from(const struct orr_plant *p, int body, int node) {
   return sum;
 }
 
-/* Propellant leaves from the mass centre of a rigid body, so its inertia about that stays; on a flexible one from the device's node. */
+/* Propellant leaves from the mass centre of a rigid body, so its inertia about that stays; on a flexible one from the
+ * device's node. */
 static void update_masses(struct orr_plant *p) {
   for (int i = 0; i < p->device_count; i++) {
     const struct orr_device *device = &p->devices[i];
@@ -86,7 +87,7 @@ enum orr_status orr_plant_advance(struct orr_plant *plant) {
   return ORR_OK;
 }
 
-/* ---- sensors ------------------------------------------------------------------------------------------------------ */
+/* ---- sensors ----------------------------------------------------------------------------------------------------- */
 
 static bool is_due(const struct orr_device *device, int64_t frame) {
   return frame == 0 || (frame >= device->phase && (frame - device->phase) % device->divisor == 0);
@@ -104,8 +105,8 @@ static double *held(const struct orr_device *device, const struct orr_sample_que
   return queue->samples + queue->room * device->output_count;
 }
 
-/* A new sample, if one is due, waits for `delay` frames; the one whose time has come is held from now on. The first sample of all is
- * held at once, so that no output is ever without a value. */
+/* A new sample, if one is due, waits for `delay` frames; the one whose time has come is held from now on. The first
+ * sample of all is held at once, so that no output is ever without a value. */
 static void sample(struct orr_plant *p, int index, const struct orr_sensing *now) {
   const struct orr_device *device = &p->devices[index];
   const struct orr_sample_queue *queue = &p->queues[index];
@@ -209,7 +210,7 @@ enum orr_status orr_plant_sense(struct orr_plant *plant) {
   return ORR_OK;
 }
 
-/* ---- start, state --------------------------------------------------------------------------------------------------- */
+/* ---- start, state ------------------------------------------------------------------------------------------------ */
 
 enum orr_status orr_plant_reset(struct orr_plant *plant) {
   const struct orr_model *m = plant->model;

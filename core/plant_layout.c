@@ -28,7 +28,8 @@ static bool is_distance(const struct orr_device_desc *d, const struct orr_body_d
   return d->kind->host == ORR_ON_COORDINATE && !(orr_hinge_kind_info(body->hinge.kind)->angles >> d->coordinate & 1);
 }
 
-/* Declares a device's channels. In `device`, if there is one, output and command become the first channel of each sort, or −1. */
+/* Declares a device's channels. In `device`, if there is one, output and command become the first channel of each sort,
+ * or −1. */
 static void declare_device(const struct orr_device_desc *d, const struct orr_body_desc *body,
                            struct orr_channel_table *table, struct orr_device *device) {
   int outputs = 0, commands = 0, first_output = -1, first_command = -1;

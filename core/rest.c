@@ -151,9 +151,9 @@ static struct orr_rest_result eliminate(struct orr_rest *rest, const struct orr_
   return result;
 }
 
-/* Adding what is beyond never takes inertia away: a Schur complement of a sum of positive matrices is at least the sum of
- * theirs. So a body that is sound by itself needs no second look, and only of others the whole is judged; in a long chain
- * the whole is so much larger than the body that its rounding would hide it. */
+/* Adding what is beyond never takes inertia away: a Schur complement of a sum of positive matrices is at least the sum
+ * of theirs. So a body that is sound by itself needs no second look, and only of others the whole is judged; in a long
+ * chain the whole is so much larger than the body that its rounding would hide it. */
 struct orr_rest_result orr_rest_body(struct orr_rest *rest, const struct orr_description *description,
                                      const struct orr_topology *topology, int body) {
   const struct orr_body_desc *b = &description->bodies[body];

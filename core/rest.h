@@ -29,8 +29,8 @@ struct orr_rest; /* what the sweep carries from body to body */
  * while measuring. */
 struct orr_rest *orr_rest_layout(size_t body_count, size_t most_modes, struct orr_block *block);
 
-/* [init] Takes body `index` into the sweep, children first (the reverse of the topology's order), and says whether its modes
- * and hinge can be accelerated. O(1 + nodes n² + n³). */
+/* [init] Takes body `index` into the sweep, children first (the reverse of the topology's order), and says whether its
+ * modes and hinge can be accelerated. O(1 + nodes n² + n³). */
 struct orr_rest_result orr_rest_body(struct orr_rest *rest, const struct orr_description *d,
                                      const struct orr_topology *topology, int index);
 

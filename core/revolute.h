@@ -1,7 +1,7 @@
-/* The kernel of a revolute hinge: the same three sweeps as the general one, with z of the solver frame as the hinge's axis.
- * H picks a component, D is one number, P+ has neither row nor column for that component, and a turn about z touches two
- * axes. What is left between the frames of parent and child is nothing, a change of names, or (dense) a constant rotation;
- * and, where the parent's node deforms, the turn of that site. core/articulated.c is the plain twin.
+/* The kernel of a revolute hinge: the same three sweeps as the general one, with z of the solver frame as the hinge's
+ * axis. H picks a component, D is one number, P+ has neither row nor column for that component, and a turn about z
+ * touches two axes. What is left between the frames of parent and child is nothing, a change of names, or (dense) a
+ * constant rotation; and, where the parent's node deforms, the turn of that site. core/articulated.c is the plain twin.
  *
  * For kinematics.c and forward.c only. Thread of the workspace; [rt] O(1) each.
  */
@@ -68,8 +68,8 @@ static inline orr_inertia turn_inertia_zxy(orr_inertia p) {
   return o;
 }
 
-/* Base to tips: ω = Rᵀ (ω_P + w) + z β;  a = [Rᵀ (Ė θ̇ + ω_P × w) + ω × z β; Rᵀ ω_P × (ω_P × l + 2 l̇)], with w and l̇ of
- * the parent's site, if there is one. sin_q and cos_q are there. */
+/* Base to tips: ω = Rᵀ (ω_P + w) + z β;  a = [Rᵀ (Ė θ̇ + ω_P × w) + ω × z β; Rᵀ ω_P × (ω_P × l + 2 l̇)], with w and l̇
+ * of the parent's site, if there is one. sin_q and cos_q are there. */
 static inline void revolute_outward(const struct orr_link *link, struct orr_flow *flow, const struct orr_flow *parent,
                                     const struct orr_site_state *site, double rate) {
   orr_vec3 w = v3_zero(), turn = v3_zero(), push = v3_zero();
@@ -129,8 +129,8 @@ static inline orr_spatial add_projected(orr_inertia p, orr_spatial a, orr_spatia
   return z;
 }
 
-/* Tips to base: D = P_zz, ν = (τ − z_z)/D, z+ = z + P_z ν + P+ a; P+ and z+ on to the parent. False if D is not a positive
- * finite number. */
+/* Tips to base: D = P_zz, ν = (τ − z_z)/D, z+ = z + P_z ν + P+ a; P+ and z+ on to the parent. False if D is not a
+ * positive finite number. */
 static inline bool revolute_inward(const struct orr_link *link, struct orr_flow *flow, struct orr_flow *parent,
                                    struct orr_site_state *site, double tau) {
   const orr_inertia *p = &flow->p;

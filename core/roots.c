@@ -31,7 +31,7 @@ static number root_of(number a) {
   return (number){re, copysign(im, a.im)};
 }
 
-/* ---- eigenvalues of a general matrix -------------------------------------------------------------------------------- */
+/* ---- eigenvalues of a general matrix ----------------------------------------------------------------------------- */
 
 /* [cosine sine; −sine* cosine] [a; b] = [r; 0], the cosine real. */
 struct turn {
@@ -131,7 +131,7 @@ static bool make_triangular(size_t n, number *a, struct turn *turns) {
   return true;
 }
 
-/* ---- the quadratic problem ------------------------------------------------------------------------------------------ */
+/* ---- the quadratic problem --------------------------------------------------------------------------------------- */
 
 /* With s = σ s', the eigenvalues s' of [0 1; −k/σ² −c/σ]. */
 bool orr_quadratic_roots(size_t n, const double *c, const double *k, number *work, number *roots) {
@@ -164,7 +164,8 @@ bool orr_quadratic_roots(size_t n, const double *c, const double *k, number *wor
   return true;
 }
 
-/* x = a⁻¹ x by elimination with the largest pivot of the column; a pivot that vanishes is made tiny, as inverse iteration wants it. */
+/* x = a⁻¹ x by elimination with the largest pivot of the column; a pivot that vanishes is made tiny, as inverse
+ * iteration wants it. */
 static void solve(size_t n, number *a, double largest, number *x) {
   for (size_t i = 0; i < n; i++) {
     size_t best = i;

@@ -1,6 +1,7 @@
 /* Sine and cosine of many angles at once: plain C without a branch, which the compiler turns into vectors.
  *
- * x = k π/2 + r with |r| ≤ π/4: π/2 is taken off in three parts by fused multiply-adds, so that r keeps its digits up to
+ * x = k π/2 + r with |r| ≤ π/4: π/2 is taken off in three parts by fused multiply-adds, so that r keeps its digits up
+ * to
  * |x| = 1e6; series of sin r and cos r whose next terms are below 1e-18; then the quadrant. Within 1 ulp of 1, measured
  * against libm. Larger angles, and what is not finite, go through libm one by one.
  */

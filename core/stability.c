@@ -1,6 +1,6 @@
 #include "core/stability.h"
 
-/* ---- one motion ----------------------------------------------------------------------------------------------------- */
+/* ---- one motion -------------------------------------------------------------------------------------------------- */
 
 /* ln |R(z)| of the explicit rules: Horner on 1 + z (1 + z/2 (1 + z/3 (1 + z/4))). */
 static double growth(enum orr_integrator rule, double re, double im) {
@@ -37,7 +37,7 @@ double orr_stability_limit(enum orr_integrator rule, struct orr_complex s, doubl
   return low;
 }
 
-/* ---- a plant -------------------------------------------------------------------------------------------------------- */
+/* ---- a plant ----------------------------------------------------------------------------------------------------- */
 
 size_t orr_stability_size(const struct orr_model *model) { return orr_stiffness_size(model); }
 
@@ -65,8 +65,8 @@ static struct orr_complex stiffest(const struct orr_stiffness *s) {
   return most;
 }
 
-/* semi_implicit: of 4 g² − 2 g C − K = 0, g = 1/h, the largest root; exact also where C and K do not share their motions. Leaves K and C of
- * the span changed. */
+/* semi_implicit: of 4 g² − 2 g C − K = 0, g = 1/h, the largest root; exact also where C and K do not share their
+ * motions. Leaves K and C of the span changed. */
 static double semi_implicit_limit(struct orr_stiffness *s) {
   int n = s->count;
   double most = 0;

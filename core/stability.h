@@ -7,11 +7,12 @@
  *   semi_implicit   stable while h² k + 2 h c ≤ 4 for s² + s c + k = 0
  *   implicit_modal  at any h for springs and modes; what devices add is explicit in it, and goes as in heun
  *
- * The limit is the step beyond which some motion grows that would not by itself. heun makes every undamped motion grow, if slowly: there it
- * is the step at which one grows e-fold within the run. Actuators and flight software, sampled by frames, are not in it.
+ * The limit is the step beyond which some motion grows that would not by itself. heun makes every undamped motion grow,
+ * if slowly: there it is the step at which one grows e-fold within the run. Actuators and flight software, sampled by
+ * frames, are not in it.
  *
- * Call order, [init]: orr_plant_init, the state of the run → orr_stability_size → a block → orr_stability_find. Thread of the plant,
- * which has to be reset before it flies.
+ * Call order, [init]: orr_plant_init, the state of the run → orr_stability_size → a block → orr_stability_find. Thread
+ * of the plant, which has to be reset before it flies.
  */
 #ifndef ORR_CORE_STABILITY_H
 #define ORR_CORE_STABILITY_H
@@ -30,8 +31,8 @@ struct orr_stability {
 /* Bytes. [init] */
 size_t orr_stability_size(const struct orr_model *model);
 
-/* About the plant's initial state and with its rule, for a run of span_s seconds. A block that is too small: ORR_ERROR_BLOCK. [init] as
- * orr_stiffness_find, once or twice. */
+/* About the plant's initial state and with its rule, for a run of span_s seconds. A block that is too small:
+ * ORR_ERROR_BLOCK. [init] as orr_stiffness_find, once or twice. */
 struct orr_stability orr_stability_find(void *block, size_t bytes, const struct orr_plant *plant, double span_s);
 
 /* The limit for one root; semi_implicit takes a real one for the only one of its motion. [any] O(1). */

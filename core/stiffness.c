@@ -44,7 +44,7 @@ struct orr_stiffness *orr_stiffness_init(void *block, size_t bytes, const struct
   return self;
 }
 
-/* ---- the operators -------------------------------------------------------------------------------------------------- */
+/* ---- the operators ----------------------------------------------------------------------------------------------- */
 
 static void modes_add(const struct orr_modal *modal, double k, double c, const double *x, double *out) {
   for (int r = 0; r < modal->n; r++) {
@@ -110,7 +110,7 @@ static void add(int n, double f, const double *a, double *to) {
     to[i] += f * a[i];
 }
 
-/* ---- the span ------------------------------------------------------------------------------------------------------- */
+/* ---- the span ---------------------------------------------------------------------------------------------------- */
 
 static double *row(double *of, const struct orr_stiffness *s, int j) { return of + (size_t)j * (size_t)s->size; }
 
@@ -202,7 +202,7 @@ enum orr_status orr_stiffness_find(struct orr_stiffness *s, const double *q) {
   return status;
 }
 
-/* ---- one motion ----------------------------------------------------------------------------------------------------- */
+/* ---- one motion -------------------------------------------------------------------------------------------------- */
 
 /* Part `im` of the motion in full coordinates. */
 static void unfold(struct orr_stiffness *s, bool im, double *out) {

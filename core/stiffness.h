@@ -2,17 +2,18 @@
  *
  *   M ẍ + C ẋ + K x = 0        x: speeds and rotors; M as the sweeps solve it, loops closed, prescribed hinges held
  *
- * K and C are hinge springs and dampers, modal stiffness and damping, and what the devices add on the diagonal; speeds, gravity and the
- * turning of static forces play no part. Lanczos' iteration in the measure of M with B = h² K + 2h C, where h is near the step at which
- * the fastest motion becomes unstable, so that springs and dampers that limit a step both stand out in it:
+ * K and C are hinge springs and dampers, modal stiffness and damping, and what the devices add on the diagonal; speeds,
+ * gravity and the turning of static forces play no part. Lanczos' iteration in the measure of M with B = h² K + 2h C,
+ * where h is near the step at which the fastest motion becomes unstable, so that springs and dampers that limit a step
+ * both stand out in it:
  *
  *   v_0 random, B v_j = M w; w less its part along v_0 … v_j; v_{j+1} = w / |w|_M
  *
- * In the span of the v_j the quadratic problem is small and solved directly. A span can only miss stiffness, so what is found is at least
- * there; with as many coordinates as directions, or fewer, it is exact.
+ * In the span of the v_j the quadratic problem is small and solved directly. A span can only miss stiffness, so what is
+ * found is at least there; with as many coordinates as directions, or fewer, it is exact.
  *
- * Call order, [init]: orr_stiffness_size → a block → orr_stiffness_init → fill `stiffness` and `damping` → orr_stiffness_find → roots,
- * orr_stiffness_motion. Thread of the workspace, whose state is overwritten.
+ * Call order, [init]: orr_stiffness_size → a block → orr_stiffness_init → fill `stiffness` and `damping` →
+ * orr_stiffness_find → roots, orr_stiffness_motion. Thread of the workspace, whose state is overwritten.
  */
 #ifndef ORR_CORE_STIFFNESS_H
 #define ORR_CORE_STIFFNESS_H
@@ -58,8 +59,8 @@ size_t orr_stiffness_size(const struct orr_model *model);
 struct orr_stiffness *orr_stiffness_init(void *block, size_t bytes, const struct orr_model *model,
                                          struct orr_workspace *ws, struct orr_closed *closed);
 
-/* The roots about q [q_count]. Fails where the solver does, with ws->failed_body or closed->failed_loop; without roots (root_count 0)
- * where nothing is sprung or damped. [init] some 50 solutions, O(N + Σn²) each. */
+/* The roots about q [q_count]. Fails where the solver does, with ws->failed_body or closed->failed_loop; without roots
+ * (root_count 0) where nothing is sprung or damped. [init] some 50 solutions, O(N + Σn²) each. */
 enum orr_status orr_stiffness_find(struct orr_stiffness *s, const double *q);
 
 /* The motion of one of the roots. [init] O(N + Σn²). */

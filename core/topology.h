@@ -16,8 +16,8 @@ struct orr_topology {
 /* [init] Bytes for the arrays of a topology. O(1). */
 size_t orr_topology_size(size_t body_count);
 
-/* [init] Orders the bodies that hang, however indirectly, on inertial; the memory is aligned to an int. Every parent index
- * is within the description. O(N), no recursion. */
+/* [init] Orders the bodies that hang, however indirectly, on inertial; the memory is aligned to an int. Every parent
+ * index is within the description. O(N), no recursion. */
 struct orr_topology orr_topology_find(const struct orr_description *description, void *memory);
 
 #endif

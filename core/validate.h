@@ -1,7 +1,7 @@
 /* Judges the physics of a description before it is compiled: topology, masses, inertias, modes, hinges.
  *
- * orr_validate_scratch_size → memory → orr_validate → the problems, each with what it is about and the numbers that show
- * it; whoever made the description turns them into messages. No state; any thread.
+ * orr_validate_scratch_size → memory → orr_validate → the problems, each with what it is about and the numbers that
+ * show it; whoever made the description turns them into messages. No state; any thread.
  */
 #ifndef ORR_CORE_VALIDATE_H
 #define ORR_CORE_VALIDATE_H
@@ -64,8 +64,8 @@ enum { ORR_MOST_BODIES = 1000000, ORR_MOST_MODES = 500 };
 /* [init] Bytes of scratch that orr_validate needs; O(N). */
 size_t orr_validate_scratch_size(const struct orr_description *description);
 
-/* [init] Judges every body for which skip[body] is 0 (skip may be NULL: all), and when all of those are sound and none was
- * skipped, the mass matrix at rest. Writes the first `capacity` problems and returns how many there are. Scratch is
+/* [init] Judges every body for which skip[body] is 0 (skip may be NULL: all), and when all of those are sound and none
+ * was skipped, the mass matrix at rest. Writes the first `capacity` problems and returns how many there are. Scratch is
  * aligned to 16. O(N + nodes n² + n³). */
 size_t orr_validate(const struct orr_description *description, const unsigned char *skip, void *scratch,
                     struct orr_problem *problems, size_t capacity);

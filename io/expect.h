@@ -1,7 +1,7 @@
 /* Judges what a run file expects (`expect`) of the run as it is flown.
  *
- * orr_expect_layout, measured and then real, and orr_plant_ask for the channels [init]; orr_expect_look [rt] once for every frame, before it is
- * computed, and once for the last; orr_expect_judge [init] at the end. One thread at a time.
+ * orr_expect_layout, measured and then real, and orr_plant_ask for the channels [init]; orr_expect_look [rt] once for
+ * every frame, before it is computed, and once for the last; orr_expect_judge [init] at the end. One thread at a time.
  */
 #ifndef ORR_IO_EXPECT_H
 #define ORR_IO_EXPECT_H
@@ -31,7 +31,8 @@ struct orr_expect_verdict {
   int64_t at_ns; /* of a channel's value; −1 */
 };
 
-/* [init] Takes the numbers for all expectations of a run out of a block, or measures them. Returns [run->expect_count]. */
+/* [init] Takes the numbers for all expectations of a run out of a block, or measures them. Returns
+ * [run->expect_count]. */
 struct orr_expect_seen *orr_expect_layout(const struct orr_run *run, struct orr_block *block);
 
 /* [rt] The frame's block as it stands at `now_ns`. O(numbers expected). */

@@ -6,16 +6,17 @@
 
 #include "rt/clock.h"
 
-/* Our own computing between two marks is a fixed amount of work: beyond twice its longest undisturbed stretch, and what a cold cache may
- * cost, time was not ours. */
+/* Our own computing between two marks is a fixed amount of work: beyond twice its longest undisturbed stretch, and what
+ * a cold cache may cost, time was not ours. */
 enum { GAP_FACTOR = 2, GAP_ROOM_NS = 10000 };
 
-/* To publish to a link or to latch from it is to copy a few kilobytes and wake its peer by a system call: 30 µs at p99.99 (README.md). */
+/* To publish to a link or to latch from it is to copy a few kilobytes and wake its peer by a system call: 30 µs at
+ * p99.99 (README.md). */
 enum { HANDOVER_NS = 100000 };
 
 enum { ROUNDS = 3, ROUND_NS = 33 * 1000 * 1000, FEWEST_FRAMES = 2 };
 
-/* ---- marks ---------------------------------------------------------------------------------------------------------- */
+/* ---- marks ------------------------------------------------------------------------------------------------------- */
 
 static void apply_marked(struct orr_drive *drive, struct orr_workspace *ws, const struct orr_evaluation_point *point,
                          double *force, double *given) {
@@ -25,7 +26,7 @@ static void apply_marked(struct orr_drive *drive, struct orr_workspace *ws, cons
   m->inner->apply(m->inner, ws, point, force, given);
 }
 
-/* ---- stages --------------------------------------------------------------------------------------------------------- */
+/* ---- stages ------------------------------------------------------------------------------------------------------ */
 
 static int publish(void *user, struct orr_frame *frame) {
   struct orr_realtime *r = user;
@@ -107,7 +108,7 @@ struct orr_work orr_realtime_computing(const struct orr_realtime *r) {
   return work;
 }
 
-/* ---- rehearsal ------------------------------------------------------------------------------------------------------ */
+/* ---- rehearsal --------------------------------------------------------------------------------------------------- */
 
 /* Looks at the clock where the run will mark, and keeps the longest stretch between two looks. */
 struct stretch {
@@ -206,7 +207,7 @@ static struct orr_rehearsal rehearse(struct orr_session *session) {
   return seen;
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------------ */
+/* ---- all --------------------------------------------------------------------------------------------------------- */
 
 void orr_realtime_init(struct orr_realtime *r, struct orr_session *session) {
   memset(r, 0, sizeof *r);

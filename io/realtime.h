@@ -2,12 +2,13 @@
  *
  *   publish ─ latch ─ record ─ integrate (actuators and equations of motion, a mark at every evaluation) ─ sensors
  *
- * Call order: orr_session_create and orr_session_start → orr_realtime_init [init] → orr_realtime_options, orr_executive_start with
- * &realtime.work and the realtime as its user → join → orr_realtime_close, before the session is destroyed. While the executive runs, the
- * session belongs to its thread.
+ * Call order: orr_session_create and orr_session_start → orr_realtime_init [init] → orr_realtime_options,
+ * orr_executive_start with &realtime.work and the realtime as its user → join → orr_realtime_close, before the session
+ * is destroyed. While the executive runs, the session belongs to its thread.
  *
- * init rehearses: it flies frames on the spot, three times the same ones, and puts the state back. That tells what a frame costs and how far
- * apart two marks can lie by our own computing (what goes beyond is time stolen from us), and fetches into memory all that a frame touches.
+ * init rehearses: it flies frames on the spot, three times the same ones, and puts the state back. That tells what a
+ * frame costs and how far apart two marks can lie by our own computing (what goes beyond is time stolen from us), and
+ * fetches into memory all that a frame touches.
  */
 #ifndef ORR_IO_REALTIME_H
 #define ORR_IO_REALTIME_H
@@ -43,17 +44,18 @@ struct orr_realtime {
   size_t arena_count;
 };
 
-/* [init] Rehearses and makes the work. The session is started, or set to a state; the integration calls back into `realtime` until close.
- * A tenth of a second, or six of the run's frames where they are longer. */
+/* [init] Rehearses and makes the work. The session is started, or set to a state; the integration calls back into
+ * `realtime` until close. A tenth of a second, or six of the run's frames where they are longer. */
 void orr_realtime_init(struct orr_realtime *realtime, struct orr_session *session);
 void orr_realtime_close(struct orr_realtime *realtime);
 
-/* [init] What the run file asks of the executive, for the frames from where the session stands to the duration's end (0: until stopped). */
+/* [init] What the run file asks of the executive, for the frames from where the session stands to the duration's end
+ * (0: until stopped). */
 struct orr_executive_options orr_realtime_options(const struct orr_realtime *realtime, const char *name,
                                                   uint64_t frames);
 
-/* [init] Work that computes frames of the session without publishing or latching: what `orrery doctor` flies to see what the machine makes of
- * them. A frame that fails does not end it. */
+/* [init] Work that computes frames of the session without publishing or latching: what `orrery doctor` flies to see
+ * what the machine makes of them. A frame that fails does not end it. */
 struct orr_work orr_realtime_computing(const struct orr_realtime *realtime);
 
 #endif

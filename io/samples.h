@@ -1,7 +1,7 @@
 /* Samples of a run, kept in memory for a picture of it: chosen numbers of the frame's block at every k-th frame.
  *
- * orr_samples_init [init], once for each number orr_samples_add [init] (which asks the plant for its channel) → orr_samples_reserve
- * [init] → orr_samples_take [rt] for each frame → read → orr_samples_destroy. One thread at a time.
+ * orr_samples_init [init], once for each number orr_samples_add [init] (which asks the plant for its channel) →
+ * orr_samples_reserve [init] → orr_samples_take [rt] for each frame → read → orr_samples_destroy. One thread at a time.
  */
 #ifndef ORR_IO_SAMPLES_H
 #define ORR_IO_SAMPLES_H

@@ -8,7 +8,7 @@
 #include "core/hinge.h"
 #include "rt/clock.h"
 
-/* ---- memory ------------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static void *block_of(struct orr_session *s, size_t bytes) {
   size_t whole = (bytes / ORR_ALIGNMENT + 1) * ORR_ALIGNMENT;
@@ -187,7 +187,7 @@ enum orr_status orr_session_start(struct orr_session *s) {
   return s->status = orr_plant_reset(s->plant);
 }
 
-/* ---- publish ------------------------------------------------------------------------------------------------------ */
+/* ---- publish ----------------------------------------------------------------------------------------------------- */
 
 static bool is_due(const struct orr_run_link *link, int64_t frame) {
   return frame >= link->phase && (frame - link->phase) % link->divisor == 0;
@@ -224,7 +224,7 @@ void orr_session_publish(struct orr_session *s) {
   }
 }
 
-/* ---- latch -------------------------------------------------------------------------------------------------------- */
+/* ---- latch ------------------------------------------------------------------------------------------------------- */
 
 static double table_value(const struct orr_script_entry *e, int64_t since_ns) {
   size_t i = 0;
@@ -324,7 +324,7 @@ void orr_session_settle(struct orr_session *s) {
       orr_port_settle(s->links[i].outside);
 }
 
-/* ---- compute ------------------------------------------------------------------------------------------------------ */
+/* ---- compute ----------------------------------------------------------------------------------------------------- */
 
 enum orr_status orr_session_advance(struct orr_session *s) { return s->status = orr_plant_advance(s->plant); }
 
@@ -338,7 +338,7 @@ enum orr_status orr_session_frame(struct orr_session *s) {
   return status == ORR_OK ? orr_session_sense(s) : status;
 }
 
-/* ---- state -------------------------------------------------------------------------------------------------------- */
+/* ---- state ------------------------------------------------------------------------------------------------------- */
 
 static size_t loop_words(const struct orr_session *s) {
   return s->loops.closed ? orr_embed_state_words(&s->loops.closed->embed) : 0;

@@ -2,9 +2,10 @@
  *
  *   publish → latch → record → advance → sense      (architecture, "One frame, as the data walks it")
  *
- * Call order: orr_session_create → orr_plant_ask for what is read besides → orr_session_start or _state_put [init] → orr_session_publish,
- * _latch, _record, _advance, _sense [rt] for every frame, or orr_session_frame for all five; orr_session_record once more for the last
- * one → orr_session_destroy. One thread at a time. Nothing allocates between create and destroy but the saving of states.
+ * Call order: orr_session_create → orr_plant_ask for what is read besides → orr_session_start or _state_put [init] →
+ * orr_session_publish, _latch, _record, _advance, _sense [rt] for every frame, or orr_session_frame for all five;
+ * orr_session_record once more for the last one → orr_session_destroy. One thread at a time. Nothing allocates between
+ * create and destroy but the saving of states.
  */
 #ifndef ORR_IO_SESSION_H
 #define ORR_IO_SESSION_H
@@ -18,8 +19,9 @@
 #include "io/session_loops.h"
 #include "io/watch.h"
 
-/* One frame for a controller that is linked in: telemetry numbers in, command numbers out, each in the order of the link's channels.
- * What it remembers, zero before the first frame, is part of the run's state. It must be a function of these alone. */
+/* One frame for a controller that is linked in: telemetry numbers in, command numbers out, each in the order of the
+ * link's channels. What it remembers, zero before the first frame, is part of the run's state. It must be a function of
+ * these alone. */
 enum { ORR_ANSWER_MEMORY = 64 };
 
 struct orr_answer {
@@ -73,12 +75,13 @@ struct orr_session {
 struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn *answer);
 void orr_session_destroy(struct orr_session *session);
 
-/* [init] Opens the links whose transport leads outside, for `realtime` or `lockstep`; without this call every link is answered by the
- * controller inside. False with what is wrong in `message`. `interrupted` is asked while a link waits (NULL: never). */
+/* [init] Opens the links whose transport leads outside, for `realtime` or `lockstep`; without this call every link is
+ * answered by the controller inside. False with what is wrong in `message`. `interrupted` is asked while a link waits
+ * (NULL: never). */
 bool orr_session_open_links(struct orr_session *session, bool lockstep, bool (*interrupted)(void), char *message,
                             size_t size);
-/* [init] Waits for the peers of all links in the same time, each as long as the run file says; `alone` of each then says whether none came. True:
- * all have one. */
+/* [init] Waits for the peers of all links in the same time, each as long as the run file says; `alone` of each then
+ * says whether none came. True: all have one. */
 bool orr_session_wait_for_peers(struct orr_session *session);
 
 /* [init] Frame 0. Fails where the solver does at the initial state. */
@@ -97,7 +100,8 @@ enum orr_status orr_session_frame(struct orr_session *session);
 /* [init] After the last frame: orr_port_settle for the links that lead outside, so that the answer to it is counted. */
 void orr_session_settle(struct orr_session *session);
 
-/* [any] The hash of the plant's state. And the words of the whole state, answers that wait in links included: [init]. */
+/* [any] The hash of the plant's state. And the words of the whole state, answers that wait in links included:
+ * [init]. */
 uint64_t orr_session_hash(const struct orr_session *session);
 size_t orr_session_state_words(const struct orr_session *session);
 void orr_session_state_get(const struct orr_session *session, uint64_t *words);

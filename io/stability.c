@@ -11,7 +11,7 @@ static const double TWO_PI = 6.283185307179586476925;
 /* A run without an end is judged as one of an hour. */
 static double span_of(const struct orr_run *run) { return run->duration_ns ? 1e-9 * (double)run->duration_ns : 3600; }
 
-/* ---- text ----------------------------------------------------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------------------------------------------------- */
 
 const char *orr_motion_pace(const struct orr_stiff_motion *m, char *text) {
   double rate = hypot(m->root.re, m->root.im);
@@ -45,7 +45,7 @@ const char *orr_motion_place(const struct orr_run *run, const struct orr_stiff_m
   return text;
 }
 
-/* ---- judgement ------------------------------------------------------------------------------------------------------ */
+/* ---- judgement --------------------------------------------------------------------------------------------------- */
 
 static void warn(const struct orr_run *run, const struct orr_stability *found, struct orr_diagnostics *d) {
   char pace[ORR_MOTION_TEXT], place[ORR_MOTION_TEXT], substeps[64] = "";

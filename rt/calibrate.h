@@ -1,11 +1,11 @@
 /* `phase: auto` and `spin: auto`: measured at start, on the thread and core that will run, within a bounded time.
  *
- * Phase: the kernel's own tick wakes at multiples of its period, and a deadline that meets it waits behind it. Candidates over one
- * period (over 1 ms when the period is whole milliseconds: kernel ticks are too) take turns, so that noise is shared; each is scored by
- * the 90th percentile of its start latency, and the score is smoothed around the circle, so that the middle of a quiet stretch wins.
- * Margin: from the tail of the wake-up latency at that phase; a margin beyond half the period means that sleep does not pay, and becomes
- * the full period (half of it where the kernel would throttle that: see rt/executive.c).
- * Order: phase, then margin, on the prepared rt thread.
+ * Phase: the kernel's own tick wakes at multiples of its period, and a deadline that meets it waits behind it.
+ * Candidates over one period (over 1 ms when the period is whole milliseconds: kernel ticks are too) take turns, so
+ * that noise is shared; each is scored by the 90th percentile of its start latency, and the score is smoothed around
+ * the circle, so that the middle of a quiet stretch wins. Margin: from the tail of the wake-up latency at that phase; a
+ * margin beyond half the period means that sleep does not pay, and becomes the full period (half of it where the kernel
+ * would throttle that: see rt/executive.c). Order: phase, then margin, on the prepared rt thread.
  */
 #ifndef ORR_RT_CALIBRATE_H
 #define ORR_RT_CALIBRATE_H
@@ -24,8 +24,8 @@ struct orr_calibration {
   uint32_t margin_samples;
 };
 
-/* [init] Measures for at most `budget_ns` and sets phase_ns, with `margin_ns` of spin before each tick (0 when it is to be found). Blocks;
- * on the thread that will run. */
+/* [init] Measures for at most `budget_ns` and sets phase_ns, with `margin_ns` of spin before each tick (0 when it is to
+ * be found). Blocks; on the thread that will run. */
 void orr_calibrate_phase(struct orr_calibration *c, int64_t period_ns, int64_t margin_ns, int64_t budget_ns);
 
 /* [init] Measures at c->phase_ns for at most `budget_ns` and sets margin_ns. */

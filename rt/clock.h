@@ -15,8 +15,8 @@ enum { ORR_NS_PER_US = 1000, ORR_NS_PER_MS = 1000000 };
  * TSC; a system call otherwise (`orrery doctor` says so). Cannot fail. */
 int64_t orr_clock_now_ns(void);
 
-/* [rt] CPU time of the calling thread, ns: what the kernel says it ran, without the time it stood in a queue, and without
- * time stolen by a hypervisor where the kernel accounts for it. A system call, about half a microsecond. */
+/* [rt] CPU time of the calling thread, ns: what the kernel says it ran, without the time it stood in a queue, and
+ * without time stolen by a hypervisor where the kernel accounts for it. A system call, about half a microsecond. */
 int64_t orr_clock_thread_cpu_ns(void);
 
 /* [rt] Sleeps until `at_ns` on CLOCK_MONOTONIC, absolute. Returns 0, or EINTR when a signal was handled. */

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* [init] Reads a list; an empty one (blanks, a newline) is the empty set. False, and the set empty, for anything else. */
+/* [init] Reads a list; an empty one (blanks, a newline) is the empty set. False, and the set empty, for anything
+ * else. */
 bool orr_cpulist_parse(const char *text, cpu_set_t *set);
 
 /* [init] Writes a set, as the kernel would. False when `size` is too small. */

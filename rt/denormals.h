@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-/* [init] Sets flush-to-zero and denormals-are-zero. False where the processor has no such switch. Threads made afterwards by
- * this one inherit it. O(1). */
+/* [init] Sets flush-to-zero and denormals-are-zero. False where the processor has no such switch. Threads made
+ * afterwards by this one inherit it. O(1). */
 bool orr_rt_flush_denormals(void);
 
 #endif

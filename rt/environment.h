@@ -1,6 +1,6 @@
-/* What a run's timing depends on, read from /proc and /sys: kernel, isolation, power, clock, rights. Facts only; `orrery doctor` judges
- * them, and every summary carries them. A fact that cannot be read is empty, −1 or false, as its comment says.
- * Any thread, at init or after a run.
+/* What a run's timing depends on, read from /proc and /sys: kernel, isolation, power, clock, rights. Facts only;
+ * `orrery doctor` judges them, and every summary carries them. A fact that cannot be read is empty, −1 or false, as its
+ * comment says. Any thread, at init or after a run.
  */
 #ifndef ORR_RT_ENVIRONMENT_H
 #define ORR_RT_ENVIRONMENT_H
@@ -49,7 +49,8 @@ struct orr_environment {
   int64_t steal_ticks, total_ticks; /* of the core since boot, in units of 1/100 s mostly; their ratio is what counts */
 };
 
-/* [init] Reads the facts about `core` (−1: none in particular). `root` is put before /proc, /sys and /dev: "" on a machine. */
+/* [init] Reads the facts about `core` (−1: none in particular). `root` is put before /proc, /sys and /dev: "" on a
+ * machine. */
 void orr_environment_read(struct orr_environment *environment, int core, const char *root);
 
 #endif

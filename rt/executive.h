@@ -54,8 +54,8 @@ struct orr_executive {
   _Atomic int ended;
 };
 
-/* [init] Starts the run and returns when its first tick is about to come, or what is wrong: a bad option, a lack under strict, no thread.
- * Takes as long as the calibrations asked for. `work` and `user` outlive the run. */
+/* [init] Starts the run and returns when its first tick is about to come, or what is wrong: a bad option, a lack under
+ * strict, no thread. Takes as long as the calibrations asked for. `work` and `user` outlive the run. */
 const char *orr_executive_start(struct orr_executive *executive, const struct orr_executive_options *options,
                                 const struct orr_work *work, void *user);
 

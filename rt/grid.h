@@ -2,9 +2,9 @@
  *
  *   tick(n) = origin + n · period        origin ≡ phase (mod period)
  *
- * A tick is computed from its number, never from the one before, so nothing adds up and nothing drifts. When time is lost
- * (overrun policies) the origin moves by whole periods: the phase, which was chosen against the kernel's own tick, stays.
- * Order: orr_grid_init, then any. A grid belongs to one thread.
+ * A tick is computed from its number, never from the one before, so nothing adds up and nothing drifts. When time is
+ * lost (overrun policies) the origin moves by whole periods: the phase, which was chosen against the kernel's own tick,
+ * stays. Order: orr_grid_init, then any. A grid belongs to one thread.
  */
 #ifndef ORR_RT_GRID_H
 #define ORR_RT_GRID_H
@@ -22,14 +22,15 @@ struct orr_grid {
   uint64_t skipped; /* periods the grid has moved by since the start */
 };
 
-/* [init] The first tick is the earliest one at or after `not_before_ns` with the phase `phase_ns` (taken modulo the period).
- * Returns false, and leaves the grid alone, when the period is outside the limits above. */
+/* [init] The first tick is the earliest one at or after `not_before_ns` with the phase `phase_ns` (taken modulo the
+ * period). Returns false, and leaves the grid alone, when the period is outside the limits above. */
 bool orr_grid_init(struct orr_grid *grid, int64_t period_ns, int64_t phase_ns, int64_t not_before_ns);
 
 /* [rt] Tick of a frame, ns. */
 int64_t orr_grid_tick_ns(const struct orr_grid *grid, uint64_t frame);
 
-/* [rt] Moves the grid by the fewest whole periods that put the tick of `frame` at or after `now_ns`. Returns how many. */
+/* [rt] Moves the grid by the fewest whole periods that put the tick of `frame` at or after `now_ns`. Returns how
+ * many. */
 uint64_t orr_grid_slip(struct orr_grid *grid, uint64_t frame, int64_t now_ns);
 
 #endif

@@ -1,9 +1,9 @@
 /* Log-linear histogram of durations in ns: fixed memory, every value below ORR_HISTOGRAM_LIMIT_NS known to 1 %.
  *
- * Values below 128 have a bucket each; above, every octave [2^k, 2^(k+1)) has 128 equal buckets, so a bucket is at most 1/128
- * of its value wide. Larger values go to `overflow`, negative ones to `underflow`; both count as samples in percentiles.
- * One writer; readers in other threads or processes may read at any time: each count is atomic and only grows.
- * Order: zero the memory, then any.
+ * Values below 128 have a bucket each; above, every octave [2^k, 2^(k+1)) has 128 equal buckets, so a bucket is at most
+ * 1/128 of its value wide. Larger values go to `overflow`, negative ones to `underflow`; both count as samples in
+ * percentiles. One writer; readers in other threads or processes may read at any time: each count is atomic and only
+ * grows. Order: zero the memory, then any.
  */
 #ifndef ORR_RT_HISTOGRAM_H
 #define ORR_RT_HISTOGRAM_H
@@ -31,12 +31,12 @@ struct orr_histogram {
 /* [rt] Counts one sample. O(1), wait-free. */
 void orr_histogram_add(struct orr_histogram *h, int64_t value_ns);
 
-/* [rt] Counts the samples top, top − step, … (count of them): what the ticks of skipped periods would have measured. O(count) or
- * O(buckets), whichever is less. step > 0. */
+/* [rt] Counts the samples top, top − step, … (count of them): what the ticks of skipped periods would have measured.
+ * O(count) or O(buckets), whichever is less. step > 0. */
 void orr_histogram_add_ramp(struct orr_histogram *h, int64_t top_ns, int64_t step_ns, uint64_t count);
 
-/* [any] The value that `fraction` (0…1) of the samples do not exceed: the upper end of its bucket, within [min, max]; 0 when
- * empty. O(buckets). */
+/* [any] The value that `fraction` (0…1) of the samples do not exceed: the upper end of its bucket, within [min, max]; 0
+ * when empty. O(buckets). */
 int64_t orr_histogram_percentile_ns(const struct orr_histogram *h, double fraction);
 
 /* [any] 0 when empty. */

@@ -43,7 +43,7 @@ static bool read_text(const char *path, char *text, size_t size) {
   return true;
 }
 
-/* --- where the cpuset controller is ---------------------------------------------------------------------------------- */
+/* --- where the cpuset controller is ------------------------------------------------------------------------------- */
 static bool has_word(const char *text, const char *word, char separator) {
   size_t length = strlen(word);
   for (const char *p = text; (p = strstr(p, word)) != NULL; p += length)
@@ -78,7 +78,7 @@ static enum orr_isolate_method find_hierarchy(const char *root, struct paths *pa
   return found;
 }
 
-/* --- steps that remember which of them failed ------------------------------------------------------------------------- */
+/* --- steps that remember which of them failed --------------------------------------------------------------------- */
 static bool step(struct orr_isolation *i, const char *what, int error) {
   if (error && !i->cpuset_error) {
     i->cpuset_error = error;
@@ -107,7 +107,7 @@ static bool make_dir(struct orr_isolation *i, const char *dir, const char *empty
   return step(i, empty_file, orr_journal_will_empty(&i->journal, path, parent_file));
 }
 
-/* --- cgroup v1 --------------------------------------------------------------------------------------------------------- */
+/* --- cgroup v1 ---------------------------------------------------------------------------------------------------- */
 static void move_task(struct orr_isolation *i, const char *tasks_path, const char *id) {
   int fd = open(tasks_path, O_WRONLY | O_CLOEXEC);
   bool moved = fd >= 0 && write(fd, id, strlen(id)) > 0;
@@ -173,8 +173,9 @@ static void apply_v1(struct orr_isolation *i, const struct orr_isolate_options *
   }
 }
 
-/* --- cgroup v2 --------------------------------------------------------------------------------------------------------- */
-/* The threads of one process may lie in different groups only below a common root: the root group, for which no rule forbids it. */
+/* --- cgroup v2 ---------------------------------------------------------------------------------------------------- */
+/* The threads of one process may lie in different groups only below a common root: the root group, for which no rule
+ * forbids it. */
 static bool move_process_to_root(struct orr_isolation *i, const struct orr_isolate_options *o,
                                  const struct paths *paths) {
   char path[ORR_JOURNAL_PATH_MAX], line[TEXT_MAX] = "", to[ORR_JOURNAL_PATH_MAX], from[ORR_JOURNAL_PATH_MAX], id[32];
@@ -226,9 +227,9 @@ static void apply_v2(struct orr_isolation *i, const struct orr_isolate_options *
   join(i->attach_path, sizeof i->attach_path, dir, "/cgroup.threads", "");
 }
 
-/* --- tasks that have cores of their own choice ------------------------------------------------------------------------- */
-/* All of them when the core is taken from all, else those that are moved. Others that clear cores have taken those from all, and know which
- * tasks are to have them back. */
+/* --- tasks that have cores of their own choice -------------------------------------------------------------------- */
+/* All of them when the core is taken from all, else those that are moved. Others that clear cores have taken those from
+ * all, and know which tasks are to have them back. */
 static size_t list_bound(const struct orr_isolate_options *o, const struct orr_others *others,
                          struct orr_task **tasks) {
   size_t count = 0;
@@ -247,7 +248,8 @@ static size_t list_bound(const struct orr_isolate_options *o, const struct orr_o
   return count;
 }
 
-/* Noted before any cpuset changes, and so put back after the last one is gone; and put back at once, as far as they still may. */
+/* Noted before any cpuset changes, and so put back after the last one is gone; and put back at once, as far as they
+ * still may. */
 static void apply_cpuset(struct orr_isolation *i, const struct orr_isolate_options *o, const struct paths *paths,
                          const struct orr_others *others) {
   struct orr_task *bound = NULL;
@@ -273,7 +275,7 @@ static void apply_cpuset(struct orr_isolation *i, const struct orr_isolate_optio
   free(bound);
 }
 
-/* --- interrupts, throttling -------------------------------------------------------------------------------------------- */
+/* --- interrupts, throttling --------------------------------------------------------------------------------------- */
 /* One that does not come to the core may do so again when another gives it back what it had. */
 static void move_irq(struct orr_isolation *i, const char *path, int core, const cpu_set_t *others) {
   char text[TEXT_MAX];
@@ -384,7 +386,8 @@ static bool claim(struct orr_isolation *i, int core, const struct orr_others *ot
 static void apply(struct orr_isolation *i, const struct orr_isolate_options *options, const struct orr_others *others) {
   struct paths paths;
   char path[ORR_JOURNAL_PATH_MAX];
-  /* before the cpusets, and so given back after them: the kernel's threads for interrupts then follow their interrupts again */
+  /* before the cpusets, and so given back after them: the kernel's threads for interrupts then follow their interrupts
+   * again */
   if (options->irqs)
     apply_irqs(i, options, others);
   if (options->cpuset) {

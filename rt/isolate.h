@@ -8,11 +8,13 @@
  *   throttling of real-time threads is switched off
  * (/dev/cpu_dma_latency is the executive's: it holds it in any case.)
  *
- * Several may clear a core each at the same time (on v1 only one with a cpuset). What they share (the cpuset controller, interrupts, throttling,
- * the cores of tasks) is left alone until the last of them ends. A core that another clears is refused.
+ * Several may clear a core each at the same time (on v1 only one with a cpuset). What they share (the cpuset
+ * controller, interrupts, throttling, the cores of tasks) is left alone until the last of them ends. A core that
+ * another clears is refused.
  *
- * Every change goes through an undo journal. orr_isolate_undo takes them back at the end; after kill -9 the next orr_isolate_repair
- * does. What cannot be had is reported, not fatal. Order: repair, apply, attach on the rt thread, undo when that thread has ended.
+ * Every change goes through an undo journal. orr_isolate_undo takes them back at the end; after kill -9 the next
+ * orr_isolate_repair does. What cannot be had is reported, not fatal. Order: repair, apply, attach on the rt thread,
+ * undo when that thread has ended.
  */
 #ifndef ORR_RT_ISOLATE_H
 #define ORR_RT_ISOLATE_H
@@ -62,8 +64,8 @@ unsigned orr_isolate_repair(const char *state_dir, struct orr_undo_failures *fai
 /* [init] Which other process has cleared this core in the same way, and lives; 0: none. */
 pid_t orr_isolate_taken(const char *state_dir, int core);
 
-/* [init] Applies what the options ask for. Returns whether all of it worked; the details are in the struct. Milliseconds, more with many
- * tasks. */
+/* [init] Applies what the options ask for. Returns whether all of it worked; the details are in the struct.
+ * Milliseconds, more with many tasks. */
 bool orr_isolate_apply(struct orr_isolation *isolation, const struct orr_isolate_options *options);
 
 /* [init] Puts the calling thread on the cleared core. Returns 0 or errno; 0 when no cpuset was made. */

@@ -90,8 +90,8 @@ static bool run_stages(struct orr_rt_loop *loop, struct orr_frame *frame, struct
   return true;
 }
 
-/* What the kernel counted between the ends of the last frame and of this one. Off the core = wall time − sleep − CPU time; the
- * kernel's own work in going to sleep counts as CPU time and hides a few µs of it. */
+/* What the kernel counted between the ends of the last frame and of this one. Off the core = wall time − sleep − CPU
+ * time; the kernel's own work in going to sleep counts as CPU time and hides a few µs of it. */
 static void read_counters(struct orr_rt_loop *loop, const struct orr_wait *wait, struct orr_frame_record *r) {
   struct orr_counters now, before = loop->counters;
   orr_counters_read(&now);
@@ -139,8 +139,8 @@ static void account(struct orr_rt_loop *loop, const struct orr_frame_record *r) 
   live->last = *r;
 }
 
-/* Gives up the periods until the next tick in the future. The ticks that were skipped would have started late by what is left of
- * the way to `now`: they are counted so, or percentiles would hide them. */
+/* Gives up the periods until the next tick in the future. The ticks that were skipped would have started late by what
+ * is left of the way to `now`: they are counted so, or percentiles would hide them. */
 static void slip(struct orr_rt_loop *loop, uint64_t next_frame, int64_t now_ns) {
   int64_t behind_ns = now_ns - orr_grid_tick_ns(&loop->grid, next_frame);
   uint64_t periods = orr_grid_slip(&loop->grid, next_frame, now_ns);

@@ -2,10 +2,10 @@
  *
  *   wait for tick n ─ publish ─ latch ─ compute stages ─ counters, verdict, statistics ─ wait for tick n+1
  *
- * rt knows nothing of physics: the frame is a const struct of callbacks. Publishing comes first, so that what goes out is as steady
- * as the wake-up. A frame is never left out: frame numbers, and with them simulation time, run on whatever the clock does; only the
- * grid of ticks moves when time is lost, by whole periods, and those are counted and enter the start-latency histogram as the ticks
- * that would have been.
+ * rt knows nothing of physics: the frame is a const struct of callbacks. Publishing comes first, so that what goes out
+ * is as steady as the wake-up. A frame is never left out: frame numbers, and with them simulation time, run on whatever
+ * the clock does; only the grid of ticks moves when time is lost, by whole periods, and those are counted and enter the
+ * start-latency histogram as the ticks that would have been.
  *
  * Overrun policies (a frame ended after the next tick):
  *   catch_up  the grid stays; frames behind it run at once, at most `catch_up_limit` in a row; still behind after that, the loop
@@ -13,10 +13,11 @@
  *   slip      the grid moves to the next tick in the future
  *   stop      the run ends, and the result says which frame and why
  *
- * Inside the loop there are three system calls: clock_nanosleep, and after the work getrusage and clock_gettime of the thread's CPU
- * clock. No lock, no file, no socket, no allocation. What the stages do is theirs.
+ * Inside the loop there are three system calls: clock_nanosleep, and after the work getrusage and clock_gettime of the
+ * thread's CPU clock. No lock, no file, no socket, no allocation. What the stages do is theirs.
  *
- * Order: orr_rt_loop_init [init], orr_rt_loop_run on the rt thread (see rt/executive.h for the thread), orr_rt_loop_stop from anywhere.
+ * Order: orr_rt_loop_init [init], orr_rt_loop_run on the rt thread (see rt/executive.h for the thread),
+ * orr_rt_loop_stop from anywhere.
  */
 #ifndef ORR_RT_LOOP_H
 #define ORR_RT_LOOP_H
@@ -42,8 +43,9 @@ struct orr_frame {
   int64_t gap_ns;
 };
 
-/* [rt] A stage calls this at points of its work that lie close together, and declares in `mark_gap_ns` how far apart in time its own
- * computing can put two of them. What goes beyond is time lost in between, and is not held against the stage. ~25 ns. */
+/* [rt] A stage calls this at points of its work that lie close together, and declares in `mark_gap_ns` how far apart in
+ * time its own computing can put two of them. What goes beyond is time lost in between, and is not held against the
+ * stage. ~25 ns. */
 void orr_frame_mark(struct orr_frame *frame);
 
 /* Returns 0 to go on; anything else ends the run after this frame's remaining bookkeeping, and is reported. */

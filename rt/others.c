@@ -59,7 +59,8 @@ void orr_others_free(struct orr_others *others) {
   *others = (struct orr_others){NULL, 0};
 }
 
-/* The number after "verb TAB" in the next whole line of that verb, from *at on, which moves behind it; false: no more. */
+/* The number after "verb TAB" in the next whole line of that verb, from *at on, which moves behind it; false: no
+ * more. */
 static bool next_number(const char **at, const char *verb, long *number, const char **value) {
   size_t length = strlen(verb);
   for (const char *line = *at, *end; line && (end = strchr(line, '\n')) != NULL; line = end + 1) {

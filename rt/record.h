@@ -1,7 +1,7 @@
 /* One frame as it went, in numbers: what the loop measures, the verdict judges and readers are shown.
  *
- * All times but `tick_ns` are relative to the frame's own tick, so a record is readable by itself. Plain data, a whole number of
- * 8-byte words, the same in every process of one build (the statistics segment carries it).
+ * All times but `tick_ns` are relative to the frame's own tick, so a record is readable by itself. Plain data, a whole
+ * number of 8-byte words, the same in every process of one build (the statistics segment carries it).
  */
 #ifndef ORR_RT_RECORD_H
 #define ORR_RT_RECORD_H
@@ -10,8 +10,8 @@
 
 enum { ORR_STAGES_MAX = 16, ORR_STAGE_NAME_MAX = 24 };
 
-/* Why a frame was late. Own: our computing (stage) or our memory (page fault). The rest is the machine's doing, or follows from an
- * earlier frame. */
+/* Why a frame was late. Own: our computing (stage) or our memory (page fault). The rest is the machine's doing, or
+ * follows from an earlier frame. */
 enum orr_cause {
   ORR_CAUSE_NONE,       /* on time */
   ORR_CAUSE_WAKE_UP,    /* the sleep ended late */

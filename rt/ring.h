@@ -1,8 +1,8 @@
-/* A single-producer single-consumer ring of fixed slots, in memory the caller gives (and locks): how the rt thread hands over
- * to the io thread, and back, without entering the kernel.
+/* A single-producer single-consumer ring of fixed slots, in memory the caller gives (and locks): how the rt thread
+ * hands over to the io thread, and back, without entering the kernel.
  *
- * Order: orr_ring_size → memory, aligned to 64 → orr_ring_init; then one producer claims and commits, one consumer peeks and
- * releases. A full ring is a return value and a count, never a wait. A slot is filled and read in place.
+ * Order: orr_ring_size → memory, aligned to 64 → orr_ring_init; then one producer claims and commits, one consumer
+ * peeks and releases. A full ring is a return value and a count, never a wait. A slot is filled and read in place.
  */
 #ifndef ORR_RT_RING_H
 #define ORR_RT_RING_H
@@ -28,7 +28,8 @@ struct orr_ring {
 /* [init] Bytes of slot memory; 0 when slot_count is no power of two, or a size is zero or overflows. */
 size_t orr_ring_size(size_t slot_count, size_t slot_bytes);
 
-/* [init] Sets up a ring over `memory` of orr_ring_size bytes, and touches every page of it. False as orr_ring_size is 0. */
+/* [init] Sets up a ring over `memory` of orr_ring_size bytes, and touches every page of it. False as orr_ring_size is
+ * 0. */
 bool orr_ring_init(struct orr_ring *ring, void *memory, size_t slot_count, size_t slot_bytes);
 
 /* [rt] Producer: the slot to fill next, or NULL when the ring is full (counted). Wait-free, O(1). */

@@ -1,7 +1,7 @@
 /* The statistics block in POSIX shared memory: /dev/shm/orrery.rt.<pid>, readable by its owner alone.
  *
- * The writer holds a lock on the file for as long as it lives, which is how readers and the next start tell a running block from what a
- * killed process left. Readers map it read-only. Any thread, not in the loop.
+ * The writer holds a lock on the file for as long as it lives, which is how readers and the next start tell a running
+ * block from what a killed process left. Readers map it read-only. Any thread, not in the loop.
  */
 #ifndef ORR_RT_SEGMENT_H
 #define ORR_RT_SEGMENT_H
@@ -21,11 +21,12 @@ struct orr_segment {
   bool writer;
 };
 
-/* [init] Makes the block of this process, in private memory when shared memory is refused. Returns 0; the errno of the refusal (the block
- * is there all the same); or ENOMEM with stats NULL when there is no memory at all. */
+/* [init] Makes the block of this process, in private memory when shared memory is refused. Returns 0; the errno of the
+ * refusal (the block is there all the same); or ENOMEM with stats NULL when there is no memory at all. */
 int orr_segment_create(struct orr_segment *segment);
 
-/* [init] Opens the block of that name for reading. Returns 0, or errno: ENOENT, EACCES, EPROTO when it is not a block of this build. */
+/* [init] Opens the block of that name for reading. Returns 0, or errno: ENOENT, EACCES, EPROTO when it is not a block
+ * of this build. */
 int orr_segment_open(struct orr_segment *segment, const char *name);
 
 /* [any] Unmaps; the writer also removes the name. */

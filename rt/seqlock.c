@@ -2,8 +2,9 @@
 
 #include <stdatomic.h>
 
-/* Boehm, "Can seqlocks get along with programming language memory models?" (2012): the writer's release fence orders the odd
- * sequence before the data, the reader's acquire fence orders the data before the second look at the sequence. */
+/* Boehm, "Can seqlocks get along with programming language memory models?" (2012): the writer's release fence orders
+ * the odd sequence before the data, the reader's acquire fence orders the data before the second look at the
+ * sequence. */
 void orr_seqlock_store(struct orr_seqlock *lock, _Atomic uint64_t *shared, const uint64_t *from, size_t words) {
   uint64_t sequence = atomic_load_explicit(&lock->sequence, memory_order_relaxed);
   atomic_store_explicit(&lock->sequence, sequence + 1, memory_order_relaxed);

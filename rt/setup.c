@@ -155,8 +155,8 @@ static int bind_to(int core) {
   return pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 
-/* Signals are the main thread's, but for those that an instruction of this one raises: blocked, they would kill the process, and a handler
- * may know what to do (a segment that was shrunk under the run). */
+/* Signals are the main thread's, but for those that an instruction of this one raises: blocked, they would kill the
+ * process, and a handler may know what to do (a segment that was shrunk under the run). */
 static void block_signals(void) {
   static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP};
   sigset_t others;

@@ -1,7 +1,7 @@
 /* What a real-time thread needs from the machine before its first tick, and what is said when it cannot be had.
  *
- * Every function tries, and notes in a `struct orr_lacks` what was refused; whoever starts the run prints the list as warnings, or ends
- * the run under `strict`. A lack knows what it is, its consequence and its remedy; rt prints nothing.
+ * Every function tries, and notes in a `struct orr_lacks` what was refused; whoever starts the run prints the list as
+ * warnings, or ends the run under `strict`. A lack knows what it is, its consequence and its remedy; rt prints nothing.
  * Order, on the main thread: lock_memory, hold_dma_latency, keep_off. On the rt thread: real_time, touch_stack.
  */
 #ifndef ORR_RT_SETUP_H
@@ -47,8 +47,8 @@ struct orr_arena {
   size_t bytes;
 };
 
-/* [init] Locks all memory of the process, present and future, and touches every page of the arenas. Where the whole cannot be locked,
- * the arenas alone are tried. */
+/* [init] Locks all memory of the process, present and future, and touches every page of the arenas. Where the whole
+ * cannot be locked, the arenas alone are tried. */
 void orr_setup_lock_memory(const struct orr_arena *arenas, size_t count, struct orr_lacks *lacks);
 
 /* [init] Undoes the lock on future memory, for a process that goes on after a run. */
@@ -63,8 +63,8 @@ void orr_setup_keep_off(int core, cpu_set_t *before, struct orr_lacks *lacks);
 /* [init] Lets every present thread of this process run where `before` says. */
 void orr_setup_let_back(const cpu_set_t *before);
 
-/* [init] The calling thread: bound to `core` (−1: not), SCHED_FIFO at `priority` (0: not), signals blocked but for its own faults',
- * denormals flushed. */
+/* [init] The calling thread: bound to `core` (−1: not), SCHED_FIFO at `priority` (0: not), signals blocked but for its
+ * own faults', denormals flushed. */
 void orr_setup_real_time(int core, int priority, struct orr_lacks *lacks);
 
 /* Touched below the caller's frame, so that no stage takes a page fault for its stack. */
@@ -75,8 +75,8 @@ void orr_setup_touch_stack(void);
 /* [init] Whether a spin margin leaves less of the core than the kernel's real-time throttling wants. */
 bool orr_setup_throttles(int64_t period_ns, int64_t margin_ns, int priority);
 
-/* [init] The core to use when none was named: the last one isolated at boot, else the last one this process may use. −1 when it may use
- * only one, and so none can be set apart. */
+/* [init] The core to use when none was named: the last one isolated at boot, else the last one this process may use. −1
+ * when it may use only one, and so none can be set apart. */
 int orr_setup_choose_core(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* Everything a run measures about its own timing, in one block that other processes may map and read while it runs.
  *
- * The loop writes; readers write nothing, so they cannot disturb it. `live` and the worst frames are whole records behind
- * seqlocks; the histograms are counters that only grow, each atomic, read as they are. The header carries version, sizes and
- * offsets, so that a reader of another build refuses the block instead of misreading it.
- * Order: orr_stats_init, then the loop; readers: orr_stats_valid, then orr_stats_live, orr_worst_read and the histograms.
+ * The loop writes; readers write nothing, so they cannot disturb it. `live` and the worst frames are whole records
+ * behind seqlocks; the histograms are counters that only grow, each atomic, read as they are. The header carries
+ * version, sizes and offsets, so that a reader of another build refuses the block instead of misreading it. Order:
+ * orr_stats_init, then the loop; readers: orr_stats_valid, then orr_stats_live, orr_worst_read and the histograms.
  */
 #ifndef ORR_RT_STATS_H
 #define ORR_RT_STATS_H

@@ -14,7 +14,8 @@ enum { LINE_ROOM = 1024 };
 /* The kernel's PF_NO_SETAFFINITY: a kernel thread that belongs to its core. */
 static const unsigned long bound_by_kernel = 0x04000000;
 
-/* Flags and start time: fields 9 and 22 of stat; what may hold blanks ends at the last parenthesis, before the third. */
+/* Flags and start time: fields 9 and 22 of stat; what may hold blanks ends at the last parenthesis, before the
+ * third. */
 static bool read_stat(pid_t id, unsigned long *flags, unsigned long long *start_ticks) {
   char path[64], line[LINE_ROOM];
   snprintf(path, sizeof path, "/proc/%ld/stat", (long)id);

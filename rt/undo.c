@@ -22,9 +22,10 @@ struct undo {
   bool owner;
 };
 
-/* A setting that several need is taken back by the last of them. What an ending journal would write is left to the next one that has changed the
- * same file after it, or relies on it as it is: as a line `base`, which stands in for what that one found there itself. So whatever the order
- * in which they end, each has what it set until its end, and the last one writes what was there before the first. */
+/* A setting that several need is taken back by the last of them. What an ending journal would write is left to the next
+ * one that has changed the same file after it, or relies on it as it is: as a line `base`, which stands in for what
+ * that one found there itself. So whatever the order in which they end, each has what it set until its end, and the
+ * last one writes what was there before the first. */
 static int restore(const struct undo *u, const char *verb, const char *path, const char *found) {
   char value[ORR_JOURNAL_LINE_MAX];
   bool first =
@@ -79,7 +80,8 @@ static int remove_directory(const char *path) {
   return EBUSY;
 }
 
-/* A partition that was removed gives its core back in the kernel's own time, and what tasks were bound to before then is lost. */
+/* A partition that was removed gives its core back in the kernel's own time, and what tasks were bound to before then
+ * is lost. */
 static int await_core(const char *path, int core) {
   enum { TRIES = 100, PAUSE_US = 10000 };
   bool there = false;

@@ -36,8 +36,8 @@ static int64_t excess_ns(struct orr_frame_record *r, const int64_t *usual_ns, si
   return sum_ns;
 }
 
-/* start + lost + own ≥ overrun: the largest of the three is the cause. What the kernel's CPU clock did not see as lost, but fell between
- * two marks, is stolen, unless page faults can have taken it. */
+/* start + lost + own ≥ overrun: the largest of the three is the cause. What the kernel's CPU clock did not see as lost,
+ * but fell between two marks, is stolen, unless page faults can have taken it. */
 static enum orr_cause overrun_cause(const struct orr_frame_record *r, int64_t beyond_usual_ns) {
   int64_t start_late_ns = r->start_ns > 0 ? r->start_ns : 0;
   int64_t own_ns = beyond_usual_ns > r->lost_ns ? beyond_usual_ns - r->lost_ns : 0;

@@ -4,9 +4,10 @@
  *
  * An option or a NAME=VALUE (environment) holds for the programs after it; a -j waits until all before it are done, so
  * `-j 1` leaves the machine to the tests that measure time. A program that prints a TAP plan (CMocka is told to) counts
- * test by test; any other counts as one: exit 0 passed, 77 skipped, else failed. On top of what its lines say, a program
- * fails once more for a signal, a time-out, a plan that does not match, or a bad exit status without a failed test.
- * The output of a program that fails is shown. The last line is `N passed, N failed, N skipped`; exit 0 if none failed.
+ * test by test; any other counts as one: exit 0 passed, 77 skipped, else failed. On top of what its lines say, a
+ * program fails once more for a signal, a time-out, a plan that does not match, or a bad exit status without a failed
+ * test. The output of a program that fails is shown. The last line is `N passed, N failed, N skipped`; exit 0 if none
+ * failed.
  */
 #include <errno.h>
 #include <fcntl.h>

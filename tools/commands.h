@@ -1,7 +1,7 @@
 /* The subcommands of `orrery`.
  *
- * Each subcommand is one file in tools/: it reads its arguments, calls the rooms, prints, and defines one const
- * `struct orr_command`. To add one: write tools/<name>.c with its `orr_cmd_<name>`, declare that below, and name it in the
+ * Each subcommand is one file in tools/: it reads its arguments, calls the rooms, prints, and defines one const `struct
+ * orr_command`. To add one: write tools/<name>.c with its `orr_cmd_<name>`, declare that below, and name it in the
  * table of tools/main.c. main prints the help texts, so a subcommand never handles `--help` itself.
  */
 #ifndef ORR_TOOLS_COMMANDS_H

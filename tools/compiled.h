@@ -14,7 +14,8 @@ struct orr_compiled {
   void *model_block, *workspace_block;
 };
 
-/* Bytes in whole cache lines, aligned to one, zeroed; never NULL: ends the program when there is no memory. free() it. */
+/* Bytes in whole cache lines, aligned to one, zeroed; never NULL: ends the program when there is no memory. free()
+ * it. */
 void *orr_aligned_block(size_t bytes);
 
 /* The description must have passed the reader. */

@@ -12,8 +12,8 @@ struct orr_csv {
   int divisor; /* frames between rows */
 };
 
-/* Opens the file, chooses the channels that fit one of the comma-separated patterns (NULL: what devices and pointing tell and take), asks
- * the plant for them and writes the head. False after a message on stderr. `divisor` ≥ 1. */
+/* Opens the file, chooses the channels that fit one of the comma-separated patterns (NULL: what devices and pointing
+ * tell and take), asks the plant for them and writes the head. False after a message on stderr. `divisor` ≥ 1. */
 bool orr_csv_open(struct orr_csv *csv, const char *path, const char *patterns, int divisor,
                   struct orr_session *session);
 

@@ -32,8 +32,8 @@ void orr_evaluation_destroy(struct orr_evaluation *e);
 /* Puts the case's external forces, and no others, on the workspace, whose state and poses are set. */
 void orr_evaluation_externals(const struct orr_evaluation *e);
 
-/* Loops of the case's state that are not closed, in place or in speed, to 1e-6: the first as an index, with what is wrong as a text
- * of at most `size` bytes; −1 when there is none. Before orr_evaluation_run. */
+/* Loops of the case's state that are not closed, in place or in speed, to 1e-6: the first as an index, with what is
+ * wrong as a text of at most `size` bytes; −1 when there is none. Before orr_evaluation_run. */
 int orr_evaluation_open_loop(struct orr_evaluation *e, char *text, size_t size);
 
 /* Solves. On failure *body is the body (file order); of a loop, mechanism.closed->failed_loop tells. */

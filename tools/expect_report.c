@@ -6,7 +6,7 @@
 
 #include "tools/timing_report.h"
 
-/* ---- measures ------------------------------------------------------------------------------------------------------ */
+/* ---- measures ---------------------------------------------------------------------------------------------------- */
 
 static double overruns(const struct orr_live *live, enum orr_measure which) {
   uint64_t own = orr_live_own(live), all = orr_live_late(live);
@@ -75,7 +75,7 @@ size_t orr_expect_unmet(const struct orr_expect_report *r) {
   return unmet;
 }
 
-/* ---- words --------------------------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 static const char *const kinds[] = {
     [ORR_EXPECT_MET] = "met", [ORR_EXPECT_NOT_MET] = "NOT MET", [ORR_EXPECT_NOT_JUDGED] = "not judged"};

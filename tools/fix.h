@@ -26,7 +26,8 @@ bool orr_fix_parse_moves(struct orr_fix_request *request, const char *word);
 /* Takes back what killed runs have left: their changes and their statistics. */
 void orr_fix_repair(FILE *out);
 
-/* Nothing when it is not wanted, or no core is given (−1). False, with nothing changed, when another has cleared that core. */
+/* Nothing when it is not wanted, or no core is given (−1). False, with nothing changed, when another has cleared that
+ * core. */
 bool orr_fix_apply(const struct orr_fix_request *request, int core, struct orr_isolation *isolation, FILE *out);
 void orr_fix_undo(const struct orr_fix_request *request, struct orr_isolation *isolation, FILE *out);
 

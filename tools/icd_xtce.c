@@ -1,5 +1,6 @@
-/* The packets of links over UDP as XTCE 1.2 (OMG formal/18-10-04): telemetry as containers, commands as MetaCommands, every bit of each named.
- * What the document cannot say (over what a sum is taken, which number is later) stands in descriptions. */
+/* The packets of links over UDP as XTCE 1.2 (OMG formal/18-10-04): telemetry as containers, commands as MetaCommands,
+ * every bit of each named. What the document cannot say (over what a sum is taken, which number is later) stands in
+ * descriptions. */
 #include <math.h>
 #include <stdio.h>
 
@@ -9,7 +10,7 @@ enum { NAME_SIZE = 400 };
 
 #define LITTLE "byteOrder=\"leastSignificantByteFirst\""
 
-/* ---- names ------------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 /* Names hold letters, digits and _: fsw_gyro_rate_x. */
 static void number_name(const struct orr_icd_link *l, const struct orr_channel *c, int k, char *text) {
@@ -29,7 +30,7 @@ static void print_escaped(const char *text) {
       putchar(*text);
 }
 
-/* ---- types ------------------------------------------------------------------------------------------------------------- */
+/* ---- types ------------------------------------------------------------------------------------------------------- */
 
 /* Of the heads; `argument` where a sender of commands gives one, too. */
 static const struct whole {
@@ -104,7 +105,7 @@ static void print_description_type(void) {
          8 * (7 - others));
 }
 
-/* ---- parameters -------------------------------------------------------------------------------------------------------- */
+/* ---- parameters -------------------------------------------------------------------------------------------------- */
 
 struct head {
   const char *name, *type, *says;
@@ -163,7 +164,7 @@ static void for_each(const struct orr_icd *icd, int side,
       print(&icd->links[i], icd->links[i].sides[side].side->entries[k].channel);
 }
 
-/* ---- containers -------------------------------------------------------------------------------------------------------- */
+/* ---- containers -------------------------------------------------------------------------------------------------- */
 
 static void print_parameter_entry(const char *name, const char *type) {
   (void)type;
@@ -260,7 +261,7 @@ static void print_description(void) {
   print_base(ORR_WIRE_DESCRIPTION_ID);
 }
 
-/* ---- commands ---------------------------------------------------------------------------------------------------------- */
+/* ---- commands ---------------------------------------------------------------------------------------------------- */
 
 /* Up to the frame of the block. */
 static void print_command_heads(unsigned id, enum orr_wire_function function, size_t bits) {
@@ -341,7 +342,7 @@ static void print_describe(void) {
   print_command_end();
 }
 
-/* ---- the document ------------------------------------------------------------------------------------------------------ */
+/* ---- the document ------------------------------------------------------------------------------------------------ */
 
 static void print_telemetry(const struct orr_icd *icd) {
   printf(" <TelemetryMetaData>\n  <ParameterTypeSet>\n");

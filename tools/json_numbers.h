@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A number; where it is not finite a string, since jansson makes nothing of such a number and would leave it out unsaid. */
+/* A number; where it is not finite a string, since jansson makes nothing of such a number and would leave it out
+ * unsaid. */
 json_t *orr_json_number(double x);
 json_t *orr_json_numbers(const double *x, size_t count);
 

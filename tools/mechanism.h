@@ -1,7 +1,7 @@
 /* The closed loops of a compiled description, for a command that runs once.
  *
- * orr_compiled_create → orr_mechanism_create → orr_mechanism_assemble (what check tells) or orr_mechanism_solver (what eval and
- * runs solve with) → use → destroy. [init]
+ * orr_compiled_create → orr_mechanism_create → orr_mechanism_assemble (what check tells) or orr_mechanism_solver (what
+ * eval and runs solve with) → use → destroy. [init]
  */
 #ifndef ORR_TOOLS_MECHANISM_H
 #define ORR_TOOLS_MECHANISM_H
@@ -32,8 +32,8 @@ void orr_mechanism_destroy(struct orr_mechanism *mechanism);
 /* Assembles from rest. Distances are those at zero coordinates. */
 void orr_mechanism_assemble(struct orr_mechanism *mechanism, struct orr_compiled *compiled);
 
-/* Methods settled and the solver made for motion that starts at q, whose distances are kept; hinges prescribed as they are in the
- * workspace. Leaves the loops placed at q. */
+/* Methods settled and the solver made for motion that starts at q, whose distances are kept; hinges prescribed as they
+ * are in the workspace. Leaves the loops placed at q. */
 void orr_mechanism_solver(struct orr_mechanism *mechanism, struct orr_compiled *compiled, const double *q);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Whether another process has cleared the core (--fix) and so has it for itself; says which, and what to do: `option` is how another core is
- * named. */
+/* Whether another process has cleared the core (--fix) and so has it for itself; says which, and what to do: `option`
+ * is how another core is named. */
 bool orr_neighbours_refuse(int core, const char *who, const char *option, FILE *out);
 
 /* Warns of runs that are on the core, too, as far as this user may see them. */

@@ -9,7 +9,7 @@
 
 static const double degree = 57.295779513082320876798, rpm = 9.549296585513720146133;
 
-/* ---- what is shown ------------------------------------------------------------------------------------------------- */
+/* ---- what is shown ----------------------------------------------------------------------------------------------- */
 
 static void add_line(struct orr_plot *p, struct orr_plot_panel *panel, int channel, int element, double scale) {
   const struct orr_channel *c = &p->samples.plant->table.channels[channel];
@@ -111,7 +111,7 @@ void orr_plot_choose(struct orr_plot *p, struct orr_session *session, int64_t fr
 
 void orr_plot_close(struct orr_plot *p) { orr_samples_destroy(&p->samples); }
 
-/* ---- drawing ------------------------------------------------------------------------------------------------------- */
+/* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
 struct span {
   double low, high;

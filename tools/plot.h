@@ -1,6 +1,8 @@
-/* A picture of a run: pointing error, wheel speeds, first modal coordinates, a hinge load, and how punctual its frames were.
+/* A picture of a run: pointing error, wheel speeds, first modal coordinates, a hinge load, and how punctual its frames
+ * were.
  *
- * orr_plot_choose, after orr_session_create and before the start → the run, which samples → orr_plot_write → orr_plot_close. [init]
+ * orr_plot_choose, after orr_session_create and before the start → the run, which samples → orr_plot_write →
+ * orr_plot_close. [init]
  */
 #ifndef ORR_TOOLS_PLOT_H
 #define ORR_TOOLS_PLOT_H

@@ -24,7 +24,7 @@ struct flight {
   int signal;
 };
 
-/* ---- signals -------------------------------------------------------------------------------------------------------- */
+/* ---- signals ----------------------------------------------------------------------------------------------------- */
 
 void orr_run_realtime_block(sigset_t *signals, sigset_t *before) {
   sigemptyset(signals);
@@ -57,7 +57,7 @@ int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signa
   return caught;
 }
 
-/* ---- what it says --------------------------------------------------------------------------------------------------- */
+/* ---- what it says ------------------------------------------------------------------------------------------------ */
 
 /* Late frames in three heaps: our own doing; the machine's; those that only followed from a frame before. */
 struct overruns {
@@ -180,7 +180,7 @@ static void print_stop(const struct flight *f) {
   }
 }
 
-/* ---- the run -------------------------------------------------------------------------------------------------------- */
+/* ---- the run ----------------------------------------------------------------------------------------------------- */
 
 /* From the first tick to the one after the last frame, or to its end where that was later. */
 static double took_s(const struct flight *f) {

@@ -17,11 +17,12 @@ struct orr_realtime_request {
   struct orr_run_status *status;
 };
 
-/* Flies the started session to the end of its duration or until a signal says so, and prints. Returns the exit status. */
+/* Flies the started session to the end of its duration or until a signal says so, and prints. Returns the exit
+ * status. */
 int orr_run_realtime(const struct orr_realtime_request *request, struct orr_session *session);
 
-/* Waits for the end; SIGINT, SIGTERM or SIGHUP, which `signals` holds and the caller has blocked, end the run. Returns the signal, or 0.
- * Draws `status` meanwhile; NULL: nothing. */
+/* Waits for the end; SIGINT, SIGTERM or SIGHUP, which `signals` holds and the caller has blocked, end the run. Returns
+ * the signal, or 0. Draws `status` meanwhile; NULL: nothing. */
 int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals, struct orr_run_status *status);
 
 /* The signals that end a run, blocked for this thread and those it will make; *before gets what was. */

@@ -16,7 +16,7 @@ enum { MODES = 4, BAR = 30 };
 
 static const double degree = 57.295779513082320876798;
 
-/* ---- what is watched ------------------------------------------------------------------------------------------------- */
+/* ---- what is watched --------------------------------------------------------------------------------------------- */
 
 static int channel_of(const struct orr_session *s, const char *entity, const char *quantity) {
   char name[256];
@@ -81,7 +81,7 @@ static void look_at_links(struct orr_run_status *r) {
   r->applied = applied;
 }
 
-/* ---- drawing --------------------------------------------------------------------------------------------------------- */
+/* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
 /* A line of the screen, cut where a wrap would put the next redrawing out of step; none beyond the last row. */
 __attribute__((format(printf, 2, 3))) static void line(struct orr_run_status *r, const char *format, ...) {

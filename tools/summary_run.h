@@ -1,4 +1,5 @@
-/* What `orrery check` says of a run beside its spacecraft: step and stiffest motion, devices with their channels, pointing, scripts, links. [init] */
+/* What `orrery check` says of a run beside its spacecraft: step and stiffest motion, devices with their channels,
+ * pointing, scripts, links. [init] */
 #ifndef ORR_TOOLS_SUMMARY_RUN_H
 #define ORR_TOOLS_SUMMARY_RUN_H
 

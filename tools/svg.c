@@ -35,7 +35,7 @@ static void label(FILE *out, double x, double y, const char *attributes, const c
   fputs("</text>\n", out);
 }
 
-/* ---- axes ---------------------------------------------------------------------------------------------------------- */
+/* ---- axes -------------------------------------------------------------------------------------------------------- */
 
 /* 1, 2 or 5 times a power of ten, so that there are about as many ticks as wanted. */
 static double tick_step(double low, double high) {
@@ -102,7 +102,7 @@ static void draw_ticks(const struct orr_svg *s, bool vertical) {
     draw_tick(s, vertical, step * (double)k);
 }
 
-/* ---- panels -------------------------------------------------------------------------------------------------------- */
+/* ---- panels ------------------------------------------------------------------------------------------------------ */
 
 void orr_svg_begin(struct orr_svg *s, FILE *out, int panels, const char *title, const char *subtitle) {
   char clean[ORR_TEXT_MAX];

@@ -1,7 +1,7 @@
 /* A small writer of SVG line charts: panels under each other, each with its axes, grid and legend.
  *
- * orr_svg_begin → for each panel orr_svg_panel, then orr_svg_line for each of its lines → orr_svg_end. Reads nothing back; errors of the
- * stream are the caller's to look for. [init]
+ * orr_svg_begin → for each panel orr_svg_panel, then orr_svg_line for each of its lines → orr_svg_end. Reads nothing
+ * back; errors of the stream are the caller's to look for. [init]
  */
 #ifndef ORR_TOOLS_SVG_H
 #define ORR_TOOLS_SVG_H

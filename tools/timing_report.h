@@ -1,4 +1,5 @@
-/* The statistics of a run and the environment it ran in, for people and as JSON. Used by doctor, top, bench and run summaries. */
+/* The statistics of a run and the environment it ran in, for people and as JSON. Used by doctor, top, bench and run
+ * summaries. */
 #ifndef ORR_TOOLS_TIMING_REPORT_H
 #define ORR_TOOLS_TIMING_REPORT_H
 

@@ -50,7 +50,7 @@ static void apply(struct orr_drive *drive, struct orr_workspace *ws, const struc
   orr_evaluation_externals(e);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static void set_numbers(json_t *object, const char *name, const double *x, int count) {
   json_object_set_new(object, name, orr_json_numbers(x, (size_t)count));

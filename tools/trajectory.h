@@ -17,8 +17,8 @@ struct orr_trajectory {
 /* `T1,T2,…`: times in s, or with units. NULL, or what is wrong with it. */
 const char *orr_trajectory_parse(struct orr_trajectory *trajectory, const char *times);
 
-/* The result as JSON, or NULL with the solver's status, the body (−1: none) and the time of the failure. A time off the grid of steps is
- * reached by a shorter last step, from which the grid goes on. */
+/* The result as JSON, or NULL with the solver's status, the body (−1: none) and the time of the failure. A time off the
+ * grid of steps is reached by a shorter last step, from which the grid goes on. */
 json_t *orr_trajectory_run(const struct orr_trajectory *trajectory, struct orr_evaluation *e, enum orr_status *status,
                            int *body, double *time_s);
 

@@ -1,4 +1,5 @@
-/* Three accelerometers in the axes of a node, flexible or not: struct orr_triad of the node's acceleration less gravity. */
+/* Three accelerometers in the axes of a node, flexible or not: struct orr_triad of the node's acceleration less
+ * gravity. */
 #include "core/device.h"
 #include "core/kinematics.h"
 

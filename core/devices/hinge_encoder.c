@@ -1,4 +1,5 @@
-/* An encoder on one coordinate of a hinge: quant(q + offset + noise), the noise with a standard deviation for each sample. */
+/* An encoder on one coordinate of a hinge: quant(q + offset + noise), the noise with a standard deviation for each
+ * sample. */
 #include "core/device.h"
 
 struct params {

@@ -1,5 +1,5 @@
-/* A load cell in a hinge: the inter-body force f(k) of the solver, [N; F] about O in the axes of the child's body, with normal noise. It
- * costs nothing but the asking: f(k) is a by-product of the sweep.
+/* A load cell in a hinge: the inter-body force f(k) of the solver, [N; F] about O in the axes of the child's body, with
+ * normal noise. It costs nothing but the asking: f(k) is a by-product of the sweep.
  */
 #include "core/device.h"
 #include "core/forward.h"

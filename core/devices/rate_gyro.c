@@ -1,5 +1,6 @@
-/* Three rate gyros in the axes of a node: struct orr_triad of ω, with a drift that is a first-order Gauss-Markov process of correlation time τ.
- * The bias instability B is the top of that drift's Allan deviation, which stands at 1.89 τ and is 0.6174 times its standard deviation.
+/* Three rate gyros in the axes of a node: struct orr_triad of ω, with a drift that is a first-order Gauss-Markov
+ * process of correlation time τ. The bias instability B is the top of that drift's Allan deviation, which stands at
+ * 1.89 τ and is 0.6174 times its standard deviation.
  */
 #include "core/device.h"
 #include "core/kinematics.h"

@@ -2,8 +2,8 @@
  *
  *   J (Ω̇ + u·ω̇) = τ,   τ = clip(command) + friction(Ω)            conventions, "A body's mass and inertia …"
  *
- * The solver puts −τ and the gyroscopic torque on the body. Near its top speed the motor gives no more than brings the rotor
- * there within the frame. The rotor's imbalance, at its angle φ = ∫Ω, pulls at the node with Ω² times
+ * The solver puts −τ and the gyroscopic torque on the body. Near its top speed the motor gives no more than brings the
+ * rotor there within the frame. The rotor's imbalance, at its angle φ = ∫Ω, pulls at the node with Ω² times
  *   static  U_s (e1 cos φ + e2 sin φ)      dynamic  U_d (e1 cos φ + e2 sin φ), a moment
  * where e1, e2, u are right-handed. The imbalance is not in the inertia: it is small against the body.
  */

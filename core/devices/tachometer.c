@@ -1,4 +1,5 @@
-/* A tachometer on one coordinate of a hinge: quant((1 + scale) β + noise), the noise with a standard deviation for each sample. */
+/* A tachometer on one coordinate of a hinge: quant((1 + scale) β + noise), the noise with a standard deviation for each
+ * sample. */
 #include "core/device.h"
 
 struct params {

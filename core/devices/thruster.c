@@ -1,10 +1,11 @@
 /* A thruster: on-time pulses, resolved inside a step.
  *
- * A command of on-time τ opens the valve for τ from the start of its frame on, or from where the pulse before it ends, all later by
- * the valve's delay; a pulse shorter than the minimum is not made. While the valve is open the thrust climbs to its level in
- * the time `rise`, and it falls from there in the time `fall`, both linearly, so that a long pulse gives F (τ − rise/2 + fall/2).
- * What a step feels is its mean thrust: the impulse is exact whatever the step. The propellant that it takes, impulse/(g₀ I_sp), leaves its
- * body after the frame; without any left there is no thrust.
+ * A command of on-time τ opens the valve for τ from the start of its frame on, or from where the pulse before it ends,
+ * all later by the valve's delay; a pulse shorter than the minimum is not made. While the valve is open the thrust
+ * climbs to its level in the time `rise`, and it falls from there in the time `fall`, both linearly, so that a long
+ * pulse gives F (τ − rise/2 + fall/2). What a step feels is its mean thrust: the impulse is exact whatever the step.
+ * The propellant that it takes, impulse/(g₀ I_sp), leaves its body after the frame; without any left there is no
+ * thrust.
  */
 #include "core/device.h"
 #include "core/kinematics.h"

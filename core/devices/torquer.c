@@ -1,5 +1,6 @@
-/* A magnetic torque rod: the moment m × B on its node, for a dipole m along its axis and a field B that is given in inertial axes, until there
- * is an environment to ask. `residual` is the dipole that stays when it is off, in node axes.
+/* A magnetic torque rod: the moment m × B on its node, for a dipole m along its axis and a field B that is given in
+ * inertial axes, until there is an environment to ask. `residual` is the dipole that stays when it is off, in node
+ * axes.
  */
 #include "core/device.h"
 #include "core/kinematics.h"

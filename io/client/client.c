@@ -19,7 +19,7 @@ void orr_client_pause_us(long us) {
   nanosleep(&t, NULL);
 }
 
-/* ---- what the run says of itself ------------------------------------------------------------------------------------ */
+/* ---- what the run says of itself --------------------------------------------------------------------------------- */
 
 static bool inside(uint64_t at, uint64_t bytes, uint64_t all) { return at % 4 == 0 && at <= all && bytes <= all - at; }
 
@@ -78,7 +78,7 @@ void orr_client_close(struct orr_client *c) {
   c->header.channel_count = 0;
 }
 
-/* ---- directory ---------------------------------------------------------------------------------------------------- */
+/* ---- directory --------------------------------------------------------------------------------------------------- */
 
 const struct orr_wire_channel *orr_client_channel(const struct orr_client *c, uint32_t i) {
   return i < c->header.channel_count ? &c->directory[i] : NULL;
@@ -130,7 +130,7 @@ bool orr_client_set(struct orr_client *c, struct orr_signal s, uint32_t element,
   return true;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------------------------- */
+/* ---- frames ------------------------------------------------------------------------------------------------------ */
 
 static bool over_udp(const struct orr_client *c) { return c->fd >= 0; }
 

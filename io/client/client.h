@@ -9,9 +9,10 @@
  *   }
  *   orr_client_close(&c);
  *
- * One thread per client. open, find and close are [init]: they allocate and enter the kernel. get, set and send do neither but to wake an
- * executive that sleeps (lockstep) or, over UDP, to send, and take time in proportion to the payload at most. Failures are negative errno values, with
- * words in client.error. Nothing that the other side writes can make a read or write go outside the segment.
+ * One thread per client. open, find and close are [init]: they allocate and enter the kernel. get, set and send do
+ * neither but to wake an executive that sleeps (lockstep) or, over UDP, to send, and take time in proportion to the
+ * payload at most. Failures are negative errno values, with words in client.error. Nothing that the other side writes
+ * can make a read or write go outside the segment.
  */
 #ifndef ORR_IO_CLIENT_CLIENT_H
 #define ORR_IO_CLIENT_CLIENT_H
@@ -81,9 +82,10 @@ struct orr_client {
   int64_t asked_ms; /* when we asked last which run this is */
 };
 
-/* [init] Opens `shm:/name` or `udp:host:port`, host an IPv4 address or a name that has one; tries again for `wait_ms` when nobody is there yet. A
- * peer that was there before is replaced. 0; -EINVAL for a URL that is none; -EAFNOSUPPORT for an IPv6 address; -EHOSTUNREACH for a name that has no
- * address; -ENOENT; -EACCES; -EPROTO when what is there is not a link of this version. */
+/* [init] Opens `shm:/name` or `udp:host:port`, host an IPv4 address or a name that has one; tries again for `wait_ms`
+ * when nobody is there yet. A peer that was there before is replaced. 0; -EINVAL for a URL that is none; -EAFNOSUPPORT
+ * for an IPv6 address; -EHOSTUNREACH for a name that has no address; -ENOENT; -EACCES; -EPROTO when what is there is
+ * not a link of this version. */
 int orr_client_open(struct orr_client *client, const char *url, int wait_ms);
 /* [init] Any time, also after a failed open. The run goes on without us by its policy. */
 void orr_client_close(struct orr_client *client);
@@ -95,10 +97,11 @@ const struct orr_wire_channel *orr_client_channel(const struct orr_client *clien
 const char *orr_client_name(const struct orr_client *client, uint32_t i);
 const char *orr_client_unit(const struct orr_client *client, uint32_t i);
 
-/* [any] 1: the next frame in turn is in client.frame, its numbers are for get. 0: none for `most_ms`. -EPIPE: the run is over.
- * -ECONNRESET: it died, or another has taken its place: close and open again, and find anew, for its layout may be another. Noticed within 0.2 s of
- * waiting; over UDP from another host only if that tells by ICMP that nobody has the port: else wait returns 0. -EOWNERDEAD: another peer has taken our place; shared memory alone: over UDP nobody tells, frames go to the other, and wait
- * returns 0. */
+/* [any] 1: the next frame in turn is in client.frame, its numbers are for get. 0: none for `most_ms`. -EPIPE: the run
+ * is over. -ECONNRESET: it died, or another has taken its place: close and open again, and find anew, for its layout
+ * may be another. Noticed within 0.2 s of waiting; over UDP from another host only if that tells by ICMP that nobody
+ * has the port: else wait returns 0. -EOWNERDEAD: another peer has taken our place; shared memory alone: over UDP
+ * nobody tells, frames go to the other, and wait returns 0. */
 int orr_client_wait(struct orr_client *client, enum orr_client_how how, int most_ms);
 
 /* [any] The same in words: what a status of wait, send or end that is not 1 means. O(1). */
@@ -106,13 +109,14 @@ const char *orr_client_why(int status);
 
 /* [rt] A number of the frame; NaN for a signal or element that is not there. O(1). */
 double orr_client_get(const struct orr_client *client, struct orr_signal signal, uint32_t element);
-/* [rt] A number of the next command; what is never set is zero, and stays from one command to the next but for pulses. False for a signal or
- * element that is not there. O(1). */
+/* [rt] A number of the next command; what is never set is zero, and stays from one command to the next but for pulses.
+ * False for a signal or element that is not there. O(1). */
 bool orr_client_set(struct orr_client *client, struct orr_signal signal, uint32_t element, double value);
-/* [rt] Sends the command as the answer to the frame that wait found last. 0, or -EAGAIN before the first frame, -EOWNERDEAD. */
+/* [rt] Sends the command as the answer to the frame that wait found last. 0, or -EAGAIN before the first frame,
+ * -EOWNERDEAD. */
 int orr_client_send(struct orr_client *client);
-/* [rt] Says that we live, when there is nothing to command. send says it too, and wait, with each frame (over UDP, while none comes) and ten times
- * a second. A run tells by it who hangs. */
+/* [rt] Says that we live, when there is nothing to command. send says it too, and wait, with each frame (over UDP,
+ * while none comes) and ten times a second. A run tells by it who hangs. */
 void orr_client_beat(struct orr_client *client);
 /* [rt] Asks the run to end. As orr_client_send. */
 int orr_client_end(struct orr_client *client);

@@ -2,8 +2,8 @@
  *
  *   echo [spin | futex | poll] URL     shm:/orrery.fsw, or udp:HOST:PORT; the run may start before or after it
  *
- * Exit status: 0 when the run ended and no frame was lost on the way here, 1 when not, 2 for a wrong command line. A frame is lost when its
- * number lies between those of the first and the last one seen, and was not seen.
+ * Exit status: 0 when the run ended and no frame was lost on the way here, 1 when not, 2 for a wrong command line. A
+ * frame is lost when its number lies between those of the first and the last one seen, and was not seen.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* How a client comes to its run: a URL, a file in memory or a socket, and trying again. What stands there is read by the other files. */
+/* How a client comes to its run: a URL, a file in memory or a socket, and trying again. What stands there is read by
+ * the other files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>

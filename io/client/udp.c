@@ -21,7 +21,8 @@ static bool write_packet(struct orr_client *c, const struct orr_wire_packet *p, 
   return sent;
 }
 
-/* A datagram that is a packet: 1; none: 0; or -ECONNREFUSED when nobody is there. The kernel tells that before it gives what had come. */
+/* A datagram that is a packet: 1; none: 0; or -ECONNREFUSED when nobody is there. The kernel tells that before it gives
+ * what had come. */
 static int read_packet(struct orr_client *c, uint8_t *packet, struct orr_wire_packet *p, const uint8_t **piece,
                        size_t *bytes) {
   ssize_t got = recv(c->fd, packet, ORR_WIRE_PACKET_MAX, MSG_TRUNC);
@@ -34,7 +35,7 @@ static int read_packet(struct orr_client *c, uint8_t *packet, struct orr_wire_pa
   return got <= ORR_WIRE_PACKET_MAX && orr_wire_packet_read(packet, (size_t)got, p, piece, bytes);
 }
 
-/* ---- the description ------------------------------------------------------------------------------------------------ */
+/* ---- the description --------------------------------------------------------------------------------------------- */
 
 static bool is_piece(const struct orr_wire_packet *p, uint64_t number) {
   return p->id == ORR_WIRE_DESCRIPTION_ID && !p->flags && p->frame == number;
@@ -105,7 +106,8 @@ static uint32_t generation_after(uint32_t newest) {
   return newest + 1 + (((uint32_t)getpid() * 7919u + (uint32_t)t.tv_nsec) & 0xffff);
 }
 
-/* Of one kind from the first piece to the last, so that no piece grows by a longer head; and none that means something else. */
+/* Of one kind from the first piece to the last, so that no piece grows by a longer head; and none that means something
+ * else. */
 static bool ids_sound(uint16_t first, unsigned type, uint32_t pieces) {
   return (first & 0xf800) == (ORR_WIRE_ID_SECONDARY | type) &&
          (first & 0x7ff) + pieces <= (ORR_WIRE_DESCRIPTION_ID & 0x7ff);
@@ -155,7 +157,7 @@ void orr_client_udp_close(struct orr_client *c) {
   c->refused = false;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------------------------- */
+/* ---- frames ------------------------------------------------------------------------------------------------------ */
 
 static void write_command(struct orr_client *c, const struct orr_client_kept *k, enum orr_wire_function function) {
   struct orr_wire_packet p = {
@@ -199,8 +201,8 @@ static void ask_again(struct orr_client *c) {
   write_question(c, 0);
 }
 
-/* What the run says of itself while we fly: that it is over, or, asked, which it is. Only to ours we say that we live: another would take us
- * for its peer. */
+/* What the run says of itself while we fly: that it is over, or, asked, which it is. Only to ours we say that we live:
+ * another would take us for its peer. */
 static int hear(struct orr_client *c, const struct orr_wire_packet *p, const uint8_t *piece, size_t bytes) {
   struct orr_wire_header header;
   if (p->flags & ORR_WIRE_OUT_ENDED)
@@ -252,8 +254,8 @@ int orr_client_udp_look(struct orr_client *c) {
   return whole == 1 && take_frame(c, &p);
 }
 
-/* That nobody has a port is told by ICMP, which a network may keep back and a kernel need not send. Of a port of this very host it can be found
- * out: one that can be had is nobody's. A run that hangs keeps its own. */
+/* That nobody has a port is told by ICMP, which a network may keep back and a kernel need not send. Of a port of this
+ * very host it can be found out: one that can be had is nobody's. A run that hangs keeps its own. */
 static bool nobody_has_it(int fd) {
   struct sockaddr_in here = {0}, there = {0};
   socklen_t here_bytes = sizeof here, there_bytes = sizeof there;

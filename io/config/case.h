@@ -37,13 +37,13 @@ struct orr_case {
   size_t external_count;
 };
 
-/* [init] NULL when anything is wrong: every mistake is then among the diagnostics the model was loaded with, and the case
- * lives as long as they do. Options may be NULL. O(text). */
+/* [init] NULL when anything is wrong: every mistake is then among the diagnostics the model was loaded with, and the
+ * case lives as long as they do. Options may be NULL. O(text). */
 const struct orr_case *orr_case_load(const char *path, struct orr_config *config, enum orr_case_kind kind,
                                      const struct orr_config_options *options);
 
-/* [init] The `state` of a case, or the `initial` of a run: [body_count], what is left out is zero. Mistakes are among the
- * diagnostics of the config. */
+/* [init] The `state` of a case, or the `initial` of a run: [body_count], what is left out is zero. Mistakes are among
+ * the diagnostics of the config. */
 const struct orr_case_body *orr_case_read_state(struct orr_config *config, struct orr_place state);
 
 #endif

@@ -67,15 +67,15 @@ bool orr_draft_read_reference(struct orr_draft *draft, const struct orr_scope *s
 /* [init] Has core judge the physics of what was read and reports what it finds (problems.c). */
 void orr_draft_judge(struct orr_draft *draft, const struct orr_description *description);
 
-/* [init] Has core put the closed loops together and reports those that do not close, and redundant equations (closure.c). The
- * description has passed orr_draft_judge. */
+/* [init] Has core put the closed loops together and reports those that do not close, and redundant equations
+ * (closure.c). The description has passed orr_draft_judge. */
 void orr_draft_judge_loops(struct orr_draft *draft, const struct orr_description *description);
 
 struct orr_config;
 struct orr_config_options;
 
-/* [init] As orr_config_load, but never NULL, so that the sections of a run can be judged beside a spacecraft that is wrong; the
- * messages are not sorted. */
+/* [init] As orr_config_load, but never NULL, so that the sections of a run can be judged beside a spacecraft that is
+ * wrong; the messages are not sorted. */
 struct orr_config *orr_config_read(const char *path, const struct orr_config_options *options,
                                    struct orr_diagnostics *diagnostics);
 

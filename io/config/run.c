@@ -5,7 +5,7 @@
 
 #include "io/config/run_draft.h"
 
-/* ---- simulation --------------------------------------------------------------------------------------------------- */
+/* ---- simulation -------------------------------------------------------------------------------------------------- */
 
 struct simulation_keys {
   int64_t step, substeps, duration, seed;
@@ -87,7 +87,7 @@ static void read_simulation(struct orr_run_draft *d) {
     d->run->initial = orr_case_read_state(d->config, keys.initial);
 }
 
-/* ---- environment -------------------------------------------------------------------------------------------------- */
+/* ---- environment ------------------------------------------------------------------------------------------------- */
 
 static void read_environment(struct orr_run_draft *d) {
   static const char *const gravities[] = {"none", NULL};
@@ -106,7 +106,7 @@ static void read_environment(struct orr_run_draft *d) {
                    "gravity is given by the spacecraft and by the environment; it is given once");
 }
 
-/* ---- pointing ----------------------------------------------------------------------------------------------------- */
+/* ---- pointing ---------------------------------------------------------------------------------------------------- */
 
 struct pointing_keys {
   struct orr_place node, target;
@@ -199,7 +199,7 @@ static void read_pointings(struct orr_run_draft *d) {
   d->run->plant.pointings = list;
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------------------- */
+/* ---- all --------------------------------------------------------------------------------------------------------- */
 
 static void build_table(struct orr_run_draft *d) {
   struct orr_channel_table *table = &d->run->table;

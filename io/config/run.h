@@ -1,5 +1,6 @@
-/* Reads the sections of a run file (conventions, "The run file") beside its spacecraft: devices, pointing, simulation, scripted commands,
- * links to flight software, what a run in real time asks of the machine, and what is expected of the run.
+/* Reads the sections of a run file (conventions, "The run file") beside its spacecraft: devices, pointing, simulation,
+ * scripted commands, links to flight software, what a run in real time asks of the machine, and what is expected of the
+ * run.
  *
  * orr_run_load → use it while the diagnostics live. [init]; one thread at a time.
  * A section, kind or transport that is not built yet is an error that says so.
@@ -39,8 +40,8 @@ struct orr_run_address {
 /* A link: what goes out to flight software at frames kd, and what it commands for frame (k+1)d (both
  * later by its phase).
  *
- * Transport `linked`, and any other in a batch run, is answered by a controller inside the program, which the link names or has the gains for (a
- * stand-in); a link without one cannot fly in batch. */
+ * Transport `linked`, and any other in a batch run, is answered by a controller inside the program, which the link
+ * names or has the gains for (a stand-in); a link without one cannot fly in batch. */
 struct orr_run_link {
   const char *name;
   enum orr_transport transport;
@@ -120,8 +121,8 @@ struct orr_run {
   const struct orr_run_expect *expects;
 };
 
-/* [init] Reads a run file with its spacecraft. NULL when anything is wrong: every mistake is then among the diagnostics; one in the
- * spacecraft hides only what refers to it. Options may be NULL. Cost as orr_config_load. */
+/* [init] Reads a run file with its spacecraft. NULL when anything is wrong: every mistake is then among the
+ * diagnostics; one in the spacecraft hides only what refers to it. Options may be NULL. Cost as orr_config_load. */
 const struct orr_run *orr_run_load(const char *path, const struct orr_config_options *options,
                                    struct orr_diagnostics *diagnostics);
 

@@ -184,7 +184,7 @@ static void fill_fallbacks(struct reading *r) {
   }
 }
 
-/* ---- where it sits ------------------------------------------------------------------------------------------------ */
+/* ---- where it sits ----------------------------------------------------------------------------------------------- */
 
 static bool find_coordinate(struct reading *r, struct orr_device_desc *out) {
   const struct orr_body_desc *body = &orr_config_description(r->d->config)->bodies[out->body];
@@ -285,7 +285,7 @@ static bool on_distance(const struct reading *r) {
   return info->speed_count && i < info->speed_count && !(info->angles >> i & 1);
 }
 
-/* ---- one device ------------------------------------------------------------------------------------------------------ */
+/* ---- one device -------------------------------------------------------------------------------------------------- */
 
 static const struct orr_device_kind *find_kind(struct orr_run_draft *d, struct orr_thing thing,
                                                enum orr_device_role role) {
@@ -382,7 +382,7 @@ void orr_run_read_devices(struct orr_run_draft *d, enum orr_section section, enu
   }
 }
 
-/* ---- all of them -------------------------------------------------------------------------------------------------------- */
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 static bool drives(const struct orr_device_desc *d) { return d->kind->prescribes && d->kind->prescribes(d->params); }
 

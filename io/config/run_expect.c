@@ -51,7 +51,7 @@ struct reading {
   struct orr_run_expect *out;
 };
 
-/* ---- what is judged ------------------------------------------------------------------------------------------------ */
+/* ---- what is judged ---------------------------------------------------------------------------------------------- */
 
 static bool find_latency(struct orr_run_expect *out, const char *name) {
   const char *dot = strchr(name, '.');
@@ -115,7 +115,7 @@ static bool find_subject(struct reading *r, const struct expect_keys *keys, stru
   return true;
 }
 
-/* ---- the bound ----------------------------------------------------------------------------------------------------- */
+/* ---- the bound --------------------------------------------------------------------------------------------------- */
 
 /* What is said of the run later is said in the unit of its bound. */
 static void keep_unit(struct orr_run_expect *out, const char *text) {
@@ -190,9 +190,10 @@ static bool read_bound(struct reading *r, const struct expect_keys *keys, struct
   return true;
 }
 
-/* ---- entries ------------------------------------------------------------------------------------------------------- */
+/* ---- entries ----------------------------------------------------------------------------------------------------- */
 
-/* An expectation that the file's own duration leaves out never fails. One cut short from the command line is no mistake of the file. */
+/* An expectation that the file's own duration leaves out never fails. One cut short from the command line is no mistake
+ * of the file. */
 static void judge_end(struct reading *r, struct orr_place entry) {
   struct orr_place section = orr_config_section(r->d->config, ORR_SECTION_SIMULATION);
   int64_t end_ns = r->d->run->duration_ns;

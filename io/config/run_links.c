@@ -253,7 +253,7 @@ static bool judge_payloads(struct orr_run_draft *d, const struct link_keys *keys
          good;
 }
 
-/* ---- one link beside another ------------------------------------------------------------------------------------------ */
+/* ---- one link beside another ------------------------------------------------------------------------------------- */
 
 static bool commands_meet(const struct orr_run_link *a, const struct orr_run_link *b, int *channel) {
   for (int i = 0; i < a->command_count; i++)

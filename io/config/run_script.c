@@ -39,7 +39,7 @@ static struct orr_range channel_range(const struct reading *r) {
   return (struct orr_range){r->channel->low, r->channel->high, false};
 }
 
-/* ---- channels ------------------------------------------------------------------------------------------------------ */
+/* ---- channels ---------------------------------------------------------------------------------------------------- */
 
 int orr_run_find_channel(struct orr_run_draft *d, struct orr_place place, const char *name, int *element) {
   const struct orr_channel_table *table = &d->run->table;
@@ -71,7 +71,7 @@ static void find_channel(struct reading *r, struct orr_place place) {
   orr_read_error(r->d->reader, place, "not-a-command", "'%.80s' is an output; only commands can be scripted", name);
 }
 
-/* ---- forms --------------------------------------------------------------------------------------------------------- */
+/* ---- forms ------------------------------------------------------------------------------------------------------- */
 
 static bool accepted(struct reading *r, struct orr_place place, double value) {
   if (orr_channel_accepts(r->channel, value))
@@ -187,7 +187,7 @@ static bool read_table(struct reading *r, struct orr_place place) {
   return n > 0;
 }
 
-/* ---- entries ------------------------------------------------------------------------------------------------------- */
+/* ---- entries ----------------------------------------------------------------------------------------------------- */
 
 static bool read_form(struct reading *r, const struct entry_keys *keys, struct orr_place place) {
   const struct orr_place forms[] = {keys->value, keys->ramp, keys->sine, keys->table};
@@ -213,7 +213,8 @@ static bool read_form(struct reading *r, const struct entry_keys *keys, struct o
   return readers[found](r, forms[found]);
 }
 
-/* An entry ends where a later one takes up a number of the same channel; of two at the same time the last in the file. */
+/* An entry ends where a later one takes up a number of the same channel; of two at the same time the last in the
+ * file. */
 static void end_entries(struct orr_script_entry *entries, size_t count) {
   for (size_t i = 0; i < count; i++) {
     entries[i].until_ns = INT64_MAX;

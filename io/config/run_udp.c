@@ -70,7 +70,8 @@ static bool read_allowed(struct orr_run_draft *d, struct orr_place link, struct 
   return true;
 }
 
-/* 0x0801 … : telemetry has type 0, commands type 1, both the flag of a secondary header; 64 ids on from it are ours too. */
+/* 0x0801 … : telemetry has type 0, commands type 1, both the flag of a secondary header; 64 ids on from it are ours
+ * too. */
 static bool read_id(struct orr_run_draft *d, const struct orr_thing *ids, const char *key, const char *text,
                     unsigned type, uint16_t *out) {
   char *end;

@@ -11,8 +11,8 @@
 
 enum orr_scalar_style { ORR_SCALAR_PLAIN, ORR_SCALAR_SINGLE_QUOTED, ORR_SCALAR_DOUBLE_QUOTED };
 
-/* [any] Decodes `length` bytes between the quotes, which are valid UTF-8, into `out` of one byte more: `written` bytes and a
- * NUL. False at an escape that is none: *at is its offset. O(length). */
+/* [any] Decodes `length` bytes between the quotes, which are valid UTF-8, into `out` of one byte more: `written` bytes
+ * and a NUL. False at an escape that is none: *at is its offset. O(length). */
 bool orr_scalar_decode(enum orr_scalar_style style, const char *raw, size_t length, char *out, size_t *written,
                        size_t *at);
 

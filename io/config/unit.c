@@ -288,7 +288,8 @@ enum orr_quantity_status orr_unit_parse(const char *text, struct orr_unit *unit,
 
 /* --- numbers --------------------------------------------------------------------------------------------------- */
 
-/* The end of a decimal number: [+-] digits [. digits] [e [+-] digits], with at least one digit; NULL where there is none. */
+/* The end of a decimal number: [+-] digits [. digits] [e [+-] digits], with at least one digit; NULL where there is
+ * none. */
 static const char *number_end(const char *text) {
   const char *p = text + (*text == '+' || *text == '-');
   size_t digits = 0;

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* [any] The length of the character at p, of which `left` (> 0) bytes are there; 0 where there is none: truncated, overlong, a
- * surrogate, or too large. O(1). */
+/* [any] The length of the character at p, of which `left` (> 0) bytes are there; 0 where there is none: truncated,
+ * overlong, a surrogate, or too large. O(1). */
 size_t orr_utf8_length(const char *p, size_t left);
 
 /* [any] Whether the character at p, which orr_utf8_length has found, is a control character (C0, DEL or C1). O(1). */

@@ -72,7 +72,8 @@ static void fail(struct builder *b, uint32_t offset, const char *code, const cha
 
 /* --- where an event stands ------------------------------------------------------------------------------------- */
 
-/* The dash of an empty item: of the first where the list begins, of others the next one below it after the last item. */
+/* The dash of an empty item: of the first where the list begins, of others the next one below it after the last
+ * item. */
 static uint32_t dash(const struct builder *b, const struct open *list) {
   size_t first = list->node->offset, indent = 0;
   if (list->count == 0)

@@ -53,8 +53,9 @@ struct orr_place {
   orr_source via;
 };
 
-/* [init] Parses one document that orr_sources_add_file has announced as `file`; `from` is the way by which it came, shown
- * with its mistakes, or 0. Returns NULL after reporting what is wrong; of a syntax error only the first is known. O(bytes + expansion). The tree lives as long as the diagnostics. */
+/* [init] Parses one document that orr_sources_add_file has announced as `file`; `from` is the way by which it came,
+ * shown with its mistakes, or 0. Returns NULL after reporting what is wrong; of a syntax error only the first is known.
+ * O(bytes + expansion). The tree lives as long as the diagnostics. */
 const struct orr_yaml *orr_yaml_parse(struct orr_diagnostics *diagnostics, uint32_t file, orr_source from,
                                       const char *text, size_t length);
 

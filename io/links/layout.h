@@ -1,7 +1,7 @@
 /* A link's payloads, derived from the one table of signals: which channel stands where, in which form (io/wire.h).
  *
- * orr_layout_size → a block → orr_layout_init [init]; then const. Channels stand in the order of the table whatever the order in which
- * the run file names them.
+ * orr_layout_size → a block → orr_layout_init [init]; then const. Channels stand in the order of the table whatever the
+ * order in which the run file names them.
  */
 #ifndef ORR_IO_LINKS_LAYOUT_H
 #define ORR_IO_LINKS_LAYOUT_H
@@ -53,8 +53,8 @@ void orr_layout_init(struct orr_layout *layout, void *block, const struct orr_ch
 
 /* [rt] The frame's block → a payload of telemetry.bytes, padded with zeros to whole words. O(numbers). */
 void orr_layout_pack(const struct orr_layout_side *side, const double *values, uint64_t *payload);
-/* [rt] A payload → `numbers` in the order of the entries; the first refusal found, and then `numbers` is not to be used. Any bytes may
- * come. O(numbers). */
+/* [rt] A payload → `numbers` in the order of the entries; the first refusal found, and then `numbers` is not to be
+ * used. Any bytes may come. O(numbers). */
 enum orr_refusal orr_layout_unpack(const struct orr_layout_side *side, const uint64_t *payload, double *numbers);
 /* [rt] Numbers of the side into the frame's block. O(numbers). */
 void orr_layout_apply(const struct orr_layout_side *side, const double *numbers, double *values);

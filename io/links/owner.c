@@ -14,7 +14,8 @@
 
 enum { PATH_ROOM = 300, LINE_ROOM = 512 };
 
-/* /proc/locks: "1: FLOCK  ADVISORY  WRITE 4711 00:19:7 0 EOF", device in hexadecimal; who waits for a lock has "->" in front of the kind. */
+/* /proc/locks: "1: FLOCK  ADVISORY  WRITE 4711 00:19:7 0 EOF", device in hexadecimal; who waits for a lock has "->" in
+ * front of the kind. */
 static pid_t owner_of_lock(const struct stat *file) {
   char line[LINE_ROOM];
   pid_t found = 0;
@@ -41,7 +42,8 @@ pid_t orr_owner_of_segment(const char *name) {
   return found;
 }
 
-/* /proc/net/udp: "7: 0100007F:1392 00000000:0000 07 TX:RX TR:WHEN RETRANSMITS UID TIMEOUT INODE …", the address as the word lies in memory. */
+/* /proc/net/udp: "7: 0100007F:1392 00000000:0000 07 TX:RX TR:WHEN RETRANSMITS UID TIMEOUT INODE …", the address as the
+ * word lies in memory. */
 static unsigned long inode_of_port(uint32_t ip, uint16_t port) {
   char line[LINE_ROOM];
   unsigned long found = 0;

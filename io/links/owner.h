@@ -1,7 +1,8 @@
 /* Who has what a link of ours wants: the name of a segment, or a port.
  *
- * All [init]: each reads a few files of /proc, that of a port one for each descriptor of each process. 0 or nobody where it cannot be told: to
- * a user without rights what other users hold, and in a namespace of its own what is outside.
+ * All [init]: each reads a few files of /proc, that of a port one for each descriptor of each process. 0 or nobody
+ * where it cannot be told: to a user without rights what other users hold, and in a namespace of its own what is
+ * outside.
  */
 #ifndef ORR_IO_LINKS_OWNER_H
 #define ORR_IO_LINKS_OWNER_H
@@ -10,14 +11,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* [init] The process that holds the lock on the segment of that name, which a run does from its start to its end; 0: none. */
+/* [init] The process that holds the lock on the segment of that name, which a run does from its start to its end; 0:
+ * none. */
 pid_t orr_owner_of_segment(const char *name);
 
-/* [init] The process that has a UDP port of this address open, or of all addresses; numbers in the order of the host. 0: none that we may see. */
+/* [init] The process that has a UDP port of this address open, or of all addresses; numbers in the order of the host.
+ * 0: none that we may see. */
 pid_t orr_owner_of_port(uint32_t ip, uint16_t port);
 
-/* [init] "process 4711 (orrery run configs/cubesat.yaml)", with as much of its command line as there is room for; "a process that this user may not
- * see" for 0. */
+/* [init] "process 4711 (orrery run configs/cubesat.yaml)", with as much of its command line as there is room for; "a
+ * process that this user may not see" for 0. */
 void orr_owner_describe(pid_t process, char *text, size_t size);
 
 #endif

@@ -7,8 +7,9 @@
 #include "io/links/owner.h"
 #include "rt/clock.h"
 
-/* How long a wait lasts before it is asked whether it shall end; the first over shared memory, where a peer may not be able to wake us: those that
- * follow grow, so that looking again costs little, and an answer waits for us a part of the time that it took. */
+/* How long a wait lasts before it is asked whether it shall end; the first over shared memory, where a peer may not be
+ * able to wake us: those that follow grow, so that looking again costs little, and an answer waits for us a part of the
+ * time that it took. */
 enum { SLICE_NS = 20000000, FIRST_SLICE_NS = 50000, SETTLE_NS = 100000000 };
 
 void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const struct orr_channel_table *table,

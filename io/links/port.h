@@ -1,7 +1,7 @@
 /* A link of a run to flight software outside: layout, rules and what carries them, as one thing for io/session.
  *
- * orr_port_size → a block → orr_port_init → orr_port_open [init]; then per frame of the link orr_port_publish, orr_port_latch [rt], all on
- * one thread; orr_port_close [init].
+ * orr_port_size → a block → orr_port_init → orr_port_open [init]; then per frame of the link orr_port_publish,
+ * orr_port_latch [rt], all on one thread; orr_port_close [init].
  */
 #ifndef ORR_IO_LINKS_PORT_H
 #define ORR_IO_LINKS_PORT_H
@@ -21,8 +21,8 @@ enum orr_port_end {
   ORR_PORT_BROKEN,      /* the io thread of links over UDP cannot go on: orr_relay.failed says why */
 };
 
-/* What a summary tells of peers: from which to which frame no command came to be applied, and at which frame a peer was first seen. The
- * newest few are kept: number i of all in [i mod ORR_PORT_KEPT]. */
+/* What a summary tells of peers: from which to which frame no command came to be applied, and at which frame a peer was
+ * first seen. The newest few are kept: number i of all in [i mod ORR_PORT_KEPT]. */
 enum { ORR_PORT_KEPT = 8 };
 struct orr_silence {
   int64_t first, last; /* frames of the simulation */
@@ -56,8 +56,8 @@ enum orr_port_peer {
   ORR_PEER_LEFT,  /* it closed the link */
   ORR_PEER_MUTE   /* UDP: no sign of life; whether it hangs or is dead cannot be seen from here */
 };
-/* [init] A sign of life is missing for as many frames of the link as the run file's timeout says (10 where it says none), or in lockstep for the
- * wait for an answer that did not come. Calls the kernel. */
+/* [init] A sign of life is missing for as many frames of the link as the run file's timeout says (10 where it says
+ * none), or in lockstep for the wait for an answer that did not come. Calls the kernel. */
 enum orr_port_peer orr_port_peer(const struct orr_port *link);
 
 /* [init] Bytes, by measuring; and laying out. `link` must not move afterwards. */
@@ -68,18 +68,19 @@ void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const
 bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *message, size_t size);
 void orr_port_close(struct orr_port *link);
 
-/* [init] Waits until a peer has come, as long as the run file says from `begin_ns` on (CLOCK_MONOTONIC), so that links that wait one after the other
- * wait in the same time. False: none came. Before frame 0. */
+/* [init] Waits until a peer has come, as long as the run file says from `begin_ns` on (CLOCK_MONOTONIC), so that links
+ * that wait one after the other wait in the same time. False: none came. Before frame 0. */
 bool orr_port_wait_for_peer(struct orr_port *link, int64_t begin_ns);
 
 /* [rt] A frame out: the block of the plant at a frame of the link. O(numbers). */
 void orr_port_publish(struct orr_port *link, int64_t frame, int64_t time_ns, const double *values);
 
-/* [rt] Commands for a frame (of the link, or any) into the block. In lockstep it waits for the answer, and is not [rt]. */
+/* [rt] Commands for a frame (of the link, or any) into the block. In lockstep it waits for the answer, and is not
+ * [rt]. */
 enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *values);
 
-/* [init] After the last frame: takes what is on its way, and waits for the answer to it a tenth of a second at most, if there is a peer.
- * Nothing is applied any more. */
+/* [init] After the last frame: takes what is on its way, and waits for the answer to it a tenth of a second at most, if
+ * there is a peer. Nothing is applied any more. */
 void orr_port_settle(struct orr_port *link);
 
 /* [any] What came of it so far, the transport's own refusals included; and whether the transport is dead. */

@@ -62,7 +62,7 @@ struct mover {
   int64_t looked_ns, cpu_ns; /* when it last looked at how busy it was; its processor time then */
 };
 
-/* ---- when to look ------------------------------------------------------------------------------------------------------- */
+/* ---- when to look ------------------------------------------------------------------------------------------------ */
 
 static int64_t less(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -98,7 +98,7 @@ static struct outlook look_ahead(const struct mover *m, int64_t now_ns) {
   return all;
 }
 
-/* ---- the core ---------------------------------------------------------------------------------------------------------- */
+/* ---- the core ---------------------------------------------------------------------------------------------------- */
 
 static int64_t cpu_now_ns(void) {
   struct timespec t;
@@ -106,7 +106,8 @@ static int64_t cpu_now_ns(void) {
   return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-/* At a real-time priority others of the core run only while this thread sleeps, and flight software may be one of them. */
+/* At a real-time priority others of the core run only while this thread sleeps, and flight software may be one of
+ * them. */
 static void rest_if_due(struct mover *m) {
   int64_t now_ns = orr_clock_now_ns();
   if (m->relay->priority == 0 || now_ns - m->looked_ns < STRETCH_NS)
@@ -129,7 +130,7 @@ static void take_priority(struct orr_relay *r) {
     r->priority = 0;
 }
 
-/* ---- plain calls ----------------------------------------------------------------------------------------------------- */
+/* ---- plain calls ------------------------------------------------------------------------------------------------- */
 
 static void send_plain(struct orr_udp *u, const struct sockaddr_in *to, const uint8_t *packet, size_t bytes) {
   if (sendto(u->fd, packet, bytes, MSG_NOSIGNAL, (const struct sockaddr *)to, sizeof *to) < 0)
@@ -176,7 +177,7 @@ static void run_plain(struct mover *m) {
   }
 }
 
-/* ---- io_uring ---------------------------------------------------------------------------------------------------------- */
+/* ---- io_uring ---------------------------------------------------------------------------------------------------- */
 
 /* user_data: a link's receive, or SENDS_FROM + an outgoing packet, or ALARMS_FROM + an alarm. */
 enum { SENDS_FROM = ORR_RELAY_LINKS_MAX, ALARMS_FROM = SENDS_FROM + SENDS };
@@ -296,8 +297,8 @@ static void complete(struct mover *m) {
 /* What a round may meet and the next one need not. */
 static bool is_passing(int error) { return error == -ETIME || error == -EINTR || error == -EAGAIN || error == -EBUSY; }
 
-/* Sees to it that the ring wakes us at `at_ns` or before. To set a timer of the processor costs more than all else of a round trip where a
- * hypervisor has to do it: so one that is set stays, and serves the sleeps that follow. */
+/* Sees to it that the ring wakes us at `at_ns` or before. To set a timer of the processor costs more than all else of a
+ * round trip where a hypervisor has to do it: so one that is set stays, and serves the sleeps that follow. */
 static void wake_at(struct mover *m, int64_t at_ns) {
   struct alarm *idle = NULL;
   for (int i = 0; i < ALARMS; i++) {
@@ -315,7 +316,8 @@ static void wake_at(struct mover *m, int64_t at_ns) {
   io_uring_sqe_set_data64(sqe, ALARMS_FROM + (unsigned)(idle - m->alarms));
 }
 
-/* Into the kernel when there is something to do there, and to sleep when there is nothing to expect. 0, or a negative errno. */
+/* Into the kernel when there is something to do there, and to sleep when there is nothing to expect. 0, or a negative
+ * errno. */
 static int enter(struct mover *m) {
   int64_t now_ns = orr_clock_now_ns();
   struct outlook outlook = look_ahead(m, now_ns);
@@ -347,7 +349,8 @@ static void run_uring(struct mover *m) {
   }
 }
 
-/* Receives on all sockets. A kernel before 6.0 refuses one that goes on, and would do so for ever: 0, or a negative errno. What came is not taken. */
+/* Receives on all sockets. A kernel before 6.0 refuses one that goes on, and would do so for ever: 0, or a negative
+ * errno. What came is not taken. */
 static int start_receiving(struct mover *m) {
   struct io_uring_cqe *cqe;
   unsigned head;
@@ -403,7 +406,7 @@ static bool set_up_uring(struct mover *m) {
   return error == 0;
 }
 
-/* ---- the thread -------------------------------------------------------------------------------------------------------- */
+/* ---- the thread -------------------------------------------------------------------------------------------------- */
 
 static void say_good_bye(struct mover *m) {
   for (int i = 0; i < m->relay->count; i++) {

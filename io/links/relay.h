@@ -1,15 +1,18 @@
-/* The io thread of a run's links over UDP: between their rings and their sockets, so that the rt thread never enters the kernel for them.
+/* The io thread of a run's links over UDP: between their rings and their sockets, so that the rt thread never enters
+ * the kernel for them.
  *
  * orr_relay_start over opened links → orr_relay_stop, which sends what is left and says good-bye. [init], main thread.
  *
- * One io_uring for all sockets: registered, each with one multishot receive into a ring of buffers; what a round of the loop has to send
- * goes in with one call. Nobody wakes the thread for a frame: it looks from a little before the next one is due (a period after the last) until
- * it is there, and for a bounded while after a datagram came; else it sleeps until a datagram or a timer wakes it. After a send it sleeps
- * at once, for the peer may share its core. Where the kernel lacks a feature plain calls do the same, and `note` says why. If its ring fails in the run, the thread says so in `failed` and
- * leaves; the session sees that at the next latch and ends the run.
+ * One io_uring for all sockets: registered, each with one multishot receive into a ring of buffers; what a round of the
+ * loop has to send goes in with one call. Nobody wakes the thread for a frame: it looks from a little before the next
+ * one is due (a period after the last) until it is there, and for a bounded while after a datagram came; else it sleeps
+ * until a datagram or a timer wakes it. After a send it sleeps at once, for the peer may share its core. Where the
+ * kernel lacks a feature plain calls do the same, and `note` says why. If its ring fails in the run, the thread says so
+ * in `failed` and leaves; the session sees that at the next latch and ends the run.
  *
- * In a real-time run the thread has a real-time priority, below that of the loop and above that of others, so that packets do not wait for
- * whatever else its core does. Then it leaves them a fifth of its core even where it has work all the time.
+ * In a real-time run the thread has a real-time priority, below that of the loop and above that of others, so that
+ * packets do not wait for whatever else its core does. Then it leaves them a fifth of its core even where it has work
+ * all the time.
  */
 #ifndef ORR_IO_LINKS_RELAY_H
 #define ORR_IO_LINKS_RELAY_H

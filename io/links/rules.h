@@ -1,11 +1,14 @@
-/* Which command applies at which frame, whatever carries it. Pure bookkeeping: no clock, no system call, nothing shared.
+/* Which command applies at which frame, whatever carries it. Pure bookkeeping: no clock, no system call, nothing
+ * shared.
  *
  *   at frame kd    orr_rules_publish(kd); then answers arrive, in any order, of any content: orr_rules_offer
  *   at (k+1)d      orr_rules_publish((k+1)d); offer what has come meanwhile; orr_rules_latch((k+1)d)
  *
- * The answer to frame kd is applied at (k+1)d: on time. A later one is applied at the next boundary of the link, and counted late. Of
- * several that are due, the newest is applied and the others are stale. An answer to the frame just published waits for its own
- * boundary. Nothing is applied in part. Under asap (real time only) an answer is applied at the first latch after it came. [init] orr_rules_init over numbers that the caller gives; all else [rt], one thread, O(numbers).
+ * The answer to frame kd is applied at (k+1)d: on time. A later one is applied at the next boundary of the link, and
+ * counted late. Of several that are due, the newest is applied and the others are stale. An answer to the frame just
+ * published waits for its own boundary. Nothing is applied in part. Under asap (real time only) an answer is applied at
+ * the first latch after it came. [init] orr_rules_init over numbers that the caller gives; all else [rt], one thread,
+ * O(numbers).
  */
 #ifndef ORR_IO_LINKS_RULES_H
 #define ORR_IO_LINKS_RULES_H

@@ -1,5 +1,5 @@
-/* How the executive's end of a link over shared memory gets its segment, and gives it back: names, files, mappings. What stands in it
- * is io/links/shm.c's. */
+/* How the executive's end of a link over shared memory gets its segment, and gives it back: names, files, mappings.
+ * What stands in it is io/links/shm.c's. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,8 +13,9 @@
 #include "io/links/shm.h"
 #include "rt/clock.h"
 
-/* The run that owns a segment holds a lock on it, from before it is laid out to its end; where nobody does, its run died. Only who holds the
- * lock on what stands under a name may unlink that name, so two runs that find the same leftover do not both remove it, and a new one with it. */
+/* The run that owns a segment holds a lock on it, from before it is laid out to its end; where nobody does, its run
+ * died. Only who holds the lock on what stands under a name may unlink that name, so two runs that find the same
+ * leftover do not both remove it, and a new one with it. */
 
 /* Whether the file is still what the name stands for. */
 static bool bears_name(int fd, const char *name) {
@@ -27,8 +28,8 @@ static bool bears_name(int fd, const char *name) {
   return same;
 }
 
-/* One try: a file of our own, locked, under that name, or −1 with errno: EAGAIN when something changed meanwhile, EEXIST when it is locked,
- * EPERM when it is another user's. */
+/* One try: a file of our own, locked, under that name, or −1 with errno: EAGAIN when something changed meanwhile,
+ * EEXIST when it is locked, EPERM when it is another user's. */
 static int create_once(const char *name) {
   int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   bool fresh = fd >= 0;

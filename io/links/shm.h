@@ -1,7 +1,7 @@
 /* The executive's end of a link over shared memory (io/wire.h).
  *
- * orr_shm_open [init] → per frame, on one thread: orr_shm_publish, orr_shm_take [rt] → orr_shm_close [init]. Whatever the other side
- * writes there is only looked at, with known bounds; nothing of it decides where we read or write.
+ * orr_shm_open [init] → per frame, on one thread: orr_shm_publish, orr_shm_take [rt] → orr_shm_close [init]. Whatever
+ * the other side writes there is only looked at, with known bounds; nothing of it decides where we read or write.
  */
 #ifndef ORR_IO_LINKS_SHM_H
 #define ORR_IO_LINKS_SHM_H
@@ -28,15 +28,17 @@ struct orr_shm {
   uint64_t *payload;   /* of a command, whole words */
 };
 
-/* [init] Makes the segment, for its owner alone (0600), and takes the place of one whose run died. `payload` has room for a command.
- * Returns 0 or an errno: EEXIST when another run has that name, EPERM when it is another user's. The pages are touched and locked where allowed. */
+/* [init] Makes the segment, for its owner alone (0600), and takes the place of one whose run died. `payload` has room
+ * for a command. Returns 0 or an errno: EEXIST when another run has that name, EPERM when it is another user's. The
+ * pages are touched and locked where allowed. */
 int orr_shm_open(struct orr_shm *shm, const char *name, const struct orr_layout *layout, int64_t step_ns, int divisor,
                  uint64_t *payload);
 /* [init] Tells the peer that the run is over, and removes the segment. */
 void orr_shm_close(struct orr_shm *shm);
 
-/* [init] The two parts of these that make no system call but to wake: header, directory and places into shm->memory, of header.segment_bytes and
- * aligned to 64, with shm->bytes, layout and payload set; and the word that the run is over. */
+/* [init] The two parts of these that make no system call but to wake: header, directory and places into shm->memory, of
+ * header.segment_bytes and aligned to 64, with shm->bytes, layout and payload set; and the word that the run is
+ * over. */
 void orr_shm_lay_out(struct orr_shm *shm, const struct orr_wire_header *header);
 void orr_shm_end(struct orr_shm *shm);
 
@@ -46,8 +48,8 @@ void orr_shm_publish(struct orr_shm *shm, const uint64_t head[ORR_WIRE_OUT_WORDS
 /* [rt] The answer to the frame `back` before the newest is waited for: a peer that comes now begins there. O(1). */
 void orr_shm_await(struct orr_shm *shm, uint32_t back);
 
-/* [rt] Hands what has come since the last look to the rules: at most ORR_WIRE_SLOTS commands. Returns whether a peer said that the run
- * shall end. */
+/* [rt] Hands what has come since the last look to the rules: at most ORR_WIRE_SLOTS commands. Returns whether a peer
+ * said that the run shall end. */
 bool orr_shm_take(struct orr_shm *shm, struct orr_rules *rules);
 
 /* [any] Sleeps until something may have come, at most `most_ns`: for lockstep. */
@@ -55,7 +57,8 @@ void orr_shm_wait(struct orr_shm *shm, int64_t most_ns);
 
 /* [any] Whether a peer is there: one came, and its process lives. A system call. */
 bool orr_shm_peer_lives(const struct orr_shm *shm);
-/* [init] What has become of its process: none came, it closed the link, it is gone (also when nobody has buried it yet), or it is there. */
+/* [init] What has become of its process: none came, it closed the link, it is gone (also when nobody has buried it
+ * yet), or it is there. */
 enum orr_shm_process { ORR_SHM_NOBODY, ORR_SHM_LEFT, ORR_SHM_GONE, ORR_SHM_THERE };
 enum orr_shm_process orr_shm_peer_process(const struct orr_shm *shm);
 /* [rt] Its heartbeat: any number, another whenever it shows that it lives. */

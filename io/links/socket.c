@@ -1,5 +1,5 @@
-/* How the executive's end of a link over UDP gets its memory and its socket, and gives them back. What comes and goes there is
- * io/links/udp.c's. */
+/* How the executive's end of a link over UDP gets its memory and its socket, and gives them back. What comes and goes
+ * there is io/links/udp.c's. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/sock_diag.h>

@@ -7,7 +7,7 @@
 
 #include "rt/clock.h"
 
-/* ---- the rt thread ------------------------------------------------------------------------------------------------- */
+/* ---- the rt thread ----------------------------------------------------------------------------------------------- */
 
 static void hand_over(struct orr_udp *u, const uint64_t *words) {
   uint64_t *slot = orr_ring_claim(&u->out);
@@ -60,7 +60,7 @@ void orr_udp_wait(struct orr_udp *u, int64_t most_ns) {
   }
 }
 
-/* ---- the relay ------------------------------------------------------------------------------------------------------ */
+/* ---- the relay --------------------------------------------------------------------------------------------------- */
 
 static size_t refuse(struct orr_udp *u, enum orr_refusal why) {
   atomic_fetch_add_explicit(&u->refused[why], 1, memory_order_relaxed);
@@ -110,8 +110,8 @@ static uint64_t *handed_word(struct orr_udp *u, uint64_t frame, uint64_t *bit) {
   return &u->handed[at / 64];
 }
 
-/* What the rules would say too, said early: a flood of old packets must not fill the ring, or disturb what is being gathered. The first
- * answer to a frame goes through all the same: they account for it. */
+/* What the rules would say too, said early: a flood of old packets must not fill the ring, or disturb what is being
+ * gathered. The first answer to a frame goes through all the same: they account for it. */
 static bool is_stale(struct orr_udp *u, const struct orr_wire_packet *p) {
   if (u->applied == ORR_WIRE_NONE || p->answered >= u->applied)
     return false;

@@ -1,8 +1,9 @@
-/* The executive's end of a link over UDP (packets as in io/wire.h): what the rt thread hands over and takes, and how packets are judged. The
- * socket itself is moved by io/links/relay.
+/* The executive's end of a link over UDP (packets as in io/wire.h): what the rt thread hands over and takes, and how
+ * packets are judged. The socket itself is moved by io/links/relay.
  *
- * orr_udp_open [init] → a relay is started over it → per frame, on the rt thread: orr_udp_publish, orr_udp_take → the relay is stopped →
- * orr_udp_close [init]. orr_udp_receive and orr_udp_send are the relay's, on its thread. The two threads meet in two rings and some counts.
+ * orr_udp_open [init] → a relay is started over it → per frame, on the rt thread: orr_udp_publish, orr_udp_take → the
+ * relay is stopped → orr_udp_close [init]. orr_udp_receive and orr_udp_send are the relay's, on its thread. The two
+ * threads meet in two rings and some counts.
  */
 #ifndef ORR_IO_LINKS_UDP_H
 #define ORR_IO_LINKS_UDP_H
@@ -16,7 +17,8 @@
 /* Frames that wait for the relay, commands that wait for the rt thread: powers of two. */
 enum { ORR_UDP_OUT_SLOTS = ORR_WIRE_SLOTS, ORR_UDP_IN_SLOTS = ORR_WIRE_SLOTS };
 
-/* What tells a command from its copy. The last ones handed over are kept, so that a copy takes no room from what is new. */
+/* What tells a command from its copy. The last ones handed over are kept, so that a copy takes no room from what is
+ * new. */
 enum { ORR_UDP_TAKEN = 8 };
 struct orr_udp_taken {
   uint64_t frame, answered;
@@ -62,7 +64,8 @@ struct orr_udp {
   uint32_t taken_count; /* so far, of this peer */
 };
 
-/* [init] Binds the socket and makes the rings. Returns 0 or an errno; EMSGSIZE when a payload takes more than ORR_WIRE_PIECES_MAX packets. */
+/* [init] Binds the socket and makes the rings. Returns 0 or an errno; EMSGSIZE when a payload takes more than
+ * ORR_WIRE_PIECES_MAX packets. */
 int orr_udp_open(struct orr_udp *udp, const struct orr_run_link *desc, const struct orr_layout *layout,
                  int64_t step_ns);
 /* [init] The same without the socket. */
@@ -72,14 +75,16 @@ void orr_udp_close(struct orr_udp *udp);
 
 /* [rt] A frame out. Never enters the kernel. A full ring is counted (orr_ring_refused). O(bytes). */
 void orr_udp_publish(struct orr_udp *udp, const uint64_t head[ORR_WIRE_OUT_WORDS], const uint64_t *payload);
-/* [rt] What has come, to the rules: at most as many commands as the ring holds. Returns whether a peer said that the run shall end. */
+/* [rt] What has come, to the rules: at most as many commands as the ring holds. Returns whether a peer said that the
+ * run shall end. */
 bool orr_udp_take(struct orr_udp *udp, struct orr_rules *rules);
 
-/* [any] Packets that the kernel dropped before we could read them, so far: what SO_RXQ_OVFL tells with the packet after. A system call. */
+/* [any] Packets that the kernel dropped before we could read them, so far: what SO_RXQ_OVFL tells with the packet
+ * after. A system call. */
 uint64_t orr_udp_overflow(const struct orr_udp *udp);
 
-/* [any] For lockstep, on the session's thread: waits until something has come, at most `most_ns`; and hands over once more what is not
- * answered yet, in case a packet was lost. */
+/* [any] For lockstep, on the session's thread: waits until something has come, at most `most_ns`; and hands over once
+ * more what is not answered yet, in case a packet was lost. */
 void orr_udp_wait(struct orr_udp *udp, int64_t most_ns);
 void orr_udp_repeat(struct orr_udp *udp);
 
@@ -88,7 +93,8 @@ void orr_udp_repeat(struct orr_udp *udp);
 size_t orr_udp_receive(struct orr_udp *udp, const struct sockaddr_in *from, const uint8_t *bytes, size_t count,
                        uint8_t *reply);
 /* [any] The relay's: piece `piece` of the oldest frame handed over, as a packet of the returned length in `packet`
- * [ORR_WIRE_PACKET_MAX]. 0 when there is none to send, or nobody to send it to. The frame is given back with its last piece. */
+ * [ORR_WIRE_PACKET_MAX]. 0 when there is none to send, or nobody to send it to. The frame is given back with its last
+ * piece. */
 size_t orr_udp_send(struct orr_udp *udp, uint32_t *piece, uint8_t *packet);
 /* [any] The relay's: a packet was not sent, with an errno. */
 void orr_udp_unsent(struct orr_udp *udp, int error);

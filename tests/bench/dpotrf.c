@@ -2,7 +2,8 @@
  *
  * Links with: -llapack
  *
- * The matrices are those of ten flexible bodies of `orrery bench`. Both start from fresh copies; copying is not counted.
+ * The matrices are those of ten flexible bodies of `orrery bench`. Both start from fresh copies; copying is not
+ * counted.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* A description as a model of MuJoCo's, for the programs of this folder that compare: rigid bodies on free, fixed, revolute, universal and gimbal
- * hinges, with their springs and dampers; no gravity, no contacts. [init] */
+/* A description as a model of MuJoCo's, for the programs of this folder that compare: rigid bodies on free, fixed,
+ * revolute, universal and gimbal hinges, with their springs and dampers; no gravity, no contacts. [init] */
 #ifndef ORR_TESTS_BENCH_MJCF_H
 #define ORR_TESTS_BENCH_MJCF_H
 
@@ -33,7 +33,8 @@ static void mjcf_write_body(FILE *out, const struct orr_description *d, int body
   fputs("</body>\n", out);
 }
 
-/* `option`: attributes of MuJoCo's element of that name, beside gravity. Ends the program where MuJoCo does not take the model. */
+/* `option`: attributes of MuJoCo's element of that name, beside gravity. Ends the program where MuJoCo does not take
+ * the model. */
 static mjModel *mjcf_model(const struct orr_description *d, const char *option) {
   char *text = NULL, error[300] = "";
   size_t size = 0;

@@ -1,4 +1,5 @@
-/* Forward dynamics beside MuJoCo's mj_forward, contacts off, in one run and interleaved: the speed goals of core/README.md.
+/* Forward dynamics beside MuJoCo's mj_forward, contacts off, in one run and interleaved: the speed goals of
+ * core/README.md.
  *
  * Links with: -lmujoco
  *

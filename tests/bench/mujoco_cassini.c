@@ -1,10 +1,11 @@
-/* Cassini with its bus made rigid, ten seconds of motion under the same torques, here and in MuJoCo from the same model data.
+/* Cassini with its bus made rigid, ten seconds of motion under the same torques, here and in MuJoCo from the same model
+ * data.
  *
  * Links with: -lmujoco
  *
- * Both integrate with the classical Runge-Kutta rule at 1 ms; a moment on the bus changes from step to step and reaches what thrusters and wheels
- * reach together. Compared every 10 ms: the attitude of the bus and its place, and each of the 22 hinge angles against the largest of its body.
- * Prints the agreement; fails where it is worse than LIMIT.
+ * Both integrate with the classical Runge-Kutta rule at 1 ms; a moment on the bus changes from step to step and reaches
+ * what thrusters and wheels reach together. Compared every 10 ms: the attitude of the bus and its place, and each of
+ * the 22 hinge angles against the largest of its body. Prints the agreement; fails where it is worse than LIMIT.
  */
 #include <math.h>
 #include <stdio.h>

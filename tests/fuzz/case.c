@@ -1,5 +1,6 @@
-/* Reads a case of `orrery eval` made of any bytes, for a model with a hinge of every kind. The first byte says which kind of
- * case: `i` for --inverse. What is read without an error has finite numbers, unit attitudes and nodes that exist. */
+/* Reads a case of `orrery eval` made of any bytes, for a model with a hinge of every kind. The first byte says which
+ * kind of case: `i` for --inverse. What is read without an error has finite numbers, unit attitudes and nodes that
+ * exist. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

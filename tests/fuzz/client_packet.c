@@ -1,5 +1,6 @@
-/* Datagrams of any bytes into a client over UDP (io/client/udp, client): a description that may be of any bytes, then frames. The network is
- * one datagram in memory; the run at its other end is a link over UDP without a socket (io/links/udp), which takes what the client sends.
+/* Datagrams of any bytes into a client over UDP (io/client/udp, client): a description that may be of any bytes, then
+ * frames. The network is one datagram in memory; the run at its other end is a link over UDP without a socket
+ * (io/links/udp), which takes what the client sends.
  *
  * The first byte is the shape, as orr_link_rig_init takes it. Then steps; what:
  *   0 a datagram as it is       1 the same with length, checksums and sequence flags set right
@@ -43,7 +44,7 @@ struct rig {
   bool refused;                          /* nobody listens, says the kernel */
 };
 
-/* ---- the network: these stand in for the C library's ------------------------------------------------------------------ */
+/* ---- the network: these stand in for the C library's ------------------------------------------------------------- */
 
 static struct rig *wire;
 
@@ -110,7 +111,7 @@ int poll(struct pollfd *what, nfds_t count, int most_ms) {
 
 int close(int fd) { return fd == WIRE ? 0 : (int)syscall(SYS_close, fd); }
 
-/* ---- steps ------------------------------------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 static void look(struct rig *r, double value) {
   int status = orr_client_wait(&r->client, ORR_CLIENT_POLL, 0);

@@ -1,6 +1,6 @@
-/* Reads a model file made of any bytes. Lines `#%%` cut the input into up to four files: model.yaml, then a.yaml, b.yaml and
- * c.yaml, which may be included. Whatever the bytes say, there is either a description that can be summed up, or an
- * error, and every message can be printed. */
+/* Reads a model file made of any bytes. Lines `#%%` cut the input into up to four files: model.yaml, then a.yaml,
+ * b.yaml and c.yaml, which may be included. Whatever the bytes say, there is either a description that can be summed
+ * up, or an error, and every message can be printed. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* Reads the sections of a run file made of any bytes behind a spacecraft with rigid, sprung, sliding and flexible bodies, judges
- * the step of what is right, and flies it for three frames. Whatever is read without an error can be laid out and started or says which body fails. */
+/* Reads the sections of a run file made of any bytes behind a spacecraft with rigid, sprung, sliding and flexible
+ * bodies, judges the step of what is right, and flies it for three frames. Whatever is read without an error can be
+ * laid out and started or says which body fails. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -37,7 +37,7 @@ static void *take(size_t count, size_t size) {
   return p;
 }
 
-/* ---- Jacobians ----------------------------------------------------------------------------------------------------- */
+/* ---- Jacobians --------------------------------------------------------------------------------------------------- */
 
 /* One unit speed of body `moved` and the velocities that it gives to it and to all beyond it. */
 static void fill_jacobian_column(struct orr_dense *d, const struct orr_pose *still, struct orr_pose *moving,
@@ -87,7 +87,7 @@ static void fill_jacobians(struct orr_dense *d) {
   free(rest);
 }
 
-/* ---- mass matrix --------------------------------------------------------------------------------------------------- */
+/* ---- mass matrix ------------------------------------------------------------------------------------------------- */
 
 static void add_body_mass(struct orr_dense *d, int body) {
   struct dense_body *b = &d->bodies[body];
@@ -252,7 +252,7 @@ double orr_dense_condition(struct orr_dense *d) {
   return (double)worst;
 }
 
-/* ---- forces -------------------------------------------------------------------------------------------------------- */
+/* ---- forces ------------------------------------------------------------------------------------------------------ */
 
 /* out = partialsᵀ [N; F] for a wrench in body axes */
 static void add_generalised(const real *partials, int columns, const real wrench[6], real sign, real *out) {

@@ -9,11 +9,11 @@
  *   d/dt of the momenta      along η + hη̇, V + hV̇ they are cubic in h: the five-point rule is exact
  *   equations of motion      Lagrange for the modes, Newton-Euler for the frames, projected with the velocity Jacobian
  *   hinge forces             balance of each body, from the tips to the base
- * Nothing is truncated, so its errors are those of rounding: about 1e-16 of the largest number in a sum, and for accelerations
- * times the condition of the mass matrix, which orr_dense_condition estimates.
+ * Nothing is truncated, so its errors are those of rounding: about 1e-16 of the largest number in a sum, and for
+ * accelerations times the condition of the mass matrix, which orr_dense_condition estimates.
  *
- * orr_dense_make → orr_dense_forward or orr_dense_inverse → orr_dense_hinge_force, orr_dense_node → orr_dense_free. The sample must
- * outlive it. One thread per object.
+ * orr_dense_make → orr_dense_forward or orr_dense_inverse → orr_dense_hinge_force, orr_dense_node → orr_dense_free. The
+ * sample must outlive it. One thread per object.
  */
 #ifndef ORR_TESTS_SUPPORT_DENSE_H
 #define ORR_TESTS_SUPPORT_DENSE_H
@@ -49,7 +49,8 @@ struct orr_dense_place orr_dense_place(const struct orr_dense *dense, int body, 
 /* B M⁻¹ Bᵀ of nodes {body, node}, [angular; linear] each, inertial axes, prescribed hinges held. [6 count][6 count]. */
 bool orr_dense_compliance(struct orr_dense *dense, int (*nodes)[2], int count, double *out);
 
-/* Energies and momentum at any state; the potential is zero at the inertial origin. Momentum [angular; linear], inertial. */
+/* Energies and momentum at any state; the potential is zero at the inertial origin. Momentum [angular; linear],
+ * inertial. */
 struct orr_dense_totals {
   long double kinetic, potential;
   long double momentum[6];
@@ -57,8 +58,8 @@ struct orr_dense_totals {
 struct orr_dense_totals orr_dense_totals(const struct orr_sample *sample, const double *q, const double *u,
                                          const double *rotor_speed);
 
-/* The terms of a body's T as the tests of core/modal need them: ∂²T/∂V² [n + 6][n + 6] at η, V = [η̇; ω; v] of the body frame, and
- * the inertial force d/dt ∂T/∂V − ∂T/∂[η; 0] + ω × … for given V and V̇. */
+/* The terms of a body's T as the tests of core/modal need them: ∂²T/∂V² [n + 6][n + 6] at η, V = [η̇; ω; v] of the body
+ * frame, and the inertial force d/dt ∂T/∂V − ∂T/∂[η; 0] + ω × … for given V and V̇. */
 void orr_dense_body_mass(const struct orr_body_desc *body, const double *eta, double *out);
 void orr_dense_body_force(const struct orr_body_desc *body, const double *eta, const double *v, const double *v_dot,
                           double *out);

@@ -4,8 +4,8 @@
 
 #include "io/session.h"
 
-/* A craft for runs that are about something else, up to their links: one body that turns about z, a wheel there, a thruster and a gyro; 100 frames
- * a second. */
+/* A craft for runs that are about something else, up to their links: one body that turns about z, a wheel there, a
+ * thruster and a gyro; 100 frames a second. */
 #define ORR_FLIGHT_CRAFT                                                                                               \
   "orrery: 1\n"                                                                                                        \
   "spacecraft: {bodies: {bus: {mass: 10, inertia: [2, 2, 2, 0, 0, 0], hinge: {kind: free, to: inertial},\n"            \
@@ -23,12 +23,13 @@ struct orr_flight {
   struct orr_plant *plant;
 };
 
-/* Reads the text, which must be right, asks for the truth channels that fit `watch` (NULL: none) and stands at frame 0. Ends the program
- * with the messages when something is wrong. */
+/* Reads the text, which must be right, asks for the truth channels that fit `watch` (NULL: none) and stands at frame 0.
+ * Ends the program with the messages when something is wrong. */
 struct orr_flight orr_flight_make(const char *text, const char *watch);
 void orr_flight_free(struct orr_flight *flight);
 
-/* Reads a text that is wrong: the first error's text into `message`, its line into *line. Ends the program when nothing is wrong. */
+/* Reads a text that is wrong: the first error's text into `message`, its line into *line. Ends the program when nothing
+ * is wrong. */
 void orr_flight_refuse(const char *text, char *message, size_t size, size_t *line);
 
 /* Frames; the solver must not fail. */

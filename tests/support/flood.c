@@ -41,7 +41,8 @@ static int send_some(int fd, uint8_t *pool, struct orr_prng *random) {
   return sent > 0 ? sent : 0; /* refused: nobody is there (any more) */
 }
 
-/* What comes from a network does not wait for the programs of this machine: above the ordinary ones, below the run's. */
+/* What comes from a network does not wait for the programs of this machine: above the ordinary ones, below the
+ * run's. */
 static bool rise(int *policy, struct sched_param *before) {
   const struct sched_param low = {.sched_priority = 1};
   *policy = sched_getscheduler(0);

@@ -1,4 +1,5 @@
-/* Commands that the client library would not send, over the link that a client has open: by either transport, for tests of what is refused. */
+/* Commands that the client library would not send, over the link that a client has open: by either transport, for tests
+ * of what is refused. */
 #ifndef ORR_TESTS_SUPPORT_FORGER_H
 #define ORR_TESTS_SUPPORT_FORGER_H
 

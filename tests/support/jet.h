@@ -1,7 +1,8 @@
 /* Truncated Taylor series in time, to second order, in 80-bit arithmetic: x(t) = c[0] + c[1] t + c[2] t².
  *
- * The dense reference (dense.h) writes positions and attitudes as such series and reads velocities and accelerations off them,
- * so that no formula for a velocity or an acceleration has to be trusted. Values in, values out; any thread.  [any]
+ * The dense reference (dense.h) writes positions and attitudes as such series and reads velocities and accelerations
+ * off them, so that no formula for a velocity or an acceleration has to be trusted. Values in, values out; any thread.
+ * [any]
  */
 #ifndef ORR_TESTS_SUPPORT_JET_H
 #define ORR_TESTS_SUPPORT_JET_H
@@ -107,8 +108,8 @@ static inline jet_mat jm_skew(jet_vec a) {
   return m;
 }
 
-/* exp(θ) = 1 + A θ̃ + B θ̃², A = Σ (−x)ⁱ/(2i+1)!, B = Σ (−x)ⁱ/(2i+2)!, x = θ·θ: entire functions, so the series needs no
- * branch; 24 terms are enough for |θ| up to 6. */
+/* exp(θ) = 1 + A θ̃ + B θ̃², A = Σ (−x)ⁱ/(2i+1)!, B = Σ (−x)ⁱ/(2i+2)!, x = θ·θ: entire functions, so the series needs
+ * no branch; 24 terms are enough for |θ| up to 6. */
 static inline jet_mat jm_exp(jet_vec theta) {
   jet x = jet_of(0);
   for (int i = 0; i < 3; i++)

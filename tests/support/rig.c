@@ -110,7 +110,8 @@ static void finish(void *user, const struct orr_rt_loop_result *result) {
   rig->result = *result;
 }
 
-/* 2 ms: the rig marks every microsecond or so, but a busy machine takes a slice now and then that is not what a test is about. */
+/* 2 ms: the rig marks every microsecond or so, but a busy machine takes a slice now and then that is not what a test is
+ * about. */
 const struct orr_work orr_rig_work = {
     .publish = {.name = "publish", .run = publish},
     .latch = {.name = "latch", .run = latch},

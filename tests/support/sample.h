@@ -1,7 +1,7 @@
 /* Random spacecraft and random cases for them, as plain data: what property tests run on.
  *
- * orr_sample_make → change what a test wants changed (everything in it is the test's) → orr_sample_free. Nothing here knows
- * how core computes. A seed and its options always give the same sample. One thread per sample.
+ * orr_sample_make → change what a test wants changed (everything in it is the test's) → orr_sample_free. Nothing here
+ * knows how core computes. A seed and its options always give the same sample. One thread per sample.
  */
 #ifndef ORR_TESTS_SUPPORT_SAMPLE_H
 #define ORR_TESTS_SUPPORT_SAMPLE_H
@@ -75,8 +75,8 @@ int orr_sample_quaternion(enum orr_hinge_kind kind);
 int orr_sample_hinge_u(const struct orr_sample *sample, int body);
 int orr_sample_hinge_q(const struct orr_sample *sample, int body);
 
-/* The state t seconds along a smooth path that leaves the sample's state with its speeds and the accelerations `accel`; only that
- * tangent is exact. q [q_count], u [u_count]. */
+/* The state t seconds along a smooth path that leaves the sample's state with its speeds and the accelerations `accel`;
+ * only that tangent is exact. q [q_count], u [u_count]. */
 void orr_sample_along(const struct orr_sample *sample, const double *accel, double t, double *q, double *u);
 
 #endif

@@ -1,6 +1,7 @@
 /* What the fuzz targets of links share: a link of a few channels of all types, and an input read as a list of steps.
  *
- * orr_link_rig_init → per frame orr_link_rig_publish, orr_link_rig_latch → orr_link_rig_account. One thread per rig; it must not move.
+ * orr_link_rig_init → per frame orr_link_rig_publish, orr_link_rig_latch → orr_link_rig_account. One thread per rig; it
+ * must not move.
  */
 #ifndef ORR_TESTS_SUPPORT_STEPS_H
 #define ORR_TESTS_SUPPORT_STEPS_H
@@ -43,14 +44,16 @@ struct orr_link_rig {
   bool out;      /* one is out whose boundary is not latched yet */
 };
 
-/* Commands of 33 bytes, or, with bit 0 of `shape`, with `torques` numbers of b.torque in place of one (at most 188: 1529 bytes) and 30 of a.rate in
- * place of 3. Bits 1 and 2: the policy of silence; bit 3: asap. */
+/* Commands of 33 bytes, or, with bit 0 of `shape`, with `torques` numbers of b.torque in place of one (at most 188:
+ * 1529 bytes) and 30 of a.rate in place of 3. Bits 1 and 2: the policy of silence; bit 3: asap. */
 void orr_link_rig_init(struct orr_link_rig *rig, unsigned shape, int torques);
 /* The head and payload of the next frame, told to the rules. The one before is latched. */
 void orr_link_rig_publish(struct orr_link_rig *rig, uint64_t head[ORR_WIRE_OUT_WORDS]);
-/* Latches what is due at the boundary, or under asap between boundaries; the numbers of the plant must stay values of their channels. */
+/* Latches what is due at the boundary, or under asap between boundaries; the numbers of the plant must stay values of
+ * their channels. */
 void orr_link_rig_latch(struct orr_link_rig *rig);
-/* Each frame out is answered in one way, or not. Of `offered` commands each one is applied, refused by cause, or waits (0: not known how many). */
+/* Each frame out is answered in one way, or not. Of `offered` commands each one is applied, refused by cause, or waits
+ * (0: not known how many). */
 void orr_link_rig_account(const struct orr_link_rig *rig, uint64_t offered);
 
 /* What a client does with a frame: every channel found, read and, where it is a command, set to `value`. */

@@ -1,5 +1,6 @@
-/* A compiled sample on the bench: model, workspace and composite in blocks of their own, and the measure of disagreement that
- * property tests use. orr_trial_make → orr_trial_load → calls of core → orr_trial_free. One thread per trial.
+/* A compiled sample on the bench: model, workspace and composite in blocks of their own, and the measure of
+ * disagreement that property tests use. orr_trial_make → orr_trial_load → calls of core → orr_trial_free. One thread
+ * per trial.
  */
 #ifndef ORR_TESTS_SUPPORT_TRIAL_H
 #define ORR_TESTS_SUPPORT_TRIAL_H
@@ -35,7 +36,8 @@ double *orr_vector_make(int count);
 
 /* max |a − b| / max |b|, infinite if something is not finite; 0 / 0 is 0. */
 double orr_gap(const double *a, const double *b, int count);
-/* The largest over bodies of max |a − b| / max(largest of the body, 1e-2 of the largest of all), for vectors laid out like u. */
+/* The largest over bodies of max |a − b| / max(largest of the body, 1e-2 of the largest of all), for vectors laid out
+ * like u. */
 double orr_gap_bodies(const struct orr_sample *sample, const double *a, const double *b);
 /* The largest of |a_ij − b_ij| / sqrt(b_ii b_jj). */
 double orr_gap_matrix(const double *a, const double *b, int size);

@@ -1,5 +1,5 @@
-/* Stand-ins for libc's allocator and clocks that count what the calling thread does while it watches. Defined here: for one file of a
- * program. They stand before libc's in the whole program; find_libc_clock comes first in main. */
+/* Stand-ins for libc's allocator and clocks that count what the calling thread does while it watches. Defined here: for
+ * one file of a program. They stand before libc's in the whole program; find_libc_clock comes first in main. */
 #ifndef ORR_TESTS_TIMING_COUNTING_H
 #define ORR_TESTS_TIMING_COUNTING_H
 
@@ -15,7 +15,8 @@ static _Thread_local struct {
   long allocations, wall_clock, monotonic;
 } watch;
 
-/* NOLINTBEGIN(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name): libc's names, not ours to choose */
+/* NOLINTBEGIN(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name): libc's names, not ours
+ * to choose */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *block, size_t bytes);

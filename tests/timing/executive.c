@@ -1,4 +1,5 @@
-/* The executive around the loop: thread, core, priority, calibration, the shared block, and what happens when rights are missing. */
+/* The executive around the loop: thread, core, priority, calibration, the shared block, and what happens when rights
+ * are missing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

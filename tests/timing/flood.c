@@ -1,8 +1,10 @@
-/* A run at 1 kHz with flight software over UDP while 100,000 packets of garbage a second come to its port, half from an address that may
- * send, half from one that may not: every one is accounted for by its cause, the run and the rt thread are as without, and the answers of the
- * flight software are still applied. Programs of their own: the run, its peer (`echo`), and the flood, which this process sends.
+/* A run at 1 kHz with flight software over UDP while 100,000 packets of garbage a second come to its port, half from an
+ * address that may send, half from one that may not: every one is accounted for by its cause, the run and the rt thread
+ * are as without, and the answers of the flight software are still applied. Programs of their own: the run, its peer
+ * (`echo`), and the flood, which this process sends.
  *
- * The rate is printed as achieved. No time is judged: whether answers come is tried three times, since others use the machine, too. */
+ * The rate is printed as achieved. No time is judged: whether answers come is tried three times, since others use the
+ * machine, too. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -71,8 +73,8 @@ static void tidy_up(const struct trial *t) {
   rmdir(t->dir);
 }
 
-/* What comes from outside comes on other cores than the loop's; where there is one other, which the io thread needs, the flood comes from that one,
- * too. Returns how many others there are. */
+/* What comes from outside comes on other cores than the loop's; where there is one other, which the io thread needs,
+ * the flood comes from that one, too. Returns how many others there are. */
 static int keep_off(int core) {
   cpu_set_t cores;
   if (core < 0 || sched_getaffinity(0, sizeof cores, &cores) != 0)

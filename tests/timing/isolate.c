@@ -1,5 +1,5 @@
-/* An exclusive cpuset on the real machine, moving nothing but tasks this test started. Skipped where there is no cgroup v1 cpuset
- * hierarchy that may be written. */
+/* An exclusive cpuset on the real machine, moving nothing but tasks this test started. Skipped where there is no cgroup
+ * v1 cpuset hierarchy that may be written. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -139,8 +139,8 @@ static void a_second_isolation_of_the_core_is_refused_and_harms_nothing(void **s
   assert_int_equal(failures, 0);
 }
 
-/* cgroup v1 has room for one: the rest of the cores are the first's, too. What the second began is taken back at once, not at its end, when the
- * first may be over and nobody is to be bound as it was meanwhile. */
+/* cgroup v1 has room for one: the rest of the cores are the first's, too. What the second began is taken back at once,
+ * not at its end, when the first may be over and nobody is to be bound as it was meanwhile. */
 static void a_second_isolation_of_another_core_leaves_nothing_behind(void **state) {
   (void)state;
   struct orr_isolation first, second;

@@ -1,9 +1,10 @@
-/* Links do not disturb the loop, and lose nothing: frames at 1 kHz with the echo peer (io/client/echo.c, a process of its own) over each
- * transport. By the kernel's counters and a counting allocator on the rt thread, and by what both ends counted.
+/* Links do not disturb the loop, and lose nothing: frames at 1 kHz with the echo peer (io/client/echo.c, a process of
+ * its own) over each transport. By the kernel's counters and a counting allocator on the rt thread, and by what both
+ * ends counted.
  *
- * PROOF_SECONDS=60 for a minute each, as `make soak` does. How many answers were late is told and not judged: a machine that gives the peer
- * no core for a millisecond makes one late. A frame is lost after an eighth of a second of that. Where one was lost and the machine shows that it
- * took that long from us, the run is flown again, at most twice.
+ * PROOF_SECONDS=60 for a minute each, as `make soak` does. How many answers were late is told and not judged: a machine
+ * that gives the peer no core for a millisecond makes one late. A frame is lost after an eighth of a second of that.
+ * Where one was lost and the machine shows that it took that long from us, the run is flown again, at most twice.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -55,7 +56,7 @@ struct peer {
   int status;
 };
 
-/* ---- the peer ------------------------------------------------------------------------------------------------------- */
+/* ---- the peer ---------------------------------------------------------------------------------------------------- */
 
 /* Off the core of the loop, and before what else runs on the others, where that may be had. */
 static void settle_down(int ready) {
@@ -120,7 +121,7 @@ static uint64_t seconds(void) {
   return asked ? strtoull(asked, NULL, 10) : 10;
 }
 
-/* ---- the run -------------------------------------------------------------------------------------------------------- */
+/* ---- the run ----------------------------------------------------------------------------------------------------- */
 
 static int observe_and_publish(void *user, struct orr_frame *frame) {
   struct flight *f = user;
@@ -195,7 +196,7 @@ static void assert_undisturbed(void) {
   assert_int_equal(f->live.minor_faults + f->live.major_faults, 0);
 }
 
-/* ---- what came of it ------------------------------------------------------------------------------------------------- */
+/* ---- what came of it --------------------------------------------------------------------------------------------- */
 
 /* What both ends counted, kept when the session is gone. */
 struct outcome {
@@ -278,7 +279,7 @@ static void assert_nothing_lost(const char *transport, const char *how, const ch
   }
 }
 
-/* ---- tests ------------------------------------------------------------------------------------------------------------ */
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
 
 static void without_links_nothing_disturbs_the_loop(void **state) {
   (void)state;

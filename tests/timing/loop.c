@@ -1,5 +1,5 @@
-/* The loop on the clock: order, grid, policies, and each cause of lateness provoked. Effects are tens of milliseconds at a period of 10,
- * far above what a busy machine adds, and a frame is judged by its own record. */
+/* The loop on the clock: order, grid, policies, and each cause of lateness provoked. Effects are tens of milliseconds
+ * at a period of 10, far above what a busy machine adds, and a frame is judged by its own record. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

@@ -1,7 +1,8 @@
-/* Large models: ten thousand bodies are read and checked in under a second, memory grows linearly, a bomb is refused at once.
+/* Large models: ten thousand bodies are read and checked in under a second, memory grows linearly, a bomb is refused at
+ * once.
  *
- * Each size is read in a process of its own, three times; the least time counts, since the machine may be busy, and the most
- * memory. The numbers it prints are those of io/README.md. */
+ * Each size is read in a process of its own, three times; the least time counts, since the machine may be busy, and the
+ * most memory. The numbers it prints are those of io/README.md. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,8 @@ static double resident(void) {
   return (double)u.ru_maxrss / 1024;
 }
 
-/* A tree like a spacecraft's: chains of ten bodies on one bus, as a person writes YAML or as a program writes JSON, in one line. */
+/* A tree like a spacecraft's: chains of ten bodies on one bus, as a person writes YAML or as a program writes JSON, in
+ * one line. */
 static char *write_model(size_t bodies, bool json, size_t *length) {
   char *text = NULL;
   FILE *out = open_memstream(&text, length);

@@ -1,6 +1,6 @@
-/* What the loop may not do, proved from outside it: the kernel's counters, an allocator and a clock that count, and a system call filter
- * that kills. The wall clock is watched here too, because it is read without a system call: this program's own clock_gettime,
- * gettimeofday and time stand before libc's. */
+/* What the loop may not do, proved from outside it: the kernel's counters, an allocator and a clock that count, and a
+ * system call filter that kills. The wall clock is watched here too, because it is read without a system call: this
+ * program's own clock_gettime, gettimeofday and time stand before libc's. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -30,7 +30,7 @@
 #include "tests/timing/counting.h"
 #include "tools/controller.h"
 
-/* --- runs ------------------------------------------------------------------------------------------------------------- */
+/* --- runs --------------------------------------------------------------------------------------------------------- */
 /* What a run leaves: read by the test's own hand from the kernel at the first and the last frame. */
 struct evidence {
   struct rusage first, last;
@@ -169,7 +169,7 @@ static void the_watch_sees_an_allocation_and_a_wall_clock(void **state) {
   assert_int_equal(e.wall_clock, 1);
 }
 
-/* --- the filter ------------------------------------------------------------------------------------------------------- */
+/* --- the filter --------------------------------------------------------------------------------------------------- */
 enum { NO_FILTER = 3 };
 
 static int install(void *user, struct orr_frame *frame) {
@@ -240,7 +240,7 @@ static void the_filter_kills_at_any_other_call_and_at_the_wall_clock(void **stat
   }
 }
 
-/* --- a spacecraft in place of the small frame ------------------------------------------------------------------------- */
+/* --- a spacecraft in place of the small frame --------------------------------------------------------------------- */
 struct flight {
   struct orr_realtime realtime; /* first: its stages are called with this struct */
   struct evidence evidence;
@@ -310,8 +310,8 @@ static bool fly(uint64_t frames, struct orr_live *live) {
   return locked;
 }
 
-/* No page fault, no allocation, no wall clock, and no switch of its own but the sleeps: by the kernel's counters, read by the test's own
- * hand, from the first tick to the last. */
+/* No page fault, no allocation, no wall clock, and no switch of its own but the sleeps: by the kernel's counters, read
+ * by the test's own hand, from the first tick to the last. */
 static void assert_undisturbed(const char *path, const char *step, uint64_t frames) {
   const char *const settings[] = {step, "links={}"};
   const struct evidence *e = &flight.evidence;

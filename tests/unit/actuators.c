@@ -34,7 +34,7 @@ static struct orr_flight with(const char *device) {
 
 #define NEAR(a, b, eps) assert_true(fabs(1.0 * (a)-1.0 * (b)) <= (eps))
 
-/* ---- reaction wheel ---------------------------------------------------------------------------------------------------- */
+/* ---- reaction wheel ---------------------------------------------------------------------------------------------- */
 
 #define WHEEL "kind: reaction_wheel, node: bus.n, axis: [0, 0, 1], inertia: 0.1"
 
@@ -134,7 +134,7 @@ static void a_wheels_tachometer_is_noisy_and_coarse(void **state) {
   orr_flight_free(&f);
 }
 
-/* ---- thruster ---------------------------------------------------------------------------------------------------------- */
+/* ---- thruster ---------------------------------------------------------------------------------------------------- */
 
 #define THRUSTER "kind: thruster, node: bus.n, direction: [0, 2, 0], thrust: 5 N"
 
@@ -252,7 +252,7 @@ static void propellant_of_a_flexible_body_leaves_its_node(void **state) {
   orr_flight_free(&f);
 }
 
-/* ---- hinge motor --------------------------------------------------------------------------------------------------------- */
+/* ---- hinge motor ------------------------------------------------------------------------------------------------- */
 
 static double arm_speed(const char *parameters, double torque, int frames) {
   char device[512];
@@ -343,7 +343,7 @@ static void a_motor_in_rate_mode_reaches_its_rate_in_a_frame_or_at_its_limit(voi
   orr_flight_free(&f);
 }
 
-/* ---- torquer, wrench ------------------------------------------------------------------------------------------------------ */
+/* ---- torquer, wrench --------------------------------------------------------------------------------------------- */
 
 static void a_torquer_gives_its_dipole_across_the_field(void **state) {
   (void)state;

@@ -25,7 +25,8 @@ static struct orr_body_desc rigid(const struct orr_node_desc *nodes, size_t coun
 
 static const struct orr_node_desc PLACES[2] = {{.name = "origin"}, {.name = "end", .at = {1, 0, 0}}};
 
-/* Forward dynamics by both routes fails with `status` at `body` and leaves the output as it was; with `cure` put right it works. */
+/* Forward dynamics by both routes fails with `status` at `body` and leaves the output as it was; with `cure` put right
+ * it works. */
 static void expect_failure(struct orr_trial *trial, enum orr_status status, int body) {
   const struct orr_sample *s = trial->sample;
   double *accel = orr_vector_make(s->u_count), *rotor = orr_vector_make((int)s->description.rotor_count);

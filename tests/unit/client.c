@@ -1,5 +1,6 @@
-/* The client library at the other end of a run, over both transports: how it waits, how it shows that it lives, what it makes of addresses, and a run
- * that dies under it and comes back as another. What links.c and udp.c show of links is not shown again. */
+/* The client library at the other end of a run, over both transports: how it waits, how it shows that it lives, what it
+ * makes of addresses, and a run that dies under it and comes back as another. What links.c and udp.c show of links is
+ * not shown again. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -101,7 +102,7 @@ static void open_known(struct orr_client *c, struct rig *r) {
     nap_ms(1);
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------------------------------ */
+/* ---- waiting ----------------------------------------------------------------------------------------------------- */
 
 static void each_way_of_waiting_takes_frames_in_turn(void **state) {
   (void)state;
@@ -200,8 +201,8 @@ static void spinning_never_sleeps_the_futex_sleeps_long_and_polling_often(void *
   }
 }
 
-/* A peer that has just gone to sleep is woken by the next frame, not by its own next look a tenth of a second later; only such a one asks the run
- * to enter the kernel. In ten frames, once at least, whatever else the machine does. */
+/* A peer that has just gone to sleep is woken by the next frame, not by its own next look a tenth of a second later;
+ * only such a one asks the run to enter the kernel. In ten frames, once at least, whatever else the machine does. */
 static void a_peer_that_sleeps_on_the_futex_is_woken_and_no_other_is_called(void **state) {
   (void)state;
   enum { FRAMES = 10 };
@@ -242,7 +243,7 @@ static void a_peer_that_sleeps_on_the_futex_is_woken_and_no_other_is_called(void
   }
 }
 
-/* ---- showing that it lives ------------------------------------------------------------------------------------------------ */
+/* ---- showing that it lives --------------------------------------------------------------------------------------- */
 
 static uint64_t beats(const struct rig *r) { return atomic_load(&r->port->shm.peer->heartbeat); }
 
@@ -273,7 +274,7 @@ static void a_peer_beats_while_it_waits_with_each_frame_and_when_it_says_so(void
   }
 }
 
-/* ---- addresses ------------------------------------------------------------------------------------------------------------ */
+/* ---- addresses --------------------------------------------------------------------------------------------------- */
 
 static void a_host_may_be_a_name(void **state) {
   (void)state;
@@ -317,9 +318,10 @@ static void an_address_that_is_none_is_refused_with_what_would_be_one(void **sta
   }
 }
 
-/* ---- a run that dies -------------------------------------------------------------------------------------------------------- */
+/* ---- a run that dies --------------------------------------------------------------------------------------------- */
 
-/* A run in a process of its own: frames of the link, apart by some milliseconds, until it has had `enough` commands or is killed. */
+/* A run in a process of its own: frames of the link, apart by some milliseconds, until it has had `enough` commands or
+ * is killed. */
 static pid_t start_run(struct place place, struct shape shape, uint64_t enough) {
   pid_t child = fork();
   if (child != 0)
@@ -403,7 +405,8 @@ static void a_run_that_is_killed_is_noticed_also_where_no_port_is_refused(void *
   }
 }
 
-/* The client looks elsewhere meanwhile, and comes back to the same place: nothing of the new run may pass for the old one. */
+/* The client looks elsewhere meanwhile, and comes back to the same place: nothing of the new run may pass for the old
+ * one. */
 static void a_run_that_was_replaced_unseen_is_not_taken_for_the_one_before(void **state) {
   (void)state;
   for (int carrier = 0; carrier < CARRIERS; carrier++) {

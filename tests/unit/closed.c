@@ -62,7 +62,8 @@ static double tears_open(struct orr_mechanism_trial *t) {
   return most;
 }
 
-/* What inverse dynamics of the dense reference asks for, less what actuators and multipliers supply: free coordinates only. */
+/* What inverse dynamics of the dense reference asks for, less what actuators and multipliers supply: free coordinates
+ * only. */
 static double unbalanced(struct orr_mechanism_trial *t) {
   const struct orr_sample *s = t->trial.sample;
   const struct orr_loops *l = t->loops;
@@ -204,7 +205,8 @@ static void linkages_and_gear_trains_agree_by_both_methods(void **state) {
     assert_in_range(compared[i], 36, 40);
 }
 
-/* The choice of independent coordinates is made at the first posture and kept while the crank goes round: pivots change places. */
+/* The choice of independent coordinates is made at the first posture and kept while the crank goes round: pivots change
+ * places. */
 static void a_choice_serves_far_from_where_it_was_made(void **state) {
   (void)state;
   struct orr_sample *s = orr_six_bar(0.4, 1.1, 0.8, 1.2, (const double[]){0.9, 1.0});
@@ -474,8 +476,8 @@ static void projection_of_speeds_keeps_momentum(void **state) {
   orr_sample_free(s);
 }
 
-/* Full turns of the crank, begun with the rocker in the lead, which only swings: the set has to change at the latest where the
- * rocker turns back, and no coordinate jumps when it does. */
+/* Full turns of the crank, begun with the rocker in the lead, which only swings: the set has to change at the latest
+ * where the rocker turns back, and no coordinate jumps when it does. */
 static void the_choice_changes_without_a_jump(void **state) {
   (void)state;
   struct orr_sample *s = orr_four_bar(0.4, 1.1, 0.8, 1.2);

@@ -1,7 +1,7 @@
 /* Closed forms: the two worked examples of newton-euler-trees, and a mode on a hub that is free to turn.
  *
- * The hub: inertia J about the hinge's axis, a mass m at distance L whose mode moves it across; M_ff = m, M_fr = mL, M_rr = J + mL². Held,
- * the mode has its own frequency f; with the hub free, f √(M_ff / (M_ff − M_fr²/M_rr)).
+ * The hub: inertia J about the hinge's axis, a mass m at distance L whose mode moves it across; M_ff = m, M_fr = mL,
+ * M_rr = J + mL². Held, the mode has its own frequency f; with the hub free, f √(M_ff / (M_ff − M_fr²/M_rr)).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +60,8 @@ static void simple_pendulum(void **state) {
     }
 }
 
-/* [m1 + m2, m2 L cos θ; m2 L cos θ, I + m2 L²] [ẍ; θ̈] = [f + m2 L sin θ θ̇²; −m2 g L sin θ]   (N4), with a torque too */
+/* [m1 + m2, m2 L cos θ; m2 L cos θ, I + m2 L²] [ẍ; θ̈] = [f + m2 L sin θ θ̇²; −m2 g L sin θ]   (N4), with a torque
+ * too */
 static void pendulum_with_a_moving_base(void **state) {
   (void)state;
   const double m1 = 3, m2 = 2, length = 0.8, izz = 0.5, g = 9.81;
@@ -172,9 +173,9 @@ static void a_cantilever_boom_on_a_rigid_hub_has_the_coupled_frequency(void **st
   orr_sample_free(s);
 }
 
-/* The same structure by its free-free mode: the cantilever shape less the turn that takes its angular momentum away, a = −M_fr/M_rr, of
- * modal mass M_ff − M_fr²/M_rr and frequency 1.0204 Hz. Now the hinge's own node turns with the mode; held there, the
- * structure has the cantilever's 1 Hz, and free again 1.0204 Hz. */
+/* The same structure by its free-free mode: the cantilever shape less the turn that takes its angular momentum away, a
+ * = −M_fr/M_rr, of modal mass M_ff − M_fr²/M_rr and frequency 1.0204 Hz. Now the hinge's own node turns with the mode;
+ * held there, the structure has the cantilever's 1 Hz, and free again 1.0204 Hz. */
 static void a_free_free_mode_has_the_same_frequencies(void **state) {
   (void)state;
   double inertia = hub_inertia(COUPLED_HZ), turn = -MASS * ARM / (inertia + MASS * ARM * ARM);
@@ -196,7 +197,8 @@ static void a_free_free_mode_has_the_same_frequencies(void **state) {
   orr_sample_free(s);
 }
 
-/* A flying hub with two like booms in balance, both modes of 1 Hz: together they shake the hub, against each other they turn it. */
+/* A flying hub with two like booms in balance, both modes of 1 Hz: together they shake the hub, against each other they
+ * turn it. */
 static void symmetric_booms_split_into_a_turning_and_a_shaking_frequency(void **state) {
   (void)state;
   const double still[6] = {0}, across[6] = {0, 0, 0, 0, 1, 0}, hub_mass = 10, hub = 7;

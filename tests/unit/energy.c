@@ -1,9 +1,10 @@
 /* Energies, momentum and mass properties; and that their rates are the power and the force put in, by the accelerations
  * alone.
  *
- * Rates are taken along a path whose tangent is the state's own rate: q̇ from the speeds, u̇ from core's forward dynamics. Energy and
- * momentum on that path come from the dense reference in 80 bits, differenced with seven points at 1/1024 s: its truncation is
- * h⁶/140 times a seventh derivative, and the state is rounded to doubles, 1e-16/h; together they stay at 1e-11.
+ * Rates are taken along a path whose tangent is the state's own rate: q̇ from the speeds, u̇ from core's forward
+ * dynamics. Energy and momentum on that path come from the dense reference in 80 bits, differenced with seven points at
+ * 1/1024 s: its truncation is h⁶/140 times a seventh derivative, and the state is rounded to doubles, 1e-16/h; together
+ * they stay at 1e-11.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -16,7 +16,7 @@
 
 static const double TAU = 6.283185307179586476925;
 
-/* ---- rigid bodies ---------------------------------------------------------------------------------------------------- */
+/* ---- rigid bodies ------------------------------------------------------------------------------------------------ */
 
 /* Jacobi's sn, cn, dn by the arithmetic-geometric mean; m = k². */
 static void jacobi(double u, double m, double *sn, double *cn, double *dn) {
@@ -40,7 +40,8 @@ static void jacobi(double u, double m, double *sn, double *cn, double *dn) {
     *dn = sqrt(1 - m * *sn * *sn);
 }
 
-/* Euler's top, I1 < I2 < I3 and L² > 2 T I2: ω = (ω1 cn, −ω2 sn, ω3 dn)(λt) (Landau and Lifshitz, 37.10, axes in their order). */
+/* Euler's top, I1 < I2 < I3 and L² > 2 T I2: ω = (ω1 cn, −ω2 sn, ω3 dn)(λt) (Landau and Lifshitz, 37.10, axes in their
+ * order). */
 static void a_torque_free_top_moves_as_elliptic_functions_say(void **state) {
   (void)state;
   const double inertia[3] = {1, 2, 2.5}, w1 = 0.3, w3 = 0.5;
@@ -71,8 +72,8 @@ static void a_torque_free_top_moves_as_elliptic_functions_say(void **state) {
   orr_flight_free(&f);
 }
 
-/* A dual spinner: body with transverse inertia I_t, axial I_s (rotor's spin inertia J in it), rotor at Ω. With the axial rate ω_s its
- * transverse rate turns in the body at  λ = ((I_s − I_t) ω_s + J Ω)/I_t. */
+/* A dual spinner: body with transverse inertia I_t, axial I_s (rotor's spin inertia J in it), rotor at Ω. With the
+ * axial rate ω_s its transverse rate turns in the body at  λ = ((I_s − I_t) ω_s + J Ω)/I_t. */
 static void a_dual_spinner_nutates_at_its_rate(void **state) {
   (void)state;
   struct orr_flight f = orr_flight_make(
@@ -115,7 +116,7 @@ static void a_wheel_spun_up_takes_its_momentum_from_the_body(void **state) {
   orr_flight_free(&f);
 }
 
-/* ---- flexible bodies -------------------------------------------------------------------------------------------------- */
+/* ---- flexible bodies --------------------------------------------------------------------------------------------- */
 
 /* A hub that may turn about z with one mode of a beam along x; `root` is what the mode does at the inboard node. */
 static struct orr_flight hub(const char *hinge, double damping, double eta) {
@@ -178,7 +179,8 @@ static void a_cantilever_rings_at_its_frequency_and_decays_by_its_damping(void *
   orr_flight_free(&f);
 }
 
-/* M_rr = Σ m φ² + J s² with the frame held; coupled to a hub free to turn: f √(M_ff/(M_ff − M_fr²/M_rr)) as measured.md has it. */
+/* M_rr = Σ m φ² + J s² with the frame held; coupled to a hub free to turn: f √(M_ff/(M_ff − M_fr²/M_rr)) as measured.md
+ * has it. */
 static void a_free_hub_raises_the_frequency_by_the_known_factor(void **state) {
   (void)state;
   struct orr_flight f = hub("{kind: revolute, axis: [0, 0, 1], to: inertial}", 0, 1e-6);
@@ -190,7 +192,8 @@ static void a_free_hub_raises_the_frequency_by_the_known_factor(void **state) {
   orr_flight_free(&f);
 }
 
-/* The same beam and hub as one body: the hub a node, the mode's free-free shape φ − (M_fr/M_rr) r, the frequency as above. */
+/* The same beam and hub as one body: the hub a node, the mode's free-free shape φ − (M_fr/M_rr) r, the frequency as
+ * above. */
 static void the_same_body_by_its_free_free_mode_rings_alike(void **state) {
   (void)state;
   double mff = 0.09 + 1 + 0.1 * 0.49, mfr = 1 * 0.3 + 2 * 1 + 0.1 * 0.7, mrr = 5 + 1 + 4 + 0.1, c = mfr / mrr;
@@ -216,7 +219,8 @@ static void the_same_body_by_its_free_free_mode_rings_alike(void **state) {
   orr_flight_free(&f);
 }
 
-/* A panel driven through a slew by its hinge on a free bus: what goes through the hinge is what moves the bus, and the total stays. */
+/* A panel driven through a slew by its hinge on a free bus: what goes through the hinge is what moves the bus, and the
+ * total stays. */
 static void a_slewed_panel_reacts_on_its_base(void **state) {
   (void)state;
   struct orr_flight f = orr_flight_make(
@@ -237,7 +241,8 @@ static void a_slewed_panel_reacts_on_its_base(void **state) {
       "*");
   double worst = 0, largest = 0, eta = 0;
   for (int n = 0; n < 4000; n++) {
-    /* at the bus, whose mass centre is its origin: I ω̇ + ω × Iω = −N, m a = −F; in the plane, so the axes of both are turned about z */
+    /* at the bus, whose mass centre is its origin: I ω̇ + ω × Iω = −N, m a = −F; in the plane, so the axes of both are
+     * turned about z */
     double q = orr_flight_value(&f, "panel.q"), fx = orr_flight_value(&f, "load.force.x"),
            fy = orr_flight_value(&f, "load.force.y");
     double ax = orr_flight_value(&f, "bus.origin.acceleration.x"),
@@ -258,7 +263,7 @@ static void a_slewed_panel_reacts_on_its_base(void **state) {
   orr_flight_free(&f);
 }
 
-/* ---- bits ------------------------------------------------------------------------------------------------------------- */
+/* ---- bits -------------------------------------------------------------------------------------------------------- */
 
 static const char NOISY[] =
     "orrery: 1\n"
@@ -347,7 +352,7 @@ static void commands_are_held_over_substeps(void **state) {
   orr_flight_free(&fine);
 }
 
-/* ---- links ------------------------------------------------------------------------------------------------------------ */
+/* ---- links ------------------------------------------------------------------------------------------------------- */
 
 /* Says back what it was told: the body's rate about x as a torque. */
 static void echo(const struct orr_answer *a) {
@@ -383,7 +388,7 @@ static void a_linked_answer_to_frame_kd_acts_from_frame_k_plus_1_d_on(void **sta
   orr_flight_free(&f);
 }
 
-/* ---- scripts, pointing, prescribed hinges ------------------------------------------------------------------------------ */
+/* ---- scripts, pointing, prescribed hinges ------------------------------------------------------------------------ */
 
 static void scripts_step_ramp_swing_and_follow_tables(void **state) {
   (void)state;
@@ -420,7 +425,8 @@ static void scripts_step_ramp_swing_and_follow_tables(void **state) {
   orr_flight_free(&f);
 }
 
-/* Targets 90° apart, the second written with the other sign: halfway the target is 45° on, and the error what is left of it. */
+/* Targets 90° apart, the second written with the other sign: halfway the target is 45° on, and the error what is left
+ * of it. */
 static void a_target_turns_the_short_way_and_its_error_is_the_angle_to_it(void **state) {
   (void)state;
   struct orr_flight f = orr_flight_make(

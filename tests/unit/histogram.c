@@ -107,7 +107,8 @@ static void a_ramp_is_the_same_as_its_samples_one_by_one(void **state) {
   }
 }
 
-/* 999 ticks at 10 µs, then 1000 skipped behind one stall of a second: half of all ticks waited, and p50…p99 must say so. */
+/* 999 ticks at 10 µs, then 1000 skipped behind one stall of a second: half of all ticks waited, and p50…p99 must say
+ * so. */
 static void a_skipped_second_is_not_hidden_from_the_percentiles(void **state) {
   (void)state;
   struct orr_histogram *h = make();

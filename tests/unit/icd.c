@@ -1,4 +1,5 @@
-/* The interface document as XTCE, for a link with all types of channels in both directions, which no spacecraft of configs/ has. */
+/* The interface document as XTCE, for a link with all types of channels in both directions, which no spacecraft of
+ * configs/ has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

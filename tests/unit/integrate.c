@@ -15,7 +15,8 @@
 #include "core/kinematics.h"
 #include "tests/support/flight.h"
 
-/* A free bus with a gimballed arm and a flexible panel on a sprung ball-less hinge: quaternions, scalars, modes and springs. */
+/* A free bus with a gimballed arm and a flexible panel on a sprung ball-less hinge: quaternions, scalars, modes and
+ * springs. */
 static const char MIXED[] =
     "orrery: 1\n"
     "spacecraft:\n"
@@ -128,7 +129,8 @@ static void energy_and_momentum_drift_by_the_order_over_1e5_steps(void **state) 
   assert_true(d.energy < 0.1);
 }
 
-/* Halving the step divides rk4's loss of energy by 2⁵: one order more than the solution's, as the loss is the dissipation of a step. */
+/* Halving the step divides rk4's loss of energy by 2⁵: one order more than the solution's, as the loss is the
+ * dissipation of a step. */
 static void what_rk4_loses_falls_with_its_order(void **state) {
   (void)state;
   struct drift coarse = drift_of(ORR_RK4, 8000000, 4000), fine = drift_of(ORR_RK4, 4000000, 8000);
@@ -164,7 +166,8 @@ static void semi_implicit_keeps_an_oscillators_energy_near(void **state) {
   assert_true(oscillator_energy_change(ORR_HEUN) > 1);
 }
 
-/* A panel on a soft hinge spring, pushed by a torque, with a mode far beyond any step. `mode` is its frequency; none: rigid. */
+/* A panel on a soft hinge spring, pushed by a torque, with a mode far beyond any step. `mode` is its frequency; none:
+ * rigid. */
 static struct orr_flight stiff_panel(const char *mode, bool rows) {
   char text[2048];
   snprintf(text, sizeof text,
@@ -184,7 +187,8 @@ static struct orr_flight stiff_panel(const char *mode, bool rows) {
   return orr_flight_make(text, "panel.*");
 }
 
-/* rk4 is stable for hω < 2.83; at 1 ms the mode here stands at 100 times that, 45 kHz. The coupled one is faster still. */
+/* rk4 is stable for hω < 2.83; at 1 ms the mode here stands at 100 times that, 45 kHz. The coupled one is faster
+ * still. */
 static void a_mode_a_hundred_times_beyond_rk4_stays_bounded_and_slow_motion_right(void **state) {
   (void)state;
   struct orr_flight stiff = stiff_panel("{frequency: 45 kHz, damping: 0.001}", true), rigid = stiff_panel("", false);

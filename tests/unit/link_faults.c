@@ -1,5 +1,5 @@
-/* A link under a peer that is hostile, dies, is stopped, or does not read: the same checks over shared memory and over UDP, in lockstep and
- * as in real time. Frames are flown one after the other, without a clock. */
+/* A link under a peer that is hostile, dies, is stopped, or does not read: the same checks over shared memory and over
+ * UDP, in lockstep and as in real time. Frames are flown one after the other, without a clock. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -108,7 +108,8 @@ static void await_peers(const struct rig *r, uint64_t count) {
     nap_ms(1);
 }
 
-/* As many frames of the link at a time as half the ring to the relay holds; then until it has taken them all: false when it does not. */
+/* As many frames of the link at a time as half the ring to the relay holds; then until it has taken them all: false
+ * when it does not. */
 enum { SALVO = ORR_UDP_OUT_SLOTS / 2 };
 static bool fly_salvo(struct rig *r) {
   const struct timespec nap = {0, 100000};
@@ -119,7 +120,7 @@ static bool fly_salvo(struct rig *r) {
   return orr_ring_used(&r->port->udp.out) == 0;
 }
 
-/* ---- a peer in this process ------------------------------------------------------------------------------------------- */
+/* ---- a peer in this process -------------------------------------------------------------------------------------- */
 
 struct peer {
   struct rig *rig;
@@ -168,7 +169,7 @@ static void answer(struct peer *p, uint64_t frame, double value) {
   command(p, value, (struct orr_forgery){.answers = frame});
 }
 
-/* ---- what is never applied --------------------------------------------------------------------------------------------- */
+/* ---- what is never applied --------------------------------------------------------------------------------------- */
 
 enum fault {
   NOT_A_NUMBER,
@@ -373,7 +374,7 @@ static void a_flood_of_replays_displaces_no_good_answer(void **state) {
   leave(&p);
 }
 
-/* ---- late ------------------------------------------------------------------------------------------------------------- */
+/* ---- late -------------------------------------------------------------------------------------------------------- */
 
 static void a_late_answer_is_applied_late_and_recorded_with_its_frame(void **state) {
   (void)state;
@@ -457,7 +458,7 @@ static void lockstep_that_goes_on_applies_a_late_answer_late(void **state) {
   }
 }
 
-/* ---- commands stop ------------------------------------------------------------------------------------------------------ */
+/* ---- commands stop ----------------------------------------------------------------------------------------------- */
 
 static void when_commands_stop_levels_follow_the_policy_and_pulses_are_zero(void **state) {
   (void)state;
@@ -529,7 +530,7 @@ static void the_peer_ends_the_run(void **state) {
     }
 }
 
-/* ---- lockstep under a process that dies or is stopped ------------------------------------------------------------------ */
+/* ---- lockstep under a process that dies or is stopped ------------------------------------------------------------ */
 
 /* Turns the rate down; before the answer to frame number `at` it sends itself the signal. */
 static void fly_peer(const char *url, int at, int signal) {
@@ -638,7 +639,7 @@ static void a_truncated_segment_is_a_dead_link_and_in_lockstep_the_run_ends_by_i
     }
 }
 
-/* ---- full buffers --------------------------------------------------------------------------------------------------------- */
+/* ---- full buffers ------------------------------------------------------------------------------------------------ */
 
 /* The link is open and nobody reads its socket, as when the io thread has no core. */
 static void packets_that_the_kernel_drops_are_counted_to_the_last(void **state) {
@@ -664,7 +665,8 @@ static void packets_that_the_kernel_drops_are_counted_to_the_last(void **state) 
   done(&r);
 }
 
-/* A network of its own whose loopback lets a byte through now and then: what is sent stays charged to the socket that sent it. */
+/* A network of its own whose loopback lets a byte through now and then: what is sent stays charged to the socket that
+ * sent it. */
 static bool slow_network(void) {
   return unshare(CLONE_NEWNET) == 0 && system("ip link set lo up 2>/dev/null") == 0 &&
          system("tc qdisc add dev lo root tbf rate 1mbit burst 10kb limit 100mb 2>/dev/null") == 0;

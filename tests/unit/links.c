@@ -1,5 +1,5 @@
-/* A run with flight software outside over shared memory: the client library and io/session in one process. What a link makes of a peer that is
- * hostile, dies or is stopped is in link_faults.c. */
+/* A run with flight software outside over shared memory: the client library and io/session in one process. What a link
+ * makes of a peer that is hostile, dies or is stopped is in link_faults.c. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -156,7 +156,8 @@ static void a_second_peer_takes_the_place_of_the_first(void **state) {
   done(&r);
 }
 
-/* Whatever stands in the peer's part of the segment, a frame takes its bounded time and nothing is applied that is not a command. */
+/* Whatever stands in the peer's part of the segment, a frame takes its bounded time and nothing is applied that is not
+ * a command. */
 static void garbage_in_the_segment_neither_crashes_nor_hangs(void **state) {
   (void)state;
   struct rig r = make("garbage");

@@ -129,7 +129,7 @@ static void rigid_trees_of_revolute_hinges_take_the_fast_kernel(void **state) {
   orr_sample_free(s);
 }
 
-/* ---- the same thing in other words -------------------------------------------------------------------------------- */
+/* ---- the same thing in other words ------------------------------------------------------------------------------- */
 
 static const struct orr_node_desc BARE = {.name = "origin"};
 
@@ -152,7 +152,8 @@ static struct orr_body_desc nothing_between(enum orr_hinge_kind kind, int parent
   return b;
 }
 
-/* One hinge of several speeds is a chain of simple ones with nothing between; `speed[i]` is the hinge's i-th in the chain. */
+/* One hinge of several speeds is a chain of simple ones with nothing between; `speed[i]` is the hinge's i-th in the
+ * chain. */
 static void check_split(struct orr_prng *p, enum orr_hinge_kind kind, const enum orr_hinge_kind *kinds,
                         double (*axes)[3], const int *speed, int parts, double (*own)[3]) {
   struct orr_body_desc whole[3], split[5];

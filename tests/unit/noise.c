@@ -31,7 +31,8 @@ static void philox_gives_the_published_words(void **state) {
   }
 }
 
-/* Mean, variance, kurtosis, correlation with the next frame and the next draw: within five standard errors of n = 10⁵. */
+/* Mean, variance, kurtosis, correlation with the next frame and the next draw: within five standard errors of n =
+ * 10⁵. */
 static void normal_numbers_are_normal_and_uncorrelated(void **state) {
   (void)state;
   enum { N = 100000 };

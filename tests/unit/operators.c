@@ -186,7 +186,8 @@ static void transposed_factors_are_transposes(void **state) {
   }
 }
 
-/* Only the factor (I + HΦK) is unit triangular in the order of the tree: unit speeds of tips reach the base, never back. */
+/* Only the factor (I + HΦK) is unit triangular in the order of the tree: unit speeds of tips reach the base, never
+ * back. */
 static void a_colour_reaches_only_towards_the_base(void **state) {
   (void)state;
   struct operand p = operand_make(21, 12);

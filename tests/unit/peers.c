@@ -1,4 +1,5 @@
-/* Peers of a link over shared memory that come, go, are replaced, and write what they should not: what each side makes of it. */
+/* Peers of a link over shared memory that come, go, are replaced, and write what they should not: what each side makes
+ * of it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -88,7 +89,8 @@ static void *wait_for_a_frame(void *client) {
   return &got;
 }
 
-/* The one that was replaced passes its own sleep while the newer one is in its. Without a word there nobody would wake that one. */
+/* The one that was replaced passes its own sleep while the newer one is in its. Without a word there nobody would wake
+ * that one. */
 static void a_replaced_peer_does_not_take_the_wake_up_of_the_newer(void **state) {
   (void)state;
   struct rig r;
@@ -160,7 +162,8 @@ static void a_slot_that_was_never_written_is_not_whole(void **state) {
   assert_int_equal(payload[0], 6);
 }
 
-/* Opens a leftover as soon as the pipe is closed, and tells the errno by its exit status. Who has it keeps it until the second pipe is closed. */
+/* Opens a leftover as soon as the pipe is closed, and tells the errno by its exit status. Who has it keeps it until the
+ * second pipe is closed. */
 static pid_t contend(struct rig *r, const int *go, const int *end, int result) {
   pid_t child = fork();
   if (child != 0)

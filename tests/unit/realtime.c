@@ -1,4 +1,5 @@
-/* A session as the executive's work: what a run file asks of real time, what a rehearsal may not change, where the marks are. */
+/* A session as the executive's work: what a run file asks of real time, what a rehearsal may not change, where the
+ * marks are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

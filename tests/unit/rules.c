@@ -15,7 +15,8 @@
 
 enum { DIVISOR = 10, VALUES = 16 };
 
-/* Commands: torque[2] in ±1, mode whole in 0…5, valve a pulse in 0…1, lamp a flag. Telemetry: rate[3], count whole, valid flag. */
+/* Commands: torque[2] in ±1, mode whole in 0…5, valve a pulse in 0…1, lamp a flag. Telemetry: rate[3], count whole,
+ * valid flag. */
 static struct orr_channel channels[] = {
     {.name = "gyro.valid", .unit = "", .type = ORR_CHANNEL_FLAG, .count = 1, .offset = 0},
     {.name = "gyro.rate", .unit = "rad/s", .count = 3, .offset = 1},
@@ -311,7 +312,8 @@ static void under_asap_an_answer_is_applied_at_the_first_frame_after_it_came(voi
   done(&r);
 }
 
-/* Any order, any repetition: what is applied grows, was published, answers an older frame, and every offer is accounted for. */
+/* Any order, any repetition: what is applied grows, was published, answers an older frame, and every offer is accounted
+ * for. */
 static void any_sequence_of_offers_is_accounted_for(void **state) {
   (void)state;
   struct orr_prng random = {7};

@@ -32,7 +32,8 @@ static const char SHIP[] =
     "        tip: {at: [0, 2, 0], mass: 1, inertia: [1, 1, 1, 0, 0, 0], modes: [[0.5, 0, 0, 0, 0, 1]]}\n";
 enum { SHIP_LINES = 15, TEXT = 8192 };
 
-/* The first error of the ship with these lines behind it must hold `says` and stand in line `line` of them (0: wherever). */
+/* The first error of the ship with these lines behind it must hold `says` and stand in line `line` of them (0:
+ * wherever). */
 static void expect(const char *lines, const char *says, size_t line) {
   char text[TEXT], message[1024] = "";
   size_t at;
@@ -42,7 +43,7 @@ static void expect(const char *lines, const char *says, size_t line) {
     fail_msg("line %zu: '%s'\nexpected in line %zu: '%s'\nof:\n%s", at - SHIP_LINES, message, line, says, lines);
 }
 
-/* ---- every parameter of every kind ---------------------------------------------------------------------------------- */
+/* ---- every parameter of every kind ------------------------------------------------------------------------------- */
 
 static void append(char *text, const char *format, ...) {
   va_list list;
@@ -64,7 +65,8 @@ static const char *good_value(const struct orr_param *p) {
   }
 }
 
-/* A device of a kind, a line for each key; all that is required but `but`, which is written as `name: value`. Returns that line. */
+/* A device of a kind, a line for each key; all that is required but `but`, which is written as `name: value`. Returns
+ * that line. */
 static size_t write_device(char *text, const struct orr_device_kind *kind, const struct orr_param *but,
                            const char *name, const char *value) {
   text[0] = '\0';
@@ -126,7 +128,7 @@ static void every_parameter_is_refused_when_it_is_misspelt_or_no_value_of_its(vo
   assert_true(tried > 60);
 }
 
-/* ---- what else can be wrong ---------------------------------------------------------------------------------------------- */
+/* ---- what else can be wrong -------------------------------------------------------------------------------------- */
 
 static void mistakes_of_runs_are_reported_at_their_place(void **state) {
   (void)state;

@@ -52,7 +52,7 @@ static void values(const char *sensor, const char *const names[], int count, dou
 
 #define NEAR(a, b, eps) assert_true(fabs(1.0 * (a)-1.0 * (b)) <= (eps))
 
-/* ---- three axes: gyro and accelerometer ------------------------------------------------------------------------------ */
+/* ---- three axes: gyro and accelerometer -------------------------------------------------------------------------- */
 
 struct triad {
   const char *head;       /* kind and node */
@@ -172,7 +172,7 @@ static void bias_instability_drifts_with_its_time(void **state) {
   orr_flight_free(&f);
 }
 
-/* ---- Allan deviation ---------------------------------------------------------------------------------------------------- */
+/* ---- Allan deviation --------------------------------------------------------------------------------------------- */
 
 /* Overlapping Allan deviation of y at m samples: from sums, so O(n). */
 static double allan(const double *y, int n, int m) {
@@ -225,7 +225,7 @@ static void the_allan_deviation_of_a_gyro_is_that_of_its_parameters(void **state
   orr_flight_free(&f);
 }
 
-/* ---- star tracker ------------------------------------------------------------------------------------------------------ */
+/* ---- star tracker ------------------------------------------------------------------------------------------------ */
 
 static void attitude_off(const struct orr_flight *f, double out[3]) {
   static const char *const s[] = {"s.attitude.x", "s.attitude.y", "s.attitude.z", "s.attitude.w"};
@@ -317,7 +317,7 @@ static void an_attitude_keeps_the_sign_nearest_its_last_sample(void **state) {
   orr_flight_free(&f);
 }
 
-/* ---- hinges ---------------------------------------------------------------------------------------------------------- */
+/* ---- hinges ------------------------------------------------------------------------------------------------------ */
 
 static void encoders_and_tachometers_read_their_coordinate(void **state) {
   (void)state;
@@ -395,7 +395,7 @@ static void strain_is_modal_or_nodal(void **state) {
   orr_flight_free(&g);
 }
 
-/* ---- rate, phase, delay ------------------------------------------------------------------------------------------------- */
+/* ---- rate, phase, delay ------------------------------------------------------------------------------------------ */
 
 static void a_sensor_samples_at_its_rate_phase_and_delay(void **state) {
   (void)state;

@@ -1,4 +1,5 @@
-/* Small algebra: inertias, shifts and turns against full matrices, rotations against series in 80 bits, sine and cosine. */
+/* Small algebra: inertias, shifts and turns against full matrices, rotations against series in 80 bits, sine and
+ * cosine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* core/roots, core/stiffness, core/stability, io/stability: the stiffest motion and the longest step, against dense matrices made
- * elsewhere, against chains whose frequencies are known, and against the step at which a run really blows up. */
+/* core/roots, core/stiffness, core/stability, io/stability: the stiffest motion and the longest step, against dense
+ * matrices made elsewhere, against chains whose frequencies are known, and against the step at which a run really blows
+ * up. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,9 +24,10 @@ static const double PI = 3.14159265358979323846;
 
 static double size_of(struct orr_complex z) { return hypot(z.re, z.im); }
 
-/* ---- roots ---------------------------------------------------------------------------------------------------------- */
+/* ---- roots ------------------------------------------------------------------------------------------------------- */
 
-/* Largest |s| of s² + s c + k = 0 by squaring the companion matrix A again and again: |A^(2^k)|^(1/2^k). Shares nothing with core/roots. */
+/* Largest |s| of s² + s c + k = 0 by squaring the companion matrix A again and again: |A^(2^k)|^(1/2^k). Shares nothing
+ * with core/roots. */
 static double radius(size_t n, const double *c, const double *k) {
   size_t m = 2 * n;
   long double *a = calloc(m * m, sizeof *a), *b = calloc(m * m, sizeof *b), logarithm = 0, power = 1;
@@ -122,7 +124,7 @@ static void roots_solve_their_problem(void **state) {
   assert_false(orr_quadratic_roots(1, &nan, &zero, work, roots));
 }
 
-/* ---- against dense matrices ----------------------------------------------------------------------------------------- */
+/* ---- against dense matrices -------------------------------------------------------------------------------------- */
 
 /* K and C of the conventions, from the description: [u][u]. */
 static void elastic_of(const struct orr_sample *s, double *k, double *c) {
@@ -305,7 +307,7 @@ static void damped_motion_is_that_of_dense_matrices(void **state) {
   printf("# fastest damped motion against dense matrices: off by at most %.1e\n", worst);
 }
 
-/* ---- against formulas ----------------------------------------------------------------------------------------------- */
+/* ---- against formulas -------------------------------------------------------------------------------------------- */
 
 /* `count` carts of m kg in a row, free, k N/m between neighbours: ω = 2 √(k/m) sin(π (count − 1)/(2 count)). */
 static char *carts(int count, double m, double k, const char *simulation) {
@@ -347,8 +349,8 @@ static void a_row_of_carts_has_its_known_frequency(void **state) {
   }
 }
 
-/* A damper of c/m = 3e4 1/s beside 150 carts of up to 1e4 rad/s: seen with h of 1 ms it stands in the midst of the springs, and only with that of
- * the motions themselves in front. */
+/* A damper of c/m = 3e4 1/s beside 150 carts of up to 1e4 rad/s: seen with h of 1 ms it stands in the midst of the
+ * springs, and only with that of the motions themselves in front. */
 static void a_damper_among_many_springs_is_found(void **state) {
   (void)state;
   char *text =
@@ -388,7 +390,8 @@ static void an_appendage_on_a_free_hub_is_faster_than_on_a_wall(void **state) {
   orr_flight_free(&f);
 }
 
-/* Two carts on the ground, geared by −3, a spring of k and a damper of c on the second: (m + 9 m) ẍ + 9 c ẋ + 9 k x = 0. */
+/* Two carts on the ground, geared by −3, a spring of k and a damper of c on the second: (m + 9 m) ẍ + 9 c ẋ + 9 k x =
+ * 0. */
 static void loops_let_move_only_what_they_allow(void **state) {
   (void)state;
   static const char *const methods[] = {"embed", "augment"};
@@ -432,10 +435,10 @@ static void limits_are_those_of_the_rules(void **state) {
   assert_true(isinf(orr_stability_limit(ORR_RK4, (struct orr_complex){0, 0}, far)));
 }
 
-/* ---- against runs that blow up -------------------------------------------------------------------------------------- */
+/* ---- against runs that blow up ----------------------------------------------------------------------------------- */
 
-/* How far two flights that begin 1e-9 apart have come from each other after so many steps, by the largest speed; infinite when
- * the solver gives up. */
+/* How far two flights that begin 1e-9 apart have come from each other after so many steps, by the largest speed;
+ * infinite when the solver gives up. */
 static double divergence(struct orr_flight *f, double h, int steps) {
   struct orr_integration *i = f->plant->integration;
   size_t n = (size_t)f->session->model->u_count, rotors = (size_t)f->session->model->rotor_count;
@@ -524,8 +527,8 @@ static void a_mechanism_blows_up_where_it_is_foretold(void **state) {
   }
 }
 
-/* A free bus with a wheel in friction and six bodies on sprung and damped hinges, one of them flexible, one driven by a motor in friction;
- * springs at rest where they begin. */
+/* A free bus with a wheel in friction and six bodies on sprung and damped hinges, one of them flexible, one driven by a
+ * motor in friction; springs at rest where they begin. */
 static char *random_ship(uint64_t seed, const char *simulation) {
   enum { ROOM = 6000 };
   struct orr_prng prng = {seed};

@@ -1,5 +1,5 @@
-/* Several processes that clear a core each at the same time, on a machine made of plain files: what one ends must not be taken from another, and the last
- * leaves everything as it was. */
+/* Several processes that clear a core each at the same time, on a machine made of plain files: what one ends must not
+ * be taken from another, and the last leaves everything as it was. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static int remove_machine(void **state) {
   return orr_machine_remove(&machine);
 }
 
-/* ---- processes that clear a core, and do as they are told ------------------------------------------------------------- */
+/* ---- processes that clear a core, and do as they are told -------------------------------------------------------- */
 
 struct clearing {
   pid_t pid;
@@ -110,7 +110,7 @@ static void killed(struct clearing *c) {
   gone(c);
 }
 
-/* ---- what is looked at -------------------------------------------------------------------------------------------------- */
+/* ---- what is looked at ------------------------------------------------------------------------------------------- */
 
 static const char *irq_name(int irq) {
   static char name[64];
@@ -130,7 +130,7 @@ static void is_cleared(const struct clearing *c, int irqs) {
     assert_false(irq_may_come_to(irq, c->core));
 }
 
-/* ---- two ------------------------------------------------------------------------------------------------------------------- */
+/* ---- two --------------------------------------------------------------------------------------------------------- */
 
 static const char *const three[] = {"0-3", "2", "1"};
 
@@ -197,7 +197,7 @@ static void a_dead_one_holds_no_core(void **state) {
   is_as_before();
 }
 
-/* ---- many ------------------------------------------------------------------------------------------------------------------ */
+/* ---- many -------------------------------------------------------------------------------------------------------- */
 
 static void put_random_irqs(struct orr_prng *random, char before[IRQS][64]) {
   orr_machine_put(&machine, "proc/mounts", "");
@@ -268,7 +268,7 @@ static void many_come_and_go_and_the_machine_is_as_before(void **state) {
   }
 }
 
-/* ---- the controller: a file that takes commands ------------------------------------------------------------------------------ */
+/* ---- the controller: a file that takes commands ------------------------------------------------------------------ */
 
 /* The second finds it on, and says so; a third that never needed it changes nothing. */
 static void who_relies_on_a_switch_switches_it_back_in_the_place_of_the_first(void **state) {
@@ -339,7 +339,7 @@ static void undo_waits_until_a_core_is_back(void **state) {
   assert_int_equal(failures.error, ETIMEDOUT);
 }
 
-/* ---- tasks --------------------------------------------------------------------------------------------------------------------- */
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
 static struct orr_task on_cores(pid_t pid, int first, int last) {
   struct orr_task task = {0};

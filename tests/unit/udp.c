@@ -1,5 +1,5 @@
-/* A run with flight software over UDP: packets, the relay's thread, packets that are lost. A hostile peer is in link_faults.c, a flood in
- * tests/timing/flood.c. */
+/* A run with flight software over UDP: packets, the relay's thread, packets that are lost. A hostile peer is in
+ * link_faults.c, a flood in tests/timing/flood.c. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
@@ -74,7 +74,7 @@ static void answer(struct orr_client *c, double value) {
   assert_int_equal(orr_client_send(c), 0);
 }
 
-/* ---- packets ---------------------------------------------------------------------------------------------------------- */
+/* ---- packets ----------------------------------------------------------------------------------------------------- */
 
 static void the_checksum_is_that_of_rfc_3720(void **state) {
   (void)state;
@@ -130,7 +130,7 @@ static void a_packet_with_any_one_bit_wrong_is_refused(void **state) {
   }
 }
 
-/* ---- a run ------------------------------------------------------------------------------------------------------------- */
+/* ---- a run ------------------------------------------------------------------------------------------------------- */
 
 static void fly_and_answer(struct shape shape) {
   struct rig r = make(shape);
@@ -223,7 +223,7 @@ static void a_frame_that_exceeds_the_mtu_goes_in_several_packets(void **state) {
   fly_and_answer(cut);
 }
 
-/* ---- lockstep ---------------------------------------------------------------------------------------------------------- */
+/* ---- lockstep ---------------------------------------------------------------------------------------------------- */
 
 static void fly_peer(const char *url, unsigned seed) {
   struct orr_client c;
@@ -288,7 +288,8 @@ static void take_priority(int priority) {
   (void)pthread_setschedparam(pthread_self(), priority ? SCHED_FIFO : SCHED_OTHER, &param);
 }
 
-/* At its real-time priority nobody else would run on its core while it has something to do: four fifths of the time is its own. */
+/* At its real-time priority nobody else would run on its core while it has something to do: four fifths of the time is
+ * its own. */
 static void an_io_thread_that_could_work_all_the_time_leaves_its_core_to_others(void **state) {
   (void)state;
   for (int plain = 0; plain < 2; plain++) {
@@ -317,7 +318,8 @@ static void an_io_thread_that_could_work_all_the_time_leaves_its_core_to_others(
   }
 }
 
-/* The last of them would be written beyond the buffer of a packet: its second piece has the longer head of telemetry. */
+/* The last of them would be written beyond the buffer of a packet: its second piece has the longer head of
+ * telemetry. */
 static void a_client_refuses_message_ids_that_are_none(void **state) {
   (void)state;
   static const uint16_t wrong[][2] = {{0x0880, 0x0880}, {0x1880, 0x1880}, {0x2880, 0x1880},

@@ -1,5 +1,5 @@
-/* The verdict on a late frame, from records written by hand: period 1 ms, late start beyond 250 us, three stages that usually take
- * 10, 10 and 300 us. */
+/* The verdict on a late frame, from records written by hand: period 1 ms, late start beyond 250 us, three stages that
+ * usually take 10, 10 and 300 us. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

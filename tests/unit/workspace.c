@@ -183,7 +183,8 @@ static void change_masses(struct orr_sample *s, struct orr_workspace *ws, uint64
   }
 }
 
-/* K and D given as frequencies would be compiled with the new modal masses: as matrices they stay, as the switch says. */
+/* K and D given as frequencies would be compiled with the new modal masses: as matrices they stay, as the switch
+ * says. */
 static void give_matrices(struct orr_sample *s) {
   static const double stiffness[64] = {3, 0, 0, 0, 0, 0, 0, 0, 0, 3};
   for (int i = 0; i < (int)s->description.body_count; i++) {

@@ -1,10 +1,10 @@
 /* Every mistake has its message at its place: the files of tests/wrong, each with what is expected of it.
  *
- * A file ends with lines `# expect [FILE:]LINE:COLUMN: error: TEXT [CODE]`, one for each message in its order, notes among
- * them; nothing else may be reported. Files in wrong/ are models, in wrong/case/ cases of the model there, in wrong/run/
- * run files (of the model there, where they name it; lines `# set PATH=VALUE` are the command line's), and those in
- * wrong/schema/ are read by the table of keys below, which has the types that other files do not use. The last test looks
- * for the message of each report in the sources, and asks that some file shows it. */
+ * A file ends with lines `# expect [FILE:]LINE:COLUMN: error: TEXT [CODE]`, one for each message in its order, notes
+ * among them; nothing else may be reported. Files in wrong/ are models, in wrong/case/ cases of the model there, in
+ * wrong/run/ run files (of the model there, where they name it; lines `# set PATH=VALUE` are the command line's), and
+ * those in wrong/schema/ are read by the table of keys below, which has the types that other files do not use. The last
+ * test looks for the message of each report in the sources, and asks that some file shows it. */
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>

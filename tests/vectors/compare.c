@@ -2,9 +2,9 @@
  *
  *   compare [NAME...]     all cases, or those named; the command is $ORRERY, the folder $ORR_VECTORS or tests/vectors
  *
- * A case listed in pending.txt is run too. It counts as skipped while the command refuses it (exit 1 or 2), and as failed
- * if the command crashes or answers, rightly or wrongly: what is not built is refused, and the list cannot outlive its
- * reasons.
+ * A case listed in pending.txt is run too. It counts as skipped while the command refuses it (exit 1 or 2), and as
+ * failed if the command crashes or answers, rightly or wrongly: what is not built is refused, and the list cannot
+ * outlive its reasons.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -158,7 +158,8 @@ static bool has_two_ways(const struct cases *c, const char *name, const json_t *
   return two;
 }
 
-/* Runs one case and says in `why` how it went: by the articulated sweep, and by the mass matrix where that is a way too. */
+/* Runs one case and says in `why` how it went: by the articulated sweep, and by the mass matrix where that is a way
+ * too. */
 static enum outcome run_case(const struct cases *c, const char *name, char why[], size_t size) {
   char model[PATH_SIZE], state[PATH_SIZE], *way = "--method", *composite = "composite";
   char *argv[MOST_ARGUMENTS + 8] = {(char *)c->orrery, "eval", model, state};

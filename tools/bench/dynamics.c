@@ -111,7 +111,8 @@ static void rigid_row(const char *name, struct orr_bench_model *bench, int sampl
   subject_destroy(&s);
 }
 
-/* Operation counts of flexible-operators section 6 for ten bodies of n modes and one hinge each: multiplications and additions. */
+/* Operation counts of flexible-operators section 6 for ten bodies of n modes and one hinge each: multiplications and
+ * additions. */
 static double paper_articulated(double n) {
   double factor = n <= 7 ? 5.0 / 3 * n * n * n + 23 * n * n + 1312.0 / 3 * n + 341 : 25 * n * n + 437 * n + 1017;
   return 10 * (factor + 2 * n * n + 49 * n + 99 + 37 * n + 94);
@@ -147,7 +148,8 @@ static void flexible_row(int modes, int samples, json_t *json) {
            paper_composite(modes), paper);
 }
 
-/* "chain N", "spacecraft N" (modes of the bus) or "flexible N" (modes per body), without the space; NULL: no such model. */
+/* "chain N", "spacecraft N" (modes of the bus) or "flexible N" (modes per body), without the space; NULL: no such
+ * model. */
 static struct orr_bench_model *model_named(const char *word) {
   static const char *const names[] = {"chain", "spacecraft", "flexible"};
   for (int i = 0; i < 3; i++) {

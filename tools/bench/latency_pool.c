@@ -99,7 +99,7 @@ struct orr_ratio orr_pool_ratio(const struct orr_pool *ours, const struct orr_po
   return result;
 }
 
-/* ---- histograms in ns ---------------------------------------------------------------------------------------------------- */
+/* ---- histograms in ns -------------------------------------------------------------------------------------------- */
 
 static uint64_t count_at(const struct orr_histogram *const *slices, const uint32_t *weight, size_t count,
                          size_t bucket) {

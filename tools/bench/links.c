@@ -4,8 +4,8 @@
  *   publication   an empty plant at 1 kHz in the executive: when a frame reaches the peer after its tick, and how even the frames come; beside
  *                 a thread with the same core and priority that sleeps to the same ticks and only writes
  *
- * Each over shared memory and over UDP. The sides take turns in short slices, the order swapped every time; slices are pooled, and a ratio
- * comes with an interval from resampling them in pairs. */
+ * Each over shared memory and over UDP. The sides take turns in short slices, the order swapped every time; slices are
+ * pooled, and a ratio comes with an interval from resampling them in pairs. */
 #include <jansson.h>
 #include <sched.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static const struct orr_histogram *histogram_of(const struct orr_links_slice *s,
   return what == TRIP ? &s->trip : what == ARRIVAL ? &s->arrival : &s->interval;
 }
 
-/* ---- arguments ------------------------------------------------------------------------------------------------------------ */
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 static int usage(const char *what, const char *word) {
   fprintf(stderr, "orrery bench --links: %s '%s'\nTry 'orrery help bench'.\n", what, word);
@@ -98,7 +98,8 @@ static int parse(int argc, char **argv, struct arguments *a) {
   return ORR_EXIT_OK;
 }
 
-/* Two cores that this process may use; the thread that starts all has both, so that a relay kept off one gets the other. */
+/* Two cores that this process may use; the thread that starts all has both, so that a relay kept off one gets the
+ * other. */
 static const char *place(struct orr_links_conditions *c) {
   cpu_set_t may, both;
   sched_getaffinity(0, sizeof may, &may);
@@ -123,7 +124,7 @@ static const char *place(struct orr_links_conditions *c) {
   return NULL;
 }
 
-/* ---- slices ----------------------------------------------------------------------------------------------------------------- */
+/* ---- slices ------------------------------------------------------------------------------------------------------ */
 
 static bool make_transports(struct transport transports[TRANSPORTS], int slices) {
   size_t bytes = (size_t)slices * sizeof(struct orr_links_slice);
@@ -175,7 +176,7 @@ static const char *run_slices(const struct arguments *a, struct transport transp
   return wrong;
 }
 
-/* ---- report ----------------------------------------------------------------------------------------------------------------- */
+/* ---- report ------------------------------------------------------------------------------------------------------ */
 
 struct sums {
   double percentile_ns[FRACTIONS];

@@ -1,7 +1,8 @@
-/* What the parts of `orrery bench --links` share: a path is a way to a peer and back, ours or a bare one, and two measures run over any.
+/* What the parts of `orrery bench --links` share: a path is a way to a peer and back, ours or a bare one, and two
+ * measures run over any.
  *
- * orr_path_… makes one, for free → per slice orr_measure_trips or orr_measure_publication, which opens it (forks a peer, starts a relay) and
- * closes it. [init], but publish, answered and latch, which the measured thread calls.
+ * orr_path_… makes one, for free → per slice orr_measure_trips or orr_measure_publication, which opens it (forks a
+ * peer, starts a relay) and closes it. [init], but publish, answered and latch, which the measured thread calls.
  */
 #ifndef ORR_TOOLS_BENCH_LINKS_H
 #define ORR_TOOLS_BENCH_LINKS_H
@@ -57,7 +58,8 @@ struct orr_links_path *orr_path_link_udp(void);
 /* Round trips, as fast as they go. */
 const char *orr_measure_trips(struct orr_links_path *path, const struct orr_links_conditions *conditions,
                               struct orr_links_slice *slice);
-/* Publication at each tick, by the executive with an empty plant (`executive`), or by a thread that does nothing but wait for it. */
+/* Publication at each tick, by the executive with an empty plant (`executive`), or by a thread that does nothing but
+ * wait for it. */
 const char *orr_measure_publication(struct orr_links_path *path, const struct orr_links_conditions *conditions,
                                     bool executive, struct orr_links_slice *slice);
 

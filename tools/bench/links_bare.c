@@ -1,5 +1,5 @@
-/* What a competent programmer writes in an afternoon to reach a peer: the yardsticks of `orrery bench --links`. No rules, no checks, no
- * checksum, one frame on its way.
+/* What a competent programmer writes in an afternoon to reach a peer: the yardsticks of `orrery bench --links`. No
+ * rules, no checks, no checksum, one frame on its way.
  *
  *   shm   a seqlock each way; each side spins on the sequence of the other's
  *   udp   a ring each way, a thread between rings and a connected socket that looks at both all the time; it shares its core with the
@@ -22,7 +22,7 @@
 /* Frame and tick, or the frame answered, then the numbers. */
 enum { HEAD = 4, OUT_WORDS = HEAD + ORR_LINKS_OUT, IN_WORDS = HEAD + ORR_LINKS_IN };
 
-/* ---- shared memory ------------------------------------------------------------------------------------------------------- */
+/* ---- shared memory ----------------------------------------------------------------------------------------------- */
 
 struct pair_memory {
   _Alignas(64) struct orr_seqlock out_lock;
@@ -108,7 +108,7 @@ struct orr_links_path *orr_path_bare_shm(void) {
   return &b->path;
 }
 
-/* ---- UDP ----------------------------------------------------------------------------------------------------------------- */
+/* ---- UDP --------------------------------------------------------------------------------------------------------- */
 
 enum { SLOTS = 16 };
 

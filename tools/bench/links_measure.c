@@ -13,7 +13,7 @@
 
 enum { WARM_UP = 200, SILENT_MAX = 10, FIRST_FRAMES = 10, START_NS = 20 * ORR_NS_PER_MS };
 
-/* ---- peers ------------------------------------------------------------------------------------------------------------- */
+/* ---- peers ------------------------------------------------------------------------------------------------------- */
 
 static void bind_to(int core) {
   cpu_set_t one;
@@ -60,7 +60,7 @@ void orr_links_arrived(struct orr_links_slice *s, const struct orr_links_conditi
   s->last_ns = now_ns;
 }
 
-/* ---- the thread that is measured ----------------------------------------------------------------------------------------- */
+/* ---- the thread that is measured --------------------------------------------------------------------------------- */
 
 /* As the executive prepares its own: its core, its priority. */
 static void rise(const struct orr_links_conditions *conditions, cpu_set_t *before) {
@@ -109,7 +109,7 @@ const char *orr_measure_trips(struct orr_links_path *path, const struct orr_link
   return wrong;
 }
 
-/* ---- publication ----------------------------------------------------------------------------------------------------------- */
+/* ---- publication ------------------------------------------------------------------------------------------------- */
 
 static int publish(void *user, struct orr_frame *frame) {
   struct orr_links_path *path = user;

@@ -1,7 +1,7 @@
 /* `orrery bench --loops`: what closed loops cost, by their number and by their size, beside the tree alone.
  *
- * A loop is two chains of revolute links about z, x, y in turn on a free bus, their tips kept together by a point. First so many
- * loops of six bodies, then one loop of so many bodies. */
+ * A loop is two chains of revolute links about z, x, y in turn on a free bus, their tips kept together by a point.
+ * First so many loops of six bodies, then one loop of so many bodies. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -63,8 +63,8 @@ struct orr_bench_model *orr_bench_chain(int bodies) {
   return model;
 }
 
-/* Made-up modes of the bus, clamped at its origin: every node moves and turns by waves of unrelated lengths, scaled to a modal
- * mass of order one; frequencies from 5 to 40 Hz. */
+/* Made-up modes of the bus, clamped at its origin: every node moves and turns by waves of unrelated lengths, scaled to
+ * a modal mass of order one; frequencies from 5 to 40 Hz. */
 static void bus_modes(struct orr_body_desc *bus, struct orr_node_desc *node, int modes) {
   struct orr_mode_desc *list = take((size_t)modes, sizeof *list);
   bus->flexible = true;

@@ -1,7 +1,7 @@
 /* The benchmark spacecraft, made in memory: the same numbers wherever they are measured. [init]
  *
- * create → description → destroy. States of the rigid ones are those of the published benchmark: q = 0.3 sin(i + 1 + .37 k),
- * speed = 0.2 cos(1.7 i + .11 k), τ = 0.1 sin(2.3 i + .5 + .23 k), i = hinge number, k = 0 … 15.
+ * create → description → destroy. States of the rigid ones are those of the published benchmark: q = 0.3 sin(i + 1 +
+ * .37 k), speed = 0.2 cos(1.7 i + .11 k), τ = 0.1 sin(2.3 i + .5 + .23 k), i = hinge number, k = 0 … 15.
  */
 #ifndef ORR_TOOLS_BENCH_MODELS_H
 #define ORR_TOOLS_BENCH_MODELS_H

@@ -1,8 +1,8 @@
 /* `orrery bench --rt`: our loop beside cyclictest, and what spin and phase add.
  *
- * Wake-up tails on one machine differ from minute to minute by a factor of two, so the two take turns in short slices with the order swapped
- * every time, the slices are pooled, and the ratio comes with an interval from resampling them in pairs. Same core, priority, period,
- * phase and load; both without spin. */
+ * Wake-up tails on one machine differ from minute to minute by a factor of two, so the two take turns in short slices
+ * with the order swapped every time, the slices are pooled, and the ratio comes with an interval from resampling them
+ * in pairs. Same core, priority, period, phase and load; both without spin. */
 #include <jansson.h>
 #include <sched.h>
 #include <signal.h>
@@ -86,7 +86,7 @@ static int parse(int argc, char **argv, struct arguments *a) {
   return a->conditions.core < 0 ? usage("this process may use one core only; name it with", "--core") : ORR_EXIT_OK;
 }
 
-/* --- load: one ordinary process per core that moves memory and enters the kernel ---------------------------------------- */
+/* --- load: one ordinary process per core that moves memory and enters the kernel ---------------------------------- */
 static void burn_on(int core) {
   enum { BYTES = 4 << 20 };
   cpu_set_t only;
@@ -124,7 +124,7 @@ static void end_load(const pid_t *burners, size_t count) {
   }
 }
 
-/* --- beside cyclictest -------------------------------------------------------------------------------------------------- */
+/* --- beside cyclictest -------------------------------------------------------------------------------------------- */
 static const char *run_pair(const struct arguments *a, struct pools *p, size_t slice) {
   struct orr_slice_outcome outcome;
   const char *wrong = NULL;
@@ -179,7 +179,7 @@ static void report_pairs(const struct arguments *a, const struct pools *p, json_
          orr_ratio_verdict(&p999, a->slices, a->slice_s));
 }
 
-/* --- spin and phase ----------------------------------------------------------------------------------------------------- */
+/* --- spin and phase ----------------------------------------------------------------------------------------------- */
 static const struct {
   const char *name;
   bool auto_phase, auto_spin;

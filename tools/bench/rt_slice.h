@@ -20,8 +20,8 @@ struct orr_slice_outcome {
   bool real_time; /* had its core and its priority */
 };
 
-/* Runs the empty loop. `auto_phase` and `auto_spin` let it calibrate; otherwise it takes the phase given and does not spin. Returns NULL, or
- * what is wrong. */
+/* Runs the empty loop. `auto_phase` and `auto_spin` let it calibrate; otherwise it takes the phase given and does not
+ * spin. Returns NULL, or what is wrong. */
 const char *orr_slice_ours(const struct orr_slice_conditions *conditions, bool auto_phase, bool auto_spin,
                            struct orr_pool *pool, struct orr_slice_outcome *outcome);
 

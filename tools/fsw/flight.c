@@ -13,7 +13,7 @@ static const double STAR_LIMIT = 0.02; /* rad: a sample further off is followed,
 static const double DUMP_PERIOD_S = 1;
 static const double DUMP_SHARE = 0.5; /* of the wheels' torque, that a dump may ask of them */
 
-/* ---- quaternions, x y z w ------------------------------------------------------------------------------------------ */
+/* ---- quaternions, x y z w ---------------------------------------------------------------------------------------- */
 
 /* p ∘ q */
 static void multiply(const double *p, const double *q, double *out) {
@@ -45,7 +45,7 @@ static void between(const double *p, const double *q, double phi[3]) {
 
 static double length(const double *v) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
-/* ---- estimate: gyro forward, stars back ------------------------------------------------------------------------------ */
+/* ---- estimate: gyro forward, stars back -------------------------------------------------------------------------- */
 
 /* A tracker may call valid what is no attitude at all: nothing that follows would ever be a number again. */
 static bool is_attitude(const double *q) {
@@ -53,8 +53,8 @@ static bool is_attitude(const double *q) {
   return fabs(norm2 - 1) < 0.01;
 }
 
-/* A complementary filter, which is the steady state of a Kalman filter of attitude and bias: the gyro less its bias turns the
- * attitude, a star sample pulls both. A sample is new when any bit of it is. */
+/* A complementary filter, which is the steady state of a Kalman filter of attitude and bias: the gyro less its bias
+ * turns the attitude, a star sample pulls both. A sample is new when any bit of it is. */
 static void estimate(struct orr_fsw *f, const struct orr_fsw_in *in, double dt, double rate[3]) {
   double phi[3];
   for (int i = 0; i < 3; i++) {
@@ -81,7 +81,7 @@ static void estimate(struct orr_fsw *f, const struct orr_fsw_in *in, double dt, 
   f->star_s = f->time_s;
 }
 
-/* ---- law ------------------------------------------------------------------------------------------------------------ */
+/* ---- law --------------------------------------------------------------------------------------------------------- */
 
 /* What can slow a turn about an axis down, when each body axis has so much torque: the weakest decides. rad/s². */
 static double brake(const struct orr_mission *m, const double *phi, double angle, const double *most, double share) {
@@ -92,8 +92,9 @@ static double brake(const struct orr_mission *m, const double *phi, double angle
   return least;
 }
 
-/* The rate wanted at an error φ: towards the target, in proportion near it, no faster than the brakes can stop, no faster than the
- * limit. The torque that brings the body to it: I c (ω_wanted − ω). Near the target this is −I (b² φ + 2 ζ b ω). */
+/* The rate wanted at an error φ: towards the target, in proportion near it, no faster than the brakes can stop, no
+ * faster than the limit. The torque that brings the body to it: I c (ω_wanted − ω). Near the target this is −I (b² φ +
+ * 2 ζ b ω). */
 static void law(const struct orr_mission *m, double bandwidth, const double *most, double share, const double *phi,
                 const double *rate, double torque[3]) {
   double angle = length(phi), gain = 2 * m->damping * bandwidth, speed = 0;
@@ -115,7 +116,8 @@ static double notch(const struct orr_mission *m, double *z, double dt, double x)
   return y;
 }
 
-/* What the wheels are to do, about each axis: the notch, then a lag of first order, w/(s + w), by the backward difference. */
+/* What the wheels are to do, about each axis: the notch, then a lag of first order, w/(s + w), by the backward
+ * difference. */
 static void filter(const struct orr_mission *m, struct orr_fsw *f, double dt, double torque[3]) {
   for (int i = 0; i < 3 && dt > 0; i++) {
     if (m->notch > 0)
@@ -127,7 +129,7 @@ static void filter(const struct orr_mission *m, struct orr_fsw *f, double dt, do
   }
 }
 
-/* ---- actuators ------------------------------------------------------------------------------------------------------- */
+/* ---- actuators --------------------------------------------------------------------------------------------------- */
 
 /* A torque on the body is the opposite of the torques on the rotors; beyond the limit the direction is kept. */
 static void use_wheels(const struct orr_mission *m, const double *torque, struct orr_fsw_out *out) {
@@ -142,7 +144,8 @@ static void use_wheels(const struct orr_mission *m, const double *torque, struct
     out->wheel_torque[k] *= m->wheel_torque / most;
 }
 
-/* A pair of thrusters for so long that its mean torque over the period is the one wanted; shorter pulses than they can make are left out. */
+/* A pair of thrusters for so long that its mean torque over the period is the one wanted; shorter pulses than they can
+ * make are left out. */
 static void pulse(const struct orr_mission *m, int axis, double torque, double period, struct orr_fsw_out *out) {
   double on = fmin(fabs(torque) / m->jet_torque[axis], 1) * period;
   if (on < m->jet_shortest)
@@ -181,7 +184,7 @@ static void dump(const struct orr_mission *m, struct orr_fsw *f, const struct or
     pulse(m, i, -copysign(fmin(fabs(h[i]), DUMP_SHARE * m->wheel_torque), h[i]), DUMP_PERIOD_S, out);
 }
 
-/* ---- modes ----------------------------------------------------------------------------------------------------------- */
+/* ---- modes ------------------------------------------------------------------------------------------------------- */
 
 static void to_mode(struct orr_fsw *f, enum orr_fsw_mode mode) {
   if ((enum orr_fsw_mode)f->mode == mode)

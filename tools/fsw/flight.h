@@ -2,9 +2,10 @@
  *
  *   gyro, tracker → estimate → mode → rate that brakes in time → torque → notch, roll-off → wheels, or pulses of the thrusters
  *
- * A zeroed struct orr_fsw is one that has seen nothing. orr_fsw_step once for each frame of telemetry, in order. [rt], one thread per struct;
- * no allocation, no clock but the telemetry's own. The same telemetry gives the same commands, so that it can be linked into a
- * run (tools/controller.c) as well as fly at the other end of a link (tools/fsw/main.c).
+ * A zeroed struct orr_fsw is one that has seen nothing. orr_fsw_step once for each frame of telemetry, in order. [rt],
+ * one thread per struct; no allocation, no clock but the telemetry's own. The same telemetry gives the same commands,
+ * so that it can be linked into a run (tools/controller.c) as well as fly at the other end of a link
+ * (tools/fsw/main.c).
  */
 #ifndef ORR_TOOLS_FSW_FLIGHT_H
 #define ORR_TOOLS_FSW_FLIGHT_H
@@ -13,7 +14,8 @@
 
 enum { ORR_FSW_WHEELS = 3, ORR_FSW_JETS = 8 };
 
-/* What the software must know of a spacecraft: its data base, one line of missions.c. All about the axes of the sensors, SI. */
+/* What the software must know of a spacecraft: its data base, one line of missions.c. All about the axes of the
+ * sensors, SI. */
 struct orr_mission {
   const char *name;
   const char *pointed; /* whose `target` is to be met; the sensors are on it */

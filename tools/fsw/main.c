@@ -2,8 +2,8 @@
  *
  *   fsw [URL [MISSION]]     shm:/orrery.fsw, or udp:HOST:PORT; the run may start before or after it
  *
- * MISSION `cubesat`, which is the default, is the plain law of attitude.h for configs/cubesat.yaml. The others (missions.c) are the controller
- * of flight.h with the data of that spacecraft.
+ * MISSION `cubesat`, which is the default, is the plain law of attitude.h for configs/cubesat.yaml. The others
+ * (missions.c) are the controller of flight.h with the data of that spacecraft.
  */
 #include <errno.h>
 #include <stdio.h>
