@@ -51,38 +51,47 @@ static int parse(int argc, char **argv, struct arguments *a) {
   return ORR_EXIT_OK;
 }
 
-/* Opens the named run; without a name the only one that lives. Returns 0 after saying what is wrong. */
-static bool open_run(const struct arguments *a, struct orr_segment *segment) {
-  char names[NAMES_MAX][ORR_SEGMENT_NAME_MAX], wanted[ORR_SEGMENT_NAME_MAX];
-  size_t count = orr_segment_list(names, NAMES_MAX), living = 0;
-  if (a->name) {
-    bool digits = strspn(a->name, "0123456789") == strlen(a->name);
-    snprintf(wanted, sizeof wanted, "%s%s", digits ? ORR_SEGMENT_PREFIX : "", a->name);
-    int error = orr_segment_open(segment, wanted);
-    if (error)
-      fprintf(stderr, "orrery top: %s: %s\n", wanted,
-              error == EPROTO ? "not a statistics block of this version" : strerror(error));
-    return error == 0;
-  }
+static bool open_named(const char *name, struct orr_segment *segment) {
+  char wanted[ORR_SEGMENT_NAME_MAX];
+  bool digits = strspn(name, "0123456789") == strlen(name);
+  snprintf(wanted, sizeof wanted, "%s%s", digits ? ORR_SEGMENT_PREFIX : "", name);
+  int error = orr_segment_open(segment, wanted);
+  if (error)
+    fprintf(stderr, "orrery top: %s: %s\n", wanted,
+            error == EPROTO ? "not a statistics block of this version" : strerror(error));
+  return error == 0;
+}
+
+/* Opens the only run that lives. Returns false after saying that there are others, or none. */
+static bool open_only(struct orr_segment *segment) {
+  char names[NAMES_MAX][ORR_SEGMENT_NAME_MAX];
+  size_t count = orr_segment_list(names, NAMES_MAX), living = 0, hidden = 0;
   for (size_t i = 0; i < count; i++) {
     struct orr_segment found;
-    if (orr_segment_open(&found, names[i]) != 0)
+    int error = orr_segment_open(&found, names[i]);
+    hidden += error == EACCES;
+    if (error)
       continue;
-    if (orr_segment_alive(&found) && living++ == 0)
+    bool lives = orr_segment_alive(&found);
+    if (lives && living == 0)
       *segment = found;
     else
       orr_segment_close(&found);
+    if (lives)
+      memcpy(names[living++], names[i], sizeof names[i]); /* those that live come first */
   }
   if (living == 1)
     return true;
-  if (living > 1)
+  if (living > 1) {
     orr_segment_close(segment);
-  fprintf(stderr,
-          living ? "orrery top: %zu runs are going on; name one by its process id:\n"
-                 : "orrery top: no run is going on\n",
-          living);
-  for (size_t i = 0; living && i < count; i++)
-    fprintf(stderr, "  %s\n", names[i] + strlen(ORR_SEGMENT_PREFIX));
+    fprintf(stderr, "orrery top: %zu runs are going on; name one by its process id:\n", living);
+    for (size_t i = 0; i < living; i++)
+      fprintf(stderr, "  %s\n", names[i] + strlen(ORR_SEGMENT_PREFIX));
+  } else if (hidden > 0) {
+    fputs("orrery top: the runs that are going on are another user's, who alone may watch them\n", stderr);
+  } else {
+    fputs("orrery top: no run is going on\n", stderr);
+  }
   return false;
 }
 
@@ -151,7 +160,7 @@ static int run(int argc, char **argv) {
   int status = parse(argc, argv, &a);
   if (status != ORR_EXIT_OK)
     return status;
-  if (!open_run(&a, &segment))
+  if (!(a.name ? open_named(a.name, &segment) : open_only(&segment)))
     return ORR_EXIT_BAD;
   status = watch(&segment, &a);
   orr_segment_close(&segment);

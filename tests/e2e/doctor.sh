@@ -75,6 +75,22 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 done
 grep -q "^doctor  pid $child  running" "$dir/top" || fail "top shows the run: $(cat "$dir/top")"
 grep -q '^start ' "$dir/top" || fail "top shows the start latency"
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then # one that may not watch it is not told that there is none
+  cp -L "$ORRERY" "$dir/orrery" && chmod 755 "$dir" "$dir/orrery"
+  setpriv --reuid=65534 --regid=65534 --clear-groups "$dir/orrery" top --once >"$dir/out" 2>&1
+  [ $? -eq 1 ] && grep -q "another user's" "$dir/out" || fail "top of a run of another user says: $(cat "$dir/out")"
+fi
+# of several it names those that live
+"$ORRERY" doctor --seconds 20 --core 0 >/dev/null 2>&1 &
+second=$!
+await sh -c '"$ORRERY" top --once 2>&1 | grep -q "^  $0\$"' "$second" || fail "top does not name $second: $("$ORRERY" top --once 2>&1)"
+cp "/dev/shm/orrery.rt.$child" "/dev/shm/orrery.rt.1$child" # what is left of one that was killed
+"$ORRERY" top --once >"$dir/out" 2>&1 && fail "top of several runs is a success"
+grep -q "^  $child\$" "$dir/out" || fail "top does not name $child: $(cat "$dir/out")"
+grep -q "^  1$child\$" "$dir/out" && fail "top names a run that died: $(cat "$dir/out")"
+rm -f "/dev/shm/orrery.rt.1$child"
+kill -TERM "$second"
+wait "$second"
 "$ORRERY" top --json "$child" | python3 -c 'import json,sys; assert json.load(sys.stdin)["alive"]' || fail "top --json"
 # SIGTERM ends it with its summary, and nothing stays
 kill -TERM "$child"
