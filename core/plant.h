@@ -1,6 +1,7 @@
 /* The plant: a compiled spacecraft with its devices, stepped frame by frame.
  *
- *   commands in the block → orr_plant_advance (actuators, integrate) → orr_plant_sense (sensors of the next frame) → outputs
+ *   commands in the block → orr_plant_advance (actuators, integrate) → orr_plant_sense (sensors of the next frame)
+ *   → outputs
  *
  * Call order: orr_model_init, orr_workspace_init → orr_plant_size → a block → orr_plant_init [init]; orr_plant_ask for
  * the truth that somebody reads; orr_plant_reset; then per frame, [rt]: write commands into values[],

@@ -1,9 +1,9 @@
 /* Truth: the ideal channels of every body and node.
  *
- *   <body>.position      m, inertial, of the body frame       <body>.<node>.position, .attitude, .rate, .velocity   the same of a node
- *   <body>.attitude      quaternion, body to inertial         <body>.<node>.acceleration   m/s², node axes, less gravity
+ *   <body>.position      m, inertial, of the body frame       <body>.<node>.position, .attitude, .rate, .velocity
+ *   <body>.attitude      quaternion, body to inertial         <body>.<node>.acceleration   m/s², node axes, less g
  *   <body>.rate          rad/s, body axes, inertial motion    <body>.<node>.angular_acceleration   rad/s², node axes
- *   <body>.velocity      m/s, inertial                        <body>.load     [N; F] through the hinge, about O, body axes
+ *   <body>.velocity      m/s, inertial                        <body>.load     [N; F] of the hinge, about O, body axes
  *   <body>.q, .speed     of the hinge                         <body>.eta, .eta_rate        of the modes
  */
 #include "core/forward.h"

@@ -13,24 +13,24 @@
 
 enum orr_problem_code {
   ORR_PROBLEM_NO_BODIES,
-  ORR_PROBLEM_NO_ROOT,       /* no body hangs on inertial */
-  ORR_PROBLEM_CYCLE,         /* the body is its own ancestor; value[0] bodies in the cycle */
-  ORR_PROBLEM_INDEX,         /* an index or a pointer of the description leads nowhere: its maker's mistake */
-  ORR_PROBLEM_NOT_FINITE,    /* `field` is NaN or infinite */
-  ORR_PROBLEM_ABSURD,        /* |value[0]| is beyond the largest sensible value[1] */
-  ORR_PROBLEM_TINY,          /* value[0] is below the smallest sensible value[1] */
-  ORR_PROBLEM_TOO_MANY,      /* value[0] of them, at most value[1] */
-  ORR_PROBLEM_NOT_POSITIVE,  /* `field`, value[0], must be greater than zero */
-  ORR_PROBLEM_NEGATIVE,      /* `field`, value[0], must not be negative */
-  ORR_PROBLEM_INERTIA,       /* not positive definite: least principal moment value[0], largest value[1] */
-  ORR_PROBLEM_TRIANGLE,      /* principal moments value[0] + value[1] < value[2] */
-  ORR_PROBLEM_AXIS,          /* an axis of the hinge, or of a revolute loop, is not of unit length, value[0] */
-  ORR_PROBLEM_NORMAL,        /* a planar hinge's normal is no coordinate axis */
-  ORR_PROBLEM_ROTATION,      /* the hinge's fixed rotation is not a unit quaternion, value[0] its length */
-  ORR_PROBLEM_MODE_MASSLESS, /* mode `index` moves no mass */
-  ORR_PROBLEM_MODES_DEPEND,  /* mode `index` is a combination of the modes before it: singular modal mass matrix */
-  ORR_PROBLEM_MODES_REPEAT, /* mode `index` moves what the hinges beyond the body could move alone, or nothing, while the
-                                 inboard node is held: the system's mass matrix is singular */
+  ORR_PROBLEM_NO_ROOT,        /* no body hangs on inertial */
+  ORR_PROBLEM_CYCLE,          /* the body is its own ancestor; value[0] bodies in the cycle */
+  ORR_PROBLEM_INDEX,          /* an index or a pointer of the description leads nowhere: its maker's mistake */
+  ORR_PROBLEM_NOT_FINITE,     /* `field` is NaN or infinite */
+  ORR_PROBLEM_ABSURD,         /* |value[0]| is beyond the largest sensible value[1] */
+  ORR_PROBLEM_TINY,           /* value[0] is below the smallest sensible value[1] */
+  ORR_PROBLEM_TOO_MANY,       /* value[0] of them, at most value[1] */
+  ORR_PROBLEM_NOT_POSITIVE,   /* `field`, value[0], must be greater than zero */
+  ORR_PROBLEM_NEGATIVE,       /* `field`, value[0], must not be negative */
+  ORR_PROBLEM_INERTIA,        /* not positive definite: least principal moment value[0], largest value[1] */
+  ORR_PROBLEM_TRIANGLE,       /* principal moments value[0] + value[1] < value[2] */
+  ORR_PROBLEM_AXIS,           /* an axis of the hinge, or of a revolute loop, is not of unit length, value[0] */
+  ORR_PROBLEM_NORMAL,         /* a planar hinge's normal is no coordinate axis */
+  ORR_PROBLEM_ROTATION,       /* the hinge's fixed rotation is not a unit quaternion, value[0] its length */
+  ORR_PROBLEM_MODE_MASSLESS,  /* mode `index` moves no mass */
+  ORR_PROBLEM_MODES_DEPEND,   /* mode `index` is a combination of the modes before it: singular modal mass matrix */
+  ORR_PROBLEM_MODES_REPEAT,   /* mode `index` moves what the hinges beyond the body could move alone, or nothing, with
+                                 the inboard node held: the system's mass matrix is singular */
   ORR_PROBLEM_UNSTABLE_MODES, /* `field` (stiffness, damping) has the negative eigenvalue value[0] */
   ORR_PROBLEM_NO_INERTIA,     /* nothing beyond the hinge has inertia against its speed `index` */
   ORR_PROBLEM_HINGE_REPEATS,  /* speed `index` of the hinge moves what hinges or modes beyond it could move alone */

@@ -2,8 +2,9 @@
  *
  * Both sides include this file and nothing else of Orrery. Everything is little-endian but the CCSDS headers.
  *
- * A payload (either direction) holds the numbers of a link's channels: first all real ones (f64), then all whole ones (i64), then
- * all flags (u8, 0 or 1); within each the channels stand in the order of the table, and their numbers one after another.
+ * A payload (either direction) holds the numbers of a link's channels: first all real ones (f64), then all whole ones
+ * (i64), then all flags (u8, 0 or 1); within each the channels stand in the order of the table, and their numbers one
+ * after another.
  *
  * Shared memory has one segment per link:
  *
@@ -14,16 +15,19 @@
  *   out slots    [ORR_WIRE_SLOTS] telemetry frames: frame n of the run's count is in slot n mod ORR_WIRE_SLOTS
  *   in slots     [ORR_WIRE_SLOTS] commands, in the same way
  *
- * Two frames may be unanswered at a time: a frame goes out before the answer to the one before is waited for. So a peer takes frames in
- * turn, from `awaited` on; where it has fallen behind by more than the slots hold, it goes on with the oldest that is whole. There are slots
- * for the stalls of a machine without isolation: Linux takes a core from a real-time thread that spins for 50 ms of every second.
+ * Two frames may be unanswered at a time: a frame goes out before the answer to the one before is waited for. So a peer
+ * takes frames in turn, from `awaited` on; where it has fallen behind by more than the slots hold, it goes on with the
+ * oldest that is whole. There are slots for the stalls of a machine without isolation: Linux takes a core from a
+ * real-time thread that spins for 50 ms of every second.
  *
- * Each area has one writer. A slot is a seqlock: a sequence (odd while it is written), then 8-byte words moved with relaxed atomics,
- * so that a torn copy is noticed and harmless. There is no lock, and no side waits for the other but by its own choice.
+ * Each area has one writer. A slot is a seqlock: a sequence (odd while it is written), then 8-byte words moved with
+ * relaxed atomics, so that a torn copy is noticed and harmless. There is no lock, and no side waits for the other but
+ * by its own choice.
  *
- * Telemetry has one writer whatever happens: a run holds the lock on its segment, and one thread of it publishes. Commands may have two for a
- * moment: a peer that is replaced while it writes goes on to the end of its slot, and the newer may be in the same one, so that the sequence is
- * even and the words are of both. Therefore a command carries a sum of its words, and telemetry does not.
+ * Telemetry has one writer whatever happens: a run holds the lock on its segment, and one thread of it publishes.
+ * Commands may have two for a moment: a peer that is replaced while it writes goes on to the end of its slot, and the
+ * newer may be in the same one, so that the sequence is even and the words are of both. Therefore a command carries a
+ * sum of its words, and telemetry does not.
  */
 #ifndef ORR_IO_WIRE_H
 #define ORR_IO_WIRE_H
@@ -33,7 +37,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- shared memory ------------------------------------------------------------------------------------------------ */
+/* ---- shared memory ----------------------------------------------------------------------------------------------- */
 
 #define ORR_WIRE_MAGIC      UINT64_C(0x314b4e494c52524f) /* "ORRLINK1" */
 #define ORR_WIRE_SUM_FACTOR UINT64_C(0x9e3779b97f4a7c15) /* odd: nothing is lost by it */
@@ -110,7 +114,8 @@ enum { ORR_WIRE_IN_ANSWERS, ORR_WIRE_IN_LAYOUT, ORR_WIRE_IN_PEER, ORR_WIRE_IN_SU
 /* No command has been applied yet: in place of the frame that the last one answered. */
 #define ORR_WIRE_NONE UINT64_MAX
 
-/* Flags of a frame out: no command came for so many frames that the link's policy rules; the last one applied came late. */
+/* Flags of a frame out: no command came for so many frames that the link's policy rules; the last one applied came
+ * late. */
 enum {
   ORR_WIRE_OUT_TIMED_OUT = 1,
   ORR_WIRE_OUT_LATE = 2,
@@ -118,8 +123,8 @@ enum {
 };
 /* Flags of a command: the run shall end. */
 enum { ORR_WIRE_IN_END = 1 };
-/* [any] The word PEER of a command: 32 bits of generation, 16 of flags, 16 of version. One word more in a slot would cost
- * a round trip more than the sum does. */
+/* [any] The word PEER of a command: 32 bits of generation, 16 of flags, 16 of version. One word more in a slot would
+ * cost a round trip more than the sum does. */
 static inline uint64_t orr_wire_command_peer(uint32_t generation, uint64_t flags, uint64_t version) {
   return version << 48 | (flags & 0xffff) << 32 | generation;
 }
@@ -142,7 +147,8 @@ static inline size_t orr_wire_slot_bytes(size_t head_words, size_t payload_bytes
   return (8 * (1 + head_words + orr_wire_words(payload_bytes)) + 63) / 64 * 64;
 }
 
-/* [rt] Writes a slot. One writer. Wait-free, O(words). (Boehm 2012: the release fence orders the odd sequence before the data.) */
+/* [rt] Writes a slot. One writer. Wait-free, O(words). (Boehm 2012: the release fence orders the odd sequence before
+ * the data.) */
 static inline void orr_wire_slot_write(_Atomic uint64_t *slot, const uint64_t *head, size_t head_words,
                                        const uint64_t *payload, size_t payload_words) {
   uint64_t sequence = atomic_load_explicit(slot, memory_order_relaxed) | 1; /* odd already where a writer died */
@@ -155,7 +161,8 @@ static inline void orr_wire_slot_write(_Atomic uint64_t *slot, const uint64_t *h
   atomic_store_explicit(slot, sequence + 1, memory_order_release);
 }
 
-/* [any] Asks for the lines of a slot that is about to be read, while its number is still on its way. No effect but on time. O(words). */
+/* [any] Asks for the lines of a slot that is about to be read, while its number is still on its way. No effect but on
+ * time. O(words). */
 static inline void orr_wire_slot_fetch(const _Atomic uint64_t *slot, size_t head_words, size_t payload_words) {
   for (size_t i = 0; i < 1 + head_words + payload_words; i += 8)
     __builtin_prefetch(slot + i, 0);
@@ -179,11 +186,12 @@ static inline uint64_t orr_wire_mix(uint64_t sum, uint64_t word) {
   return sum ^ sum >> 32;
 }
 
-/* [rt] The sum of a command: head, with 0 in place of the sum, and payload are one list of words, of which word i is mixed into lane i mod 4,
- * each from MAGIC on; the sum is a + 3b + 9c + 27d. Four lanes, for one chain of multiplications takes two or three times as long; each with a
- * name, for as an array they become vectors, which multiply such words more slowly. Weights, for a sign that changes in the last word of a
- * lane changes it by 2^63 and 2^31, and two of those must not cancel. One word that differs always shows, more of them but for one case in
- * about 2^64. No secret is in it: it tells accidents. O(words). */
+/* [rt] The sum of a command: head, with 0 in place of the sum, and payload are one list of words, of which word i is
+ * mixed into lane i mod 4, each from MAGIC on; the sum is a + 3b + 9c + 27d. Four lanes, for one chain of
+ * multiplications takes two or three times as long; each with a name, for as an array they become vectors, which
+ * multiply such words more slowly. Weights, for a sign that changes in the last word of a lane changes it by 2^63 and
+ * 2^31, and two of those must not cancel. One word that differs always shows, more of them but for one case in about
+ * 2^64. No secret is in it: it tells accidents. O(words). */
 static inline uint64_t orr_wire_command_sum(const uint64_t head[ORR_WIRE_IN_WORDS], const uint64_t *payload,
                                             size_t payload_words) {
   uint64_t a = orr_wire_mix(ORR_WIRE_MAGIC, head[0]), b = orr_wire_mix(ORR_WIRE_MAGIC, head[1]);
@@ -329,7 +337,8 @@ static inline size_t orr_wire_packet_write(uint8_t *to, const struct orr_wire_pa
   return all;
 }
 
-/* [any] Reads a packet of any bytes: whether lengths, headers and sums are right. The piece is at *piece, in `from`. O(bytes). */
+/* [any] Reads a packet of any bytes: whether lengths, headers and sums are right. The piece is at *piece, in `from`.
+ * O(bytes). */
 static inline bool orr_wire_packet_read(const uint8_t *from, size_t bytes, struct orr_wire_packet *p,
                                         const uint8_t **piece, size_t *piece_bytes) {
   if (bytes < ORR_WIRE_COMMAND_AT + ORR_WIRE_BLOCK_HEAD + ORR_WIRE_CRC_BYTES || bytes > ORR_WIRE_PACKET_MAX)
@@ -356,7 +365,8 @@ static inline bool orr_wire_packet_read(const uint8_t *from, size_t bytes, struc
   return true;
 }
 
-/* [any] How a payload is cut: the bytes of a whole piece for packets of at most `packet_max` bytes, and how many pieces (at least one). */
+/* [any] How a payload is cut: the bytes of a whole piece for packets of at most `packet_max` bytes, and how many pieces
+ * (at least one). */
 static inline size_t orr_wire_piece_bytes(uint16_t id, size_t payload_bytes, size_t packet_max) {
   size_t most = (packet_max - orr_wire_packet_bytes(id, 0)) / 8 * 8;
   return payload_bytes < most ? payload_bytes : most;
@@ -371,8 +381,8 @@ struct orr_wire_gather {
   uint64_t seen; /* bit i: piece i is here */
 };
 
-/* [any] Adds piece `i` of `pieces`; `payload` has room for payload_bytes. Returns 1 when the payload is whole, 0 when it is not yet, −1 when
- * the piece has not the length it should. A piece of another key begins anew. O(bytes). */
+/* [any] Adds piece `i` of `pieces`; `payload` has room for payload_bytes. Returns 1 when the payload is whole, 0 when
+ * it is not yet, −1 when the piece has not the length it should. A piece of another key begins anew. O(bytes). */
 static inline int orr_wire_gather_add(struct orr_wire_gather *g, uint64_t key, uint32_t i, const uint8_t *piece,
                                       size_t bytes, uint8_t *payload, size_t payload_bytes, size_t piece_bytes) {
   uint32_t pieces = orr_wire_pieces(payload_bytes, piece_bytes);

@@ -1,6 +1,7 @@
 /* The executive: a thread of its own for the loop, prepared and measured. What io/session and the tools call.
  *
- *   orr_executive_start   the block of statistics, memory, the core; then the thread: affinity, priority, calibration, first tick
+ *   orr_executive_start   the block of statistics, memory, the core; then the thread: affinity, priority,
+ *                         calibration, first tick
  *   orr_executive_stop    from anywhere, also a signal handler
  *   orr_executive_join    waits for the last frame
  *   orr_executive_close   gives everything back

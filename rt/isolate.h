@@ -1,9 +1,9 @@
 /* Clearing a core at run time, and giving it back: what `--fix` does.
  *
- *   cpuset     cgroup v2: an isolated partition of the one core, in a threaded group directly under the root, with this process moved to
- *              the root group for the time; cgroup v1: an exclusive cpuset of the core and one of all the others, the latter taking
- *              the tasks of the root cpuset, which no longer balances load;
- *              tasks that were bound to some cores are bound to them again, as far as they may be, and wholly at the end
+ *   cpuset     cgroup v2: an isolated partition of the one core, in a threaded group directly under the root, with this
+ *              process moved to the root group for the time; cgroup v1: an exclusive cpuset of the core and one of all
+ *              the others, the latter taking the tasks of the root cpuset, which no longer balances load; tasks that
+ *              were bound to some cores are bound to them again, as far as they may be, and wholly at the end
  *   interrupts every IRQ that may arrive on the core is sent to the others
  *   throttling of real-time threads is switched off
  * (/dev/cpu_dma_latency is the executive's: it holds it in any case.)

@@ -8,8 +8,9 @@
  * start-latency histogram as the ticks that would have been.
  *
  * Overrun policies (a frame ended after the next tick):
- *   catch_up  the grid stays; frames behind it run at once, at most `catch_up_limit` in a row; still behind after that, the loop
- *             gives up the lost periods as `slip` does, so that a plant slower than its period never runs flat out for ever
+ *   catch_up  the grid stays; frames behind it run at once, at most `catch_up_limit` in a row; still behind after that,
+ *             the loop gives up the lost periods as `slip` does, so that a plant slower than its period never runs flat
+ *             out for ever
  *   slip      the grid moves to the next tick in the future
  *   stop      the run ends, and the result says which frame and why
  *

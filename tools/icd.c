@@ -22,7 +22,7 @@ static int usage(const char *what, const char *word) {
   return ORR_EXIT_USAGE;
 }
 
-/* ---- what the formats share -------------------------------------------------------------------------------------------- */
+/* ---- what the formats share -------------------------------------------------------------------------------------- */
 
 const char *orr_icd_type(const struct orr_channel *c) {
   static const char *const names[] = {
@@ -70,7 +70,7 @@ static void make_link(struct orr_icd_link *out, const struct orr_run *run, const
   }
 }
 
-/* ---- names that a format cannot tell apart -------------------------------------------------------------------------- */
+/* ---- names that a format cannot tell apart ----------------------------------------------------------------------- */
 
 /* An element of a link, and what a format makes of it: fsw_gyro_rate_x. */
 struct named {
@@ -189,7 +189,7 @@ static int write_all(const struct orr_run *run, const char *path, const struct o
   return good && fflush(stdout) == 0 ? ORR_EXIT_OK : ORR_EXIT_BAD;
 }
 
-/* ---- the command ---------------------------------------------------------------------------------------------------- */
+/* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static const struct orr_icd_format *find(const char *name) {
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)

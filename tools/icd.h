@@ -1,4 +1,5 @@
-/* The formats of `orrery icd`, in icd_text.c, icd_code.c and icd_xtce.c: each prints the links of a run to stdout. [init] */
+/* The formats of `orrery icd`, in icd_text.c, icd_code.c and icd_xtce.c: each prints the links of a run to stdout.
+ * [init] */
 #ifndef ORR_TOOLS_ICD_H
 #define ORR_TOOLS_ICD_H
 

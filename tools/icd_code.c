@@ -6,7 +6,7 @@
 
 enum { NAME_SIZE = 160 };
 
-/* ---- C ---------------------------------------------------------------------------------------------------------------- */
+/* ---- C ----------------------------------------------------------------------------------------------------------- */
 
 static void c_struct(const char *link, const struct orr_icd_side *s) {
   static const char *const types[] = {
@@ -63,7 +63,7 @@ void orr_icd_c(const struct orr_icd *icd) {
   printf("\n#endif\n");
 }
 
-/* ---- Python ------------------------------------------------------------------------------------------------------------ */
+/* ---- Python ------------------------------------------------------------------------------------------------------ */
 
 static void python_side(const struct orr_icd_side *s) {
   static const char letters[] = {[ORR_CHANNEL_REAL] = 'd', [ORR_CHANNEL_WHOLE] = 'q', [ORR_CHANNEL_FLAG] = 'B'};

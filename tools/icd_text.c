@@ -6,7 +6,7 @@
 #include "tools/icd.h"
 #include "tools/text.h"
 
-/* ---- markdown -------------------------------------------------------------------------------------------------------- */
+/* ---- markdown ---------------------------------------------------------------------------------------------------- */
 
 static void print_range(const struct orr_channel *c) {
   if (isfinite(c->low) || isfinite(c->high))
@@ -92,7 +92,7 @@ void orr_icd_markdown(const struct orr_icd *icd) {
   }
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------------ */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static json_t *side_json(const struct orr_icd_side *s) {
   json_t *list = json_array(), *packets = json_array();

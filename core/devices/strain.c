@@ -1,7 +1,8 @@
 /* What strain gauges on a flexible body can be made to tell, with normal noise:
  *
  *   mode modal   the amplitudes η of the body's modes
- *   mode nodal   how far its node is from its undeformed place, and turned: the displacement and the rotation vector θ, body axes
+ *   mode nodal   how far its node is from its undeformed place, and turned: the displacement and the rotation vector θ,
+ *                body axes
  */
 #include "core/device.h"
 #include "core/kinematics.h"

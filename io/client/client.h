@@ -5,7 +5,7 @@
  *   struct orr_signal gyro = orr_client_find(&c, "gyro.rate"), wheel = orr_client_find(&c, "wheel_x.torque");
  *   while (orr_client_wait(&c, ORR_CLIENT_FUTEX, 1000) > 0) {   // the next frame in turn
  *     orr_client_set(&c, wheel, 0, 0.02 * orr_client_get(&c, gyro, 0));
- *     orr_client_send(&c);                                      // answers that frame; applied one frame of the link later
+ *     orr_client_send(&c);                                      // answers that frame; applied a frame of the link later
  *   }
  *   orr_client_close(&c);
  *
@@ -20,7 +20,7 @@
 #include "io/wire.h"
 
 enum orr_client_how {
-  ORR_CLIENT_SPIN, /* never sleeps: a core of its own; over shared memory no call, but ten a second while nothing comes */
+  ORR_CLIENT_SPIN,  /* never sleeps: a core of its own; over shared memory ten calls a second while nothing comes */
   ORR_CLIENT_FUTEX, /* sleeps in the kernel (UDP: on the socket) */
   ORR_CLIENT_POLL,  /* looks, sleeps 50 µs, looks again: where nothing may wake us */
 };

@@ -50,8 +50,8 @@ void orr_client_shm_close(struct orr_client *c) {
   c->peer = NULL;
 }
 
-/* A run that lives holds a lock on its segment, and the kernel gives it back when it dies, however. Asked for in common, so that those who
- * ask do not take each other for the run. */
+/* A run that lives holds a lock on its segment, and the kernel gives it back when it dies, however. Asked for in
+ * common, so that those who ask do not take each other for the run. */
 bool orr_client_shm_lives(const struct orr_client *c) {
   if (c->lock_fd <= 0 || flock(c->lock_fd, LOCK_SH | LOCK_NB) != 0)
     return true;
@@ -63,7 +63,8 @@ static _Atomic uint64_t *slot(const struct orr_client *c, uint32_t at, uint32_t 
   return (_Atomic uint64_t *)(void *)(c->memory + at + bytes * (number % ORR_WIRE_SLOTS));
 }
 
-/* The next frame in turn that is still whole: of ORR_WIRE_SLOTS, one may just be being written over. Lockstep may want an older one first. */
+/* The next frame in turn that is still whole: of ORR_WIRE_SLOTS, one may just be being written over. Lockstep may want
+ * an older one first. */
 static uint32_t next_of(const struct orr_client *c, uint32_t newest) {
   uint32_t from = c->seen + 1, awaited = atomic_load_explicit(&c->run->awaited, memory_order_acquire);
   if (!c->any && (int32_t)(awaited - from) < 0)

@@ -23,8 +23,7 @@ struct orr_config_options {
   const char *const
       *settings; /* [setting_count]: "simulation.duration=10 s", laid over the file before it is read; or NULL */
   size_t setting_count;
-  bool
-      state_follows; /* a state comes with the model and says where its loops close: a posture that closes them need not be found */
+  bool state_follows; /* a state comes with the model and says where its loops close: no posture need be found */
 };
 
 /* [init] NULL when anything is wrong: every mistake is then among the diagnostics. Warnings leave a config. Options may

@@ -20,12 +20,11 @@ enum orr_silence_policy { ORR_SILENCE_HOLD, ORR_SILENCE_ZERO, ORR_SILENCE_STOP }
 
 struct orr_link_counts {
   uint64_t published; /* frames out */
-  uint64_t
-      answered; /* of those: an answer came, in time or not; a stale one counts within ORR_ANSWER_WINDOW frames of the link */
-  uint64_t applied;               /* commands, late ones included */
-  uint64_t late;                  /* of those */
-  uint64_t missed;                /* boundaries without a command to apply */
-  uint64_t timeouts;              /* times that commands had stopped for as many frames as the run file says */
+  uint64_t answered;  /* of those: an answer came, in time or not; a stale one counts within ORR_ANSWER_WINDOW frames */
+  uint64_t applied;   /* commands, late ones included */
+  uint64_t late;      /* of those */
+  uint64_t missed;    /* boundaries without a command to apply */
+  uint64_t timeouts;  /* times that commands had stopped for as many frames as the run file says */
   uint64_t refused[ORR_REFUSALS]; /* by cause */
   uint64_t peers;                 /* that came */
 };

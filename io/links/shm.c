@@ -12,7 +12,7 @@
 
 #include "io/links/description.h"
 
-/* ---- what stands in the segment ------------------------------------------------------------------------------------ */
+/* ---- what stands in the segment ---------------------------------------------------------------------------------- */
 
 void orr_shm_lay_out(struct orr_shm *shm, const struct orr_wire_header *h) {
   memset(shm->memory, 0, shm->bytes); /* touches every page */
@@ -37,7 +37,7 @@ void orr_shm_end(struct orr_shm *shm) {
   wake(&shm->run->published);
 }
 
-/* ---- frames ------------------------------------------------------------------------------------------------------- */
+/* ---- frames ------------------------------------------------------------------------------------------------------ */
 
 static _Atomic uint64_t *slot(char *first, size_t bytes, uint32_t number) {
   return (_Atomic uint64_t *)(void *)(first + bytes * (number % ORR_WIRE_SLOTS));
@@ -59,8 +59,8 @@ void orr_shm_await(struct orr_shm *shm, uint32_t back) {
   atomic_store_explicit(&shm->run->awaited, shm->published - back, memory_order_release);
 }
 
-/* A copy that is whole by its sequence and not by its sum was left there by two that wrote at a time. What is of another generation or version
- * is refused as that, with whatever sum. */
+/* A copy that is whole by its sequence and not by its sum was left there by two that wrote at a time. What is of
+ * another generation or version is refused as that, with whatever sum. */
 static enum orr_refusal judge(const struct orr_shm *shm, const struct orr_rules *rules, const uint64_t *head,
                               uint32_t number) {
   uint64_t peer = head[ORR_WIRE_IN_PEER];

@@ -1,4 +1,5 @@
-/* Two peers in one slot of a link over shared memory: a command of both is never applied, and a copy that is merely torn is no fault. */
+/* Two peers in one slot of a link over shared memory: a command of both is never applied, and a copy that is merely
+ * torn is no fault. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -62,7 +63,7 @@ static _Atomic uint64_t *slot(const struct rig *r, uint32_t number) {
   return (_Atomic uint64_t *)(void *)(r->shm.in + r->shm.in_slot_bytes * (number % ORR_WIRE_SLOTS));
 }
 
-/* ---- forged ----------------------------------------------------------------------------------------------------------- */
+/* ---- forged ------------------------------------------------------------------------------------------------------ */
 
 /* A command as a peer writes it: the words of a slot after its sequence. Every number has the same value. */
 struct command {
@@ -106,7 +107,8 @@ static void make_held(struct rig *r, const char *name) {
   assert_true(r->values[1] == 0.5 && r->values[FEW] == 0.5);
 }
 
-/* The two answer the newest frame with numbers that differ in their signs alone. True where the mixture is one of them whole. */
+/* The two answer the newest frame with numbers that differ in their signs alone. True where the mixture is one of them
+ * whole. */
 static bool try_mixture(struct rig *r, uint32_t older_generation, uint64_t mask) {
   publish(r);
   struct command older = of(r, older_generation, r->frame - (older_generation != 2), 0.25),
@@ -173,7 +175,7 @@ static void a_copy_torn_by_a_writer_at_work_is_dropped_and_not_malformed(void **
   orr_shm_close(&r.shm);
 }
 
-/* ---- the sum itself ----------------------------------------------------------------------------------------------------- */
+/* ---- the sum itself ---------------------------------------------------------------------------------------------- */
 
 static uint64_t sum_of(const uint64_t words[HEAD + FEW], size_t count) {
   return orr_wire_command_sum(words, words + HEAD, count - HEAD);
@@ -212,7 +214,7 @@ static void the_sum_is_the_one_that_other_languages_reckon(void **state) {
   assert_true(orr_wire_command_sum(head, payload, 6) == UINT64_C(0x18264b71926587ea));
 }
 
-/* ---- alive --------------------------------------------------------------------------------------------------------------- */
+/* ---- alive ------------------------------------------------------------------------------------------------------- */
 
 /* What the two are told by the executive's side; `turn` last. */
 struct both {
@@ -234,7 +236,8 @@ static void await(const struct both *both, const _Atomic uint32_t *word, uint32_
     sched_yield();
 }
 
-/* A page that a peer stumbles over while it writes: it gets up when the other has written. A handler is given nothing else. */
+/* A page that a peer stumbles over while it writes: it gets up when the other has written. A handler is given nothing
+ * else. */
 static struct {
   char *page;
   size_t bytes;
@@ -264,8 +267,8 @@ static void put_hurdle(const struct peer *p, uint32_t turn) {
   mprotect(hurdle.page, size, PROT_NONE);
 }
 
-/* Each turn one command, to the frame and into the slot that are next, at the moment at which the other does the same. All its numbers are
- * equal. */
+/* Each turn one command, to the frame and into the slot that are next, at the moment at which the other does the same.
+ * All its numbers are equal. */
 static void *command(void *argument) {
   struct peer *p = argument;
   struct orr_signal all = orr_client_find(&p->client, "a.all");
@@ -318,8 +321,9 @@ static int fly(struct rig *r, struct both *both) {
   return mixtures;
 }
 
-/* The older does not know that it was replaced: it goes by the generation of the newer, as two that open a link at once in Python may. Now and
- * then it is held up in the middle of the slot, for chance alone would bring that about once in a while and on some machines never. */
+/* The older does not know that it was replaced: it goes by the generation of the newer, as two that open a link at once
+ * in Python may. Now and then it is held up in the middle of the slot, for chance alone would bring that about once in
+ * a while and on some machines never. */
 static void of_two_live_peers_in_one_slot_nothing_is_applied_that_neither_sent(void **state) {
   (void)state;
   static struct rig r;

@@ -1,6 +1,7 @@
 /* The attitude control of the sample flight software: three wheels, eight thrusters, a gyro, a star tracker.
  *
- *   gyro, tracker → estimate → mode → rate that brakes in time → torque → notch, roll-off → wheels, or pulses of the thrusters
+ *   gyro, tracker → estimate → mode → rate that brakes in time → torque → notch, roll-off → wheels,
+ *   or pulses of the thrusters
  *
  * A zeroed struct orr_fsw is one that has seen nothing. orr_fsw_step once for each frame of telemetry, in order. [rt],
  * one thread per struct; no allocation, no clock but the telemetry's own. The same telemetry gives the same commands,
