@@ -1,5 +1,6 @@
 #include "tools/csv.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ bool orr_csv_open(struct orr_csv *csv, const char *path, const char *patterns, i
     orr_plant_ask(s->plant, csv->channels[i]);
   csv->out = fopen(path, "w");
   if (!csv->out) {
-    fprintf(stderr, "orrery run: cannot write '%s'\n", path);
+    fprintf(stderr, "orrery run: cannot write '%s': %s\n", path, strerror(errno));
     return false;
   }
   head(csv, s);

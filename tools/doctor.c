@@ -45,7 +45,14 @@ static bool number(const char *word, double least, double most, double *value) {
 }
 
 static int parse_option(const char *option, const char *value, struct arguments *a) {
+  static const char *const takes[][2] = {{"--core", "--core takes the number of a core, not"},
+                                         {"--priority", "--priority takes a whole number from 0 to 99, not"},
+                                         {"--seconds", "--seconds takes a number from 0 to 86400, not"},
+                                         {"--rate", "--rate takes frames a second, 10 to 20000, not"},
+                                         {"--move", "--move takes process ids, not"}};
   double v;
+  if (!value)
+    return usage("a value is missing after", option);
   if (strcmp(option, "--core") == 0 && number(value, 0, CPU_SETSIZE - 1, &v) && v == (int)v)
     a->core = (int)v;
   else if (strcmp(option, "--priority") == 0 && number(value, 0, 99, &v) && v == (int)v)
@@ -55,7 +62,9 @@ static int parse_option(const char *option, const char *value, struct arguments 
   else if (strcmp(option, "--rate") == 0 && number(value, 10, 20000, &v))
     a->rate_hz = v;
   else if (strcmp(option, "--move") != 0 || !orr_fix_parse_moves(&a->fix, value))
-    return usage("bad value for", option);
+    for (size_t i = 0; i < sizeof takes / sizeof *takes; i++)
+      if (strcmp(option, takes[i][0]) == 0)
+        return usage(takes[i][1], value);
   return ORR_EXIT_OK;
 }
 

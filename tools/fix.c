@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rt/segment.h"
 
@@ -66,8 +67,8 @@ bool orr_fix_apply(const struct orr_fix_request *request, int core, struct orr_i
   };
   orr_isolate_apply(isolation, &o);
   if (isolation->journal_error) {
-    fprintf(out, "fix: nothing changed, no journal in " ORR_ISOLATE_STATE_DIR ": %s\n",
-            strerror(isolation->journal_error));
+    fprintf(out, "fix: nothing changed%s: no journal in " ORR_ISOLATE_STATE_DIR ": %s\n",
+            geteuid() != 0 ? ", for that needs root" : "", strerror(isolation->journal_error));
     return true;
   }
   if (isolation->taken_by)

@@ -67,7 +67,8 @@ bool orr_links_start(struct orr_session *s, bool lockstep, const char *ready) {
     if (!s->links[i].outside)
       continue;
     orr_port_describe(s->links[i].outside, message, sizeof message);
-    fprintf(stderr, "link '%s' at %s waits for flight software\n", s->run->links[i].name, message);
+    fprintf(stderr, "link '%s' at %s waits for flight software, %.9g s at most\n", s->run->links[i].name, message,
+            1e-9 * (double)s->run->links[i].wait_ns);
   }
   if (!say_ready(ready))
     return false;

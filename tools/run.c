@@ -1,7 +1,10 @@
 /* `orrery run`: flies a run file. */
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -57,29 +60,40 @@ static int short_form(struct arguments *a, size_t which, const char *value) {
   return ORR_EXIT_OK;
 }
 
-/* An option with a value. */
-static int option(struct arguments *a, const char *word, const char *value) {
+/* Where the value of an option goes that is kept as it is; NULL: it is another's. */
+static const char **text_of(struct arguments *a, const char *word) {
   const struct {
     const char *name;
     const char **target;
   } texts[] = {{"--mode", &a->mode},       {"--csv", &a->csv},           {"--channels", &a->channels},
                {"--plot", &a->plot},       {"--csv-rate", &a->csv_rate}, {"--save-state", &a->save},
                {"--from-state", &a->from}, {"--ready", &a->ready}};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    if (strcmp(word, texts[i].name) == 0)
+      return texts[i].target;
+  return NULL;
+}
+
+/* An option with a value. */
+static int option(struct arguments *a, const char *word, const char *value) {
+  enum { FORMS = sizeof short_forms / sizeof *short_forms };
+  const char **text = text_of(a, word);
+  bool set = strcmp(word, "--set") == 0, move = strcmp(word, "--move") == 0;
+  size_t form = 0;
+  while (form < FORMS && strcmp(word + 2, short_forms[form]) != 0)
+    form++;
+  if (!text && !set && !move && form == FORMS)
+    return usage("unknown option", word);
   if (!value)
     return usage("a value is missing after", word);
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-    if (strcmp(word, texts[i].name) == 0) {
-      *texts[i].target = value;
-      return ORR_EXIT_OK;
-    }
-  if (strcmp(word, "--set") == 0)
+  if (set)
     return add_setting(a, value);
-  if (strcmp(word, "--move") == 0)
+  if (move)
     return orr_fix_parse_moves(&a->fix, value) ? ORR_EXIT_OK : usage("--move takes process ids, not", value);
-  for (size_t i = 0; i < sizeof short_forms / sizeof *short_forms; i++)
-    if (strcmp(word + 2, short_forms[i]) == 0)
-      return short_form(a, i, value);
-  return usage("unknown option", word);
+  if (!text)
+    return short_form(a, form, value);
+  *text = value;
+  return ORR_EXIT_OK;
 }
 
 static int check_mode(struct arguments *a) {
@@ -313,9 +327,29 @@ static int fly_and_tell(const struct arguments *a, const struct orr_run *run) {
   return exit_status;
 }
 
+/* What is written after the flight: that it cannot be is better said before. */
+static bool can_write(const char *path) {
+  char folder[PATH_MAX];
+  const char *slash = path ? strrchr(path, '/') : NULL;
+  struct stat there;
+  if (!path)
+    return true;
+  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+  bool good = stat(path, &there) == 0 ? access(path, W_OK) == 0 : access(folder, W_OK | X_OK) == 0;
+  if (good && stat(path, &there) == 0 && S_ISDIR(there.st_mode)) {
+    good = false;
+    errno = EISDIR;
+  }
+  if (!good)
+    fprintf(stderr, "orrery run: cannot write '%s': %s; nothing was flown\n", path, strerror(errno));
+  return good;
+}
+
 static int run(int argc, char **argv) {
   struct arguments a = {0};
   int status = parse(argc, argv, &a);
+  if (status == ORR_EXIT_OK && (!can_write(a.plot) || !can_write(a.save)))
+    status = ORR_EXIT_BAD;
   if (status == ORR_EXIT_OK) {
     const struct orr_config_options options = {.settings = a.settings, .setting_count = a.setting_count};
     struct orr_diagnostics *d = orr_diagnostics_create();
@@ -346,7 +380,7 @@ const struct orr_command orr_cmd_run = {
     .usage =
         "RUN --mode batch|lockstep|realtime [--duration T] [--seed N] [--step T] [--set PATH=VALUE]... [--csv FILE] "
         "[--plot FILE] "
-        "[--json] [--fix]",
+        "[--save-state FILE] [--from-state FILE] [--ready FILE] [--json] [--fix]",
     .help =
         "Reads a run file (a spacecraft with its devices, and how to fly it), flies it and prints a summary. The same\n"
         "file and seed give the same bits on every run and in every mode: state_hash says so in one number.\n"

@@ -28,6 +28,14 @@ for bad in '--core x' '--core' '--rate 5' '--seconds -1' '--move 1' '--nonsense'
   [ $? -eq 2 ] || fail "doctor $bad is exit 2"
 done
 
+while read -r option value says; do
+  "$ORRERY" doctor $option $value 2>&1 | grep -q "$says, not '$value'" || fail "doctor $option $value: $("$ORRERY" doctor $option $value 2>&1)"
+done <<'END'
+--core x takes the number of a core
+--rate 5 takes frames a second, 10 to 20000
+--seconds -1 takes a number from 0 to 86400
+--priority 100 takes a whole number from 0 to 99
+END
 "$ORRERY" doctor --core 1000 >"$dir/out" 2>&1
 [ $? -eq 2 ] && grep -q 'does not have' "$dir/out" || fail "doctor of a core that is not there: $(cat "$dir/out")"
 # as it was measured, so it ends: 20 kHz may or may not be had here

@@ -287,6 +287,22 @@ links.fsw.phase=10|it is at most 9
 END
 fly batch --step 200ms --set realtime.core=0 --set sensors.gyro.rate=5Hz --set sensors.star.rate=5Hz --set links.fsw.rate=5Hz >/dev/null
 grep -q '10 to 20000 frames a second' "$dir/err" || fail "a step of 200 ms says: $(cat "$dir/err")"
+# what is written after the flight is looked at before it
+mkdir "$dir/folder"
+for path in "$dir/none/x" "$dir/folder"; do
+  for option in --plot --save-state; do
+    for mode in batch realtime; do
+      "$ORRERY" run "$cubesat" --mode $mode --duration 100ms $option "$path" >"$dir/out" 2>"$dir/err"
+      [ $? -eq 1 ] && grep -q "cannot write '$path': .*; nothing was flown" "$dir/err" && [ ! -s "$dir/out" ] ||
+        fail "$mode $option $path: $(cat "$dir/out" "$dir/err")"
+    done
+  done
+done
+for bad in '--batch' '--nonsense 1'; do
+  # shellcheck disable=SC2086
+  fly batch $bad >/dev/null
+  grep -q "unknown option '${bad%% *}'" "$dir/err" || fail "$bad: $(cat "$dir/err")"
+done
 for bad in '--csv out.csv' '--move 1'; do
   # shellcheck disable=SC2086
   fly realtime $bad >/dev/null
