@@ -78,7 +78,7 @@ static bool open_only(struct orr_segment *segment) {
     else
       orr_segment_close(&found);
     if (lives)
-      memcpy(names[living++], names[i], sizeof names[i]); /* those that live come first */
+      memmove(names[living++], names[i], sizeof names[i]); /* those that live come first */
   }
   if (living == 1)
     return true;
