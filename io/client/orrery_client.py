@@ -8,7 +8,7 @@ whose stores are seen in order (shared memory is written without fences here).
 link.channels describes both directions; link.frame, link.time_ns, link.answered and link.flags belong to the frame, link.missed counts those that
 went by unseen. open raises NotALink for what is none. wait raises TimeoutError when no frame comes, and ConnectionResetError when the run died or another took its place: then close, and
 open again. `python3 orrery_client.py URL` is a minimal peer: it answers every frame with what was commanded last (zeros), and says what it saw; exit
-status 1 when frames were lost.
+status 1 when frames were lost, or it ended before the run, with a word on why.
 """
 import fcntl
 import functools
@@ -508,19 +508,36 @@ def open(url, wait=10.0):  # noqa: A001
             time.sleep(0.01)
 
 
+def _echo(url):
+    """Answers every frame until the run is over: what was seen in words, and why it ended before, or None."""
+    seen = first = last = 0
+    why = None
+    with open(url) as link:
+        try:
+            while link.wait():
+                link.send()
+                last = max(last, link.frame)
+                first = first if seen else link.frame
+                seen += 1
+        except (ConnectionError, TimeoutError) as error:
+            why = str(error)
+        lost = (last - first) // link.header["divisor"] + 1 - seen if seen else 0
+    return f"echo: frames {first} to {last}: {seen} seen, {lost} lost, {seen} answered", why or ("frames were lost" if lost else None)
+
+
 def main():
     if len(sys.argv) != 2:
-        sys.exit("usage: orrery_client.py URL")
-    seen = first = last = 0
-    with open(sys.argv[1]) as link:
-        while link.wait():
-            link.send()
-            last = max(last, link.frame)
-            first = first if seen else link.frame
-            seen += 1
-        lost = (last - first) // link.header["divisor"] + 1 - seen if seen else 0
-    print(f"echo: frames {first} to {last}: {seen} seen, {lost} lost, {seen} answered")
-    return 1 if lost else 0
+        print("usage: orrery_client.py URL", file=sys.stderr)
+        return 2
+    try:
+        said, why = _echo(sys.argv[1])
+    except (OSError, ValueError) as error:
+        said, why = "", str(error)
+    if said:
+        print(said)
+    if why:
+        print("echo: " + why, file=sys.stderr)
+    return 1 if why else 0
 
 
 if __name__ == "__main__":

@@ -47,4 +47,22 @@ for transport in shm udp; do
   wait $peer || fail "$transport: $(cat "$dir/err")"
   grep -q '20 frames out, 19 commands applied, 0 of them late, 0 missed' "$dir/out" || fail "$transport, again: $(cat "$dir/out")"
 done
+
+# the echo peer says what it saw and why it ended, and shows nobody its insides
+"$ORRERY" run "$dir/shm.yaml" --mode realtime --duration 900s --set realtime.priority=0 >/dev/null 2>&1 &
+run=$!
+isolated io/client/orrery_client.py "$(url_of shm)" >"$dir/echo" 2>"$dir/err" &
+peer=$!
+await flies $run || fail "the run does not fly"
+isolated "$dir/again.py" "$(url_of shm)" >"$dir/frames" 2>/dev/null &
+second=$!
+await [ -s "$dir/frames" ] || fail "the second peer sees no frame"
+wait $peer
+[ $? -eq 1 ] && grep -q '^echo: frames ' "$dir/echo" && grep -qx 'echo: another peer has taken our place' "$dir/err" || fail "a peer that was replaced: $(cat "$dir/echo" "$dir/err")"
+kill $run $second
+wait $run $second
+isolated io/client/orrery_client.py pigeon:/x >"$dir/echo" 2>"$dir/err"
+[ $? -eq 1 ] && [ "$(wc -l <"$dir/err")" -eq 1 ] || fail "a URL that is none: $(cat "$dir/err")"
+isolated io/client/orrery_client.py >/dev/null 2>&1
+[ $? -eq 2 ] || fail "no URL is a wrong command line"
 exit 0
