@@ -47,6 +47,11 @@ static struct orr_place section_key(struct reading *r, enum case_key key) {
 
 /* --- numbers per coordinate, numbers per mode ------------------------------------------------------------------- */
 
+/* What a program writes where there is nothing to give. */
+static bool is_empty_list(struct orr_place place) {
+  return place.node->kind == ORR_YAML_SEQUENCE && place.node->count == 0;
+}
+
 static const char *speed_unit(enum orr_hinge_kind kind, const char *angular, const char *linear, size_t i) {
   return orr_hinge_kind_info(kind)->angles >> i & 1 ? angular : linear;
 }
@@ -73,6 +78,8 @@ static bool read_per_speed(struct entry *e, struct orr_place place, const char *
 static bool read_per_mode(struct entry *e, struct orr_place place, const char *name, const double **out) {
   struct orr_reader *reader = &e->r->reader;
   size_t n = e->body->mode_count;
+  if (n == 0 && is_empty_list(place))
+    return true; /* out stays the zeros of prepare */
   if (n == 0) {
     orr_read_error(reader, place, "no-modes", "'%.60s' has no modes, so it takes no '%s'", e->body->name, name);
     return false;
@@ -119,6 +126,13 @@ static unsigned state_keys_of(enum orr_hinge_kind kind) {
   return kind == ORR_HINGE_FIXED ? modal : modal | 1u << Q | 1u << SPEED;
 }
 
+/* `q: []` or `speed: []` of a hinge without coordinates says what is so. */
+static bool says_nothing(const struct entry *e, size_t key) {
+  size_t at = orr_yaml_find(e->value.node, state_table[key].name);
+  return e->kind->speed_count == 0 && (key == Q || key == SPEED) &&
+         is_empty_list(orr_place_value(e->r->reader.diagnostics, e->value, at));
+}
+
 static void check_state_keys(struct entry *e, uint64_t *present) {
   static const char *const instead[] = {[ORR_HINGE_FIXED] = "no coordinates",
                                         [ORR_HINGE_BALL] = "'attitude' and 'rate'",
@@ -126,7 +140,7 @@ static void check_state_keys(struct entry *e, uint64_t *present) {
   enum orr_hinge_kind kind = e->body->hinge.kind;
   unsigned taken = state_keys_of(kind);
   for (size_t k = 0; k < STATE_KEYS; k++) {
-    if (!(*present >> k & 1) || taken >> k & 1)
+    if (!(*present >> k & 1) || taken >> k & 1 || says_nothing(e, k))
       continue;
     const char *has = kind <= ORR_HINGE_FREE && instead[kind] ? instead[kind] : "'q' and 'speed'";
     orr_read_error(&e->r->reader,

@@ -72,6 +72,18 @@ static void what_is_left_out_is_zero_and_attitudes_the_identity(void **state) {
   unload(&l);
 }
 
+static void an_empty_list_says_that_there_is_nothing(void **state) {
+  (void)state;
+  struct loaded l = load("state: {box: {q: [], speed: []}, arm: {eta: [], eta_rate: []}}\n"
+                         "forces: {box: {tau: []}, arm: {modal: []}}\n",
+                         ORR_CASE_FORWARD);
+  EXPECT(body(&l, "arm")->q, 0);
+  unload(&l);
+  l = load("accelerations: {box: {acceleration: []}, arm: {eta_acceleration: []}}\n", ORR_CASE_INVERSE);
+  EXPECT(body(&l, "arm")->acceleration, 0);
+  unload(&l);
+}
+
 static void a_state_is_what_it_says(void **state) {
   (void)state;
   struct loaded l =
@@ -147,6 +159,7 @@ static void an_inverse_case_gives_accelerations(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_left_out_is_zero_and_attitudes_the_identity),
+      cmocka_unit_test(an_empty_list_says_that_there_is_nothing),
       cmocka_unit_test(a_state_is_what_it_says),
       cmocka_unit_test(forces_and_prescribed_motion_are_read),
       cmocka_unit_test(an_inverse_case_gives_accelerations),
