@@ -226,9 +226,12 @@ int orr_augment_conflict(struct orr_augment *a) {
   for (int n = 0; n < l->row_count - l->judge.rank; n++) {
     double sum = 0, terms = 0;
     orr_pivot_null(&l->judge, n, v);
-    for (int i = 0; i < a->row_count; i++) { /* φ̈ of embedded rows is zero */
+    for (int r = 0; r < l->row_count; r++)
+      terms += fabs(v[r]);
+    for (int i = 0; i < a->row_count;
+         i++) { /* φ̈ of embedded rows is zero; of what repeats only them there is rounding here */
       sum += v[a->rows[i]] * a->gamma[i];
-      terms += fabs(v[a->rows[i]]) * (1 + fabs(a->gamma[i]));
+      terms += fabs(v[a->rows[i]] * a->gamma[i]);
     }
     if (!(fabs(sum) <= 1e-6 * terms))
       return l->row_loop[l->judge.order[l->judge.rank + n]];
