@@ -1,19 +1,25 @@
 #!/bin/sh
-# Instructions of one forward-dynamics evaluation, counted by valgrind's callgrind: the same on every run of the same
-# build, whatever else the machine does. Two runs of different length; their difference has no start-up in it.
+# Instructions of one forward-dynamics evaluation, and of one command over shared memory, counted by valgrind's callgrind: the same
+# on every run of the same build, whatever else the machine does. Two runs of different length; their difference has no start-up in it.
 set -eu
 orrery=${ORRERY:-build/orrery}
+commands=$(dirname "$(readlink -f "$orrery")")/tests/bench/commands
 few=200 many=1200
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-count() { # MODEL EVALUATIONS
-  valgrind --tool=callgrind --callgrind-out-file="$work/out" "$orrery" bench --only "$1" "$2" >"$work/said" 2>&1 || {
+counted() { # PROGRAM WORDS...: with $only, in that function and what it calls
+  valgrind --tool=callgrind ${only:+--toggle-collect=$only} --callgrind-out-file="$work/out" "$@" >"$work/said" 2>&1 || {
     cat "$work/said" >&2
     echo "instructions: valgrind cannot run this build; if it met an unknown instruction, build with another ARCH" >&2
     exit 1
   }
-  sed -n 's/^summary: *//p' "$work/out"
+  sed -n 's/^summary: *//p; s/^totals: *//p' "$work/out" | head -n 1
+}
+
+count() { # MODEL EVALUATIONS
+  only=
+  counted "$orrery" bench --only "$1" "$2"
 }
 
 row() { # MODEL BODIES
@@ -32,3 +38,17 @@ row spacecraft20 23
 row flexible0 10
 row flexible5 10
 row flexible10 10
+
+side() { # FUNCTION BYTES
+  only=$1
+  a=$(counted "$commands" "$2" $few)
+  b=$(counted "$commands" "$2" $many)
+  echo $(((b - a) / (many - few)))
+}
+
+printf '\n%-14s %14s %12s\n' 'command bytes' executive peer
+for bytes in 104 65536; do
+  executive=$(side orr_shm_take $bytes)
+  peer=$(side orr_client_send $bytes)
+  printf '%-14s %14d %12d\n' $bytes "$executive" "$peer"
+done
