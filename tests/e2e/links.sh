@@ -9,6 +9,8 @@ start_peer() {
 fly() { "$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name "$@"; }
 
 "$fsw" --help | grep -q '^usage: fsw' || fail "fsw --help"
+"$fsw" "shm:$name.nobody" 2>"$dir/nobody" & # looked at below, when it has waited
+nobody=$!
 
 # --- the same bits -------------------------------------------------------------------------------------------------------
 fly --mode batch --duration 900s >"$dir/batch" || fail "batch"
@@ -162,4 +164,8 @@ links.fsw.allow=[localhost]|is an IPv4 address such as
 links.fsw.message_ids={telemetry: 0x1880}|one of 0x0800 to
 links.fsw.mtu=64|mtu
 END
+# --- flight software without a run ----------------------------------------------------------------------------------------------
+wait $nobody
+[ $? -eq 1 ] || fail "flight software without a run is no exit 1"
+grep -q '^fsw: .*; no run opened that link in ten seconds' "$dir/nobody" || fail "it says $(cat "$dir/nobody")"
 exit 0

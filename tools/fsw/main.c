@@ -144,7 +144,8 @@ int main(int argc, char **argv) {
   do { /* a run that died may be started again, and with another layout */
     status = orr_client_open(&link, argc > 1 ? argv[1] : "shm:/orrery.fsw", 10000);
     if (status != 0) {
-      fprintf(stderr, "fsw: %s\n", link.error);
+      bool nobody = status == -ENOENT || status == -EAGAIN;
+      fprintf(stderr, "fsw: %s%s\n", link.error, nobody ? "; no run opened that link in ten seconds" : "");
       return 1;
     }
     status = fly(&link, mission);
