@@ -26,12 +26,14 @@ void orr_neighbours_warn(int core, FILE *out) {
     struct orr_segment run;
     if (orr_segment_open(&run, names[i]) != 0)
       continue;
-    if (orr_segment_alive(&run) && run.stats->core == core && run.stats->pid != getpid())
-      fprintf(
-          out,
-          "warning: core %d is that of another run, too: '%.*s' (process %lld). Each makes frames of the other late; "
-          "name another core: --set realtime.core=N\n",
-          core, (int)sizeof run.stats->name, run.stats->name, (long long)run.stats->pid);
+    if (orr_segment_alive(&run) && run.stats->core == core && run.stats->pid != getpid()) {
+      char owner[OWNER_TEXT]; /* not the name that stands there: another user may have written it */
+      orr_owner_describe((pid_t)run.stats->pid, owner, sizeof owner);
+      fprintf(out,
+              "warning: core %d is that of another run, too: %s. Each makes frames of the other late; name another "
+              "core: --set realtime.core=N\n",
+              core, owner);
+    }
     orr_segment_close(&run);
   }
 }
