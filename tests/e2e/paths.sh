@@ -1,34 +1,28 @@
 #!/bin/sh
 # Files whose names have spaces, letters beyond ASCII, what means something to a shell, to XML or to C, bytes that are no letters at all, or
 # are long: they are read and written, and what is said of them is still JSON, SVG, C and Python with nothing left out.
-set -u
+. tests/support/script.sh
 command -v python3 >/dev/null || exit 77
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
 python3 - "$dir" <<'P' >"$dir/names" || exit 1
 import os, sys
 for name in (b"two words & <more>", "schön".encode(), b"x" * 60 + "äöü".encode(), b'quote"\\N', b"end*", b"lat\xe9n", b"$HOME;ls"):
     os.mkdir(os.path.join(sys.argv[1].encode(), name))
     sys.stdout.buffer.write(name + b"\n")
 P
-while IFS= read -r name; do
-  run=$name/run.yaml
+while IFS= read -r folder; do
+  run=$folder/run.yaml
   cp configs/cubesat.yaml "$dir/$run"
   cd "$dir" || exit 1
-  "$ORRERY" run "$run" --mode batch --duration 1s --csv "$name/a.csv" --plot "$name/a.svg" --save-state "$name/state" --json >batch 2>err || fail "$name: $(cat err)"
-  "$ORRERY" run "$run" --mode batch --duration 1s --from-state "$name/state" >out 2>err || fail "$name, from its state: $(cat err)"
+  "$ORRERY" run "$run" --mode batch --duration 1s --csv "$folder/a.csv" --plot "$folder/a.svg" --save-state "$folder/state" --json >batch 2>err || fail "$folder: $(cat err)"
+  "$ORRERY" run "$run" --mode batch --duration 1s --from-state "$folder/state" >out 2>err || fail "$folder, from its state: $(cat err)"
   "$ORRERY" run "$run" --mode realtime --duration 0.1s --set links.fsw.wait=0s --set realtime.spin=0s --set realtime.phase=0s --json \
-    --set links.fsw.name="/orrery.paths.$$" >real 2>err || fail "$name, real time: $(cat err)"
-  "$ORRERY" check "$run" "$name/none.yaml" --json >check 2>err
+    --set links.fsw.name="$name" >real 2>err || fail "$folder, real time: $(cat err)"
+  "$ORRERY" check "$run" "$folder/none.yaml" --json >check 2>err
   for format in markdown c python json; do
-    "$ORRERY" icd "$run" --format $format >icd.$format || fail "$name: icd --format $format"
+    "$ORRERY" icd "$run" --format $format >icd.$format || fail "$folder: icd --format $format"
   done
-  "${CC:-cc}" -std=c17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -xc icd.c || fail "$name: the header does not compile"
-  python3 - "$run" <<'P' || fail "$name: what is written of it: $(head -n 1 icd.python)"
+  "${CC:-cc}" -std=c17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -xc icd.c || fail "$folder: the header does not compile"
+  python3 - "$run" <<'P' || fail "$folder: what is written of it: $(head -n 1 icd.python)"
 import json, os, sys, xml.dom.minidom
 clean = os.fsencode(sys.argv[1]).decode(errors="replace").replace("\ufffd", "?")
 batch, real, check, icd = (json.load(open(n)) for n in ("batch", "real", "check", "icd.json"))
