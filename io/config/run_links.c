@@ -253,6 +253,23 @@ static bool judge_payloads(struct orr_run_draft *d, const struct link_keys *keys
          good;
 }
 
+/* A ramp, a sine or a table speaks at every frame, and so undoes a command at the next; a step speaks once. */
+static bool follows_script(const struct orr_run *run, int channel) {
+  for (size_t i = 0; i < run->script_count; i++)
+    if (run->script[i].channel == channel && run->script[i].form != ORR_SCRIPT_STEP)
+      return true;
+  return false;
+}
+
+static void judge_script(struct orr_run_draft *d, const struct link_keys *keys, const struct orr_run_link *link) {
+  for (int i = 0; i < link->command_count; i++)
+    if (follows_script(d->run, link->commands[i]))
+      orr_read_warning(d->reader, keys->commands, "scripted-and-linked",
+                       "'%.80s' follows the file's own 'commands' too, in every frame for which this link commands "
+                       "nothing: leave it out of one of the two",
+                       d->run->table.channels[link->commands[i]].name);
+}
+
 /* ---- one link beside another ------------------------------------------------------------------------------------- */
 
 static bool commands_meet(const struct orr_run_link *a, const struct orr_run_link *b, int *channel) {
@@ -384,6 +401,7 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
   if (!good || d->partial)
     return false;
   good = judge_payloads(d, &keys, out);
+  judge_script(d, &keys, out);
   for (size_t i = 0; i < d->run->link_count; i++)
     good = judge_beside(d, &thing, out, &d->run->links[i]) && good;
   return good && judge_stand_in(d, key, out);
