@@ -1,5 +1,6 @@
 #include "io/links/layout.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -125,18 +126,38 @@ static double number_at(const unsigned char *from, enum orr_channel_type type, i
   }
 }
 
+/* What nearly all are: one test a number, which NaN fails too. An infinity may lie within a range without a bound. */
+static bool takes_reals(const struct orr_channel *c, const unsigned char *from, double *numbers) {
+  double low = c->low > -DBL_MAX ? c->low : -DBL_MAX, high = c->high < DBL_MAX ? c->high : DBL_MAX;
+  bool good = true;
+  memcpy(numbers, from, 8 * (size_t)c->count);
+  for (int k = 0; k < c->count; k++)
+    good &= numbers[k] >= low && numbers[k] <= high;
+  return good;
+}
+
+static enum orr_refusal take_numbers(const struct orr_channel *c, const unsigned char *from, double *numbers) {
+  for (int k = 0; k < c->count; k++) {
+    numbers[k] = number_at(from, c->type, k);
+    if (c->type == ORR_CHANNEL_REAL && !isfinite(numbers[k]))
+      return ORR_REFUSAL_NOT_FINITE;
+    if (!orr_channel_accepts(c, numbers[k]))
+      return ORR_REFUSAL_OUT_OF_RANGE;
+  }
+  return ORR_REFUSAL_NONE;
+}
+
 enum orr_refusal orr_layout_unpack(const struct orr_layout_side *side, const uint64_t *payload, double *numbers) {
-  const unsigned char *from = (const unsigned char *)payload;
+  const unsigned char *bytes = (const unsigned char *)payload;
   for (int i = 0; i < side->count; i++) {
     const struct orr_channel *c = side->entries[i].channel;
-    for (int k = 0; k < c->count; k++) {
-      double value = number_at(from + side->entries[i].at, c->type, k);
-      if (c->type == ORR_CHANNEL_REAL && !isfinite(value))
-        return ORR_REFUSAL_NOT_FINITE;
-      if (!orr_channel_accepts(c, value))
-        return ORR_REFUSAL_OUT_OF_RANGE;
-      *numbers++ = value;
+    const unsigned char *from = bytes + side->entries[i].at;
+    if (c->type != ORR_CHANNEL_REAL || !takes_reals(c, from, numbers)) {
+      enum orr_refusal refusal = take_numbers(c, from, numbers);
+      if (refusal != ORR_REFUSAL_NONE)
+        return refusal;
     }
+    numbers += c->count;
   }
   return ORR_REFUSAL_NONE;
 }
