@@ -217,15 +217,8 @@ enum orr_status orr_closed_factor(struct orr_closed *c, struct orr_workspace *ws
 }
 
 static void load_product(struct orr_closed *c, struct orr_workspace *ws, const double *x) {
-  const struct orr_model *m = ws->model;
-  orr_articulated_clear(m, ws);
-  for (int k = 0; k < m->body_count; k++) {
-    const struct orr_link *link = &m->links[k];
-    if (link->flex >= 0)
-      memcpy(ws->flexes[link->flex].force, x + link->u, sizeof *x * (size_t)link->mode_count);
-  }
-  orr_rotors_load(m, ws);
-  memcpy(c->tau, x, sizeof *x * (size_t)m->u_count);
+  orr_forward_load_still(ws->model, ws, x);
+  memcpy(c->tau, x, sizeof *x * (size_t)ws->model->u_count);
 }
 
 enum orr_status orr_closed_inverse_mass_apply(struct orr_closed *c, struct orr_workspace *ws, const double *x,

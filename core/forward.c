@@ -90,6 +90,16 @@ static void load_revolute(const struct orr_workspace *ws, int k, struct orr_flow
   flow->z = sp_sub(b, ws->external[k]);
 }
 
+void orr_forward_load_still(const struct orr_model *m, struct orr_workspace *ws, const double *x) {
+  orr_articulated_clear(m, ws);
+  for (int k = 0; k < m->body_count; k++) {
+    const struct orr_link *link = &m->links[k];
+    if (link->flex >= 0)
+      memcpy(ws->flexes[link->flex].force, x + link->u, sizeof *x * (size_t)link->mode_count);
+  }
+  orr_rotors_load(m, ws);
+}
+
 static void load_all(const struct orr_model *m, struct orr_workspace *ws, const double *force) {
   if (choose_kernels(m, ws))
     orr_links_complete(m, ws);

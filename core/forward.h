@@ -41,6 +41,10 @@ void orr_forward_load(const struct orr_model *model, struct orr_workspace *ws, c
 /* What rotors do to z and ζ with their torques and speeds. Part of orr_forward_load. [rt] O(rotors). */
 void orr_rotors_load(const struct orr_model *model, struct orr_workspace *ws);
 
+/* Loads forces on modes alone, x [u_count], with the rotors' torques, as if nothing moved and no spring pulled: what a product
+ * M⁻¹ x starts from. Hinges take theirs in the sweep. [init] O(N + Σn). */
+void orr_forward_load_still(const struct orr_model *model, struct orr_workspace *ws, const double *x);
+
 /* ws->rotor_accel from the accelerations of the links: the last step of orr_forward. [rt] O(rotors n). */
 void orr_rotors_accelerate(const struct orr_model *model, struct orr_workspace *ws);
 

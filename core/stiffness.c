@@ -68,16 +68,6 @@ static void hold(const struct orr_stiffness *s, double k, double c, const double
   }
 }
 
-static void load_tree(const struct orr_model *m, struct orr_workspace *ws, const double *x) {
-  orr_articulated_clear(m, ws);
-  for (int k = 0; k < m->body_count; k++) {
-    const struct orr_link *link = &m->links[k];
-    if (link->flex >= 0)
-      memcpy(ws->flexes[link->flex].force, x + link->u, sizeof *x * (size_t)link->mode_count);
-  }
-  orr_rotors_load(m, ws);
-}
-
 /* out = M⁻¹ x */
 static enum orr_status solve(struct orr_stiffness *s, const double *x, double *out) {
   const struct orr_model *m = s->model;
@@ -87,7 +77,7 @@ static enum orr_status solve(struct orr_stiffness *s, const double *x, double *o
   if (s->closed) {
     status = orr_closed_inverse_mass_apply(s->closed, ws, x, out);
   } else {
-    load_tree(m, ws, x);
+    orr_forward_load_still(m, ws, x);
     status = orr_articulated_forces(m, ws, x, NULL, false);
     if (status == ORR_OK) {
       orr_articulated_accelerations(m, ws, v3_zero(), false, out);
