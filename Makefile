@@ -4,6 +4,7 @@
 #   core/ rt/ io/   one archive each     io/client/   an archive of its own (the flight software's side)
 #   tools/          the orrery command   tools/fsw/, io/client/echo.c   programs of their own
 #   tests/unit, tests/timing, tests/bench, tests/fuzz   one program per file, all with tests/support
+# Folders may be nested as deep as one likes; tests/gates/sources.sh fails if a source is in none of these lists.
 # Variables: CC=clang  ARCH=native  DEBUG=1  SANITIZE=1  V=1 (show the commands); each mix has its own folder,
 # build/<variant>, and build/orrery is the release build.
 
@@ -38,19 +39,21 @@ PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
 CMOCKA_LIBS := $(shell pkg-config --libs cmocka 2>/dev/null)
 
 # --- sources ---------------------------------------------------------------------------------------------------------
-CORE := $(wildcard core/*.c core/*/*.c)
-RT := $(wildcard rt/*.c rt/*/*.c)
+# $(call under,FOLDER,c): the files of that ending below it, however deep.
+under = $(sort $(patsubst ./%,%,$(shell find $(1) -type f -name '*.$(2)' 2>/dev/null)))
+CORE := $(call under,core,c)
+RT := $(call under,rt,c)
 ECHO := io/client/echo.c
-CLIENT := $(filter-out $(ECHO),$(wildcard io/client/*.c))
-IO := $(filter-out $(CLIENT) $(ECHO),$(wildcard io/*.c io/*/*.c))
+CLIENT := $(filter-out $(ECHO),$(call under,io/client,c))
+IO := $(filter-out $(CLIENT) $(ECHO),$(call under,io,c))
 # The control law of the sample flight software is linked in, too.
-TOOLS := $(filter-out tools/main.c tools/fsw/main.c,$(wildcard tools/*.c tools/*/*.c))
-FSW := $(wildcard tools/fsw/*.c)
-SUPPORT := $(wildcard tests/support/*.c)
-UNIT := $(wildcard tests/unit/*.c)
-TIMING := $(wildcard tests/timing/*.c)
-BENCH := $(wildcard tests/bench/*.c)
-FUZZERS := $(wildcard tests/fuzz/*.c)
+TOOLS := $(filter-out tools/main.c tools/fsw/main.c,$(call under,tools,c))
+FSW := $(call under,tools/fsw,c)
+SUPPORT := $(call under,tests/support,c)
+UNIT := $(call under,tests/unit,c)
+TIMING := $(call under,tests/timing,c)
+BENCH := $(call under,tests/bench,c)
+FUZZERS := $(call under,tests/fuzz,c)
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 ROOMS := $(B)/libio.a $(B)/librt.a $(B)/libcore.a
@@ -103,8 +106,8 @@ $(B)/%.o: %.c $(B)/flags | packages
 # core is strict C17: no POSIX name is even declared there.
 $(B)/core/%.o: HOSTED =
 
-$(B)/tools/version.o: $(B)/generated/build_info.h
-$(B)/tools/version.o: HOSTED += -I$(B)/generated
+$(B)/tools/common/version.o: $(B)/generated/build_info.h
+$(B)/tools/common/version.o: HOSTED += -I$(B)/generated
 
 # Says what to do rather than leave it to a missing header.
 .PHONY: packages
@@ -217,8 +220,8 @@ run-lockstep:
 	$(call fly,shm:$(SEGMENT),--mode lockstep $(SHM_LINK),$(call picture,$(SEGMENT)))
 
 # --- check: the quick gate ---------------------------------------------------------------------------------------------
-SOURCES := $(foreach r,core rt io tools tests,$(wildcard $(r)/*.c $(r)/*/*.c))
-HEADERS := $(foreach r,core rt io tools tests,$(wildcard $(r)/*.h $(r)/*/*.h))
+SOURCES := $(foreach r,core rt io tools tests,$(call under,$(r),c))
+HEADERS := $(foreach r,core rt io tools tests,$(call under,$(r),h))
 # What a package that may not be installed is needed for is left to `make bench`.
 JUDGED = $(filter-out tests/bench/%,$(SOURCES))
 # Files are looked at again when they or what they include change. clang's analyzer, which takes nearly all the time, walks
@@ -242,10 +245,11 @@ check-cppcheck:
 	@CPPCHECK_DIR=build/cppcheck tests/gates/cppcheck.sh $(JUDGED)
 check-rooms: programs
 	@tests/gates/rooms.sh
+	@$(SUBMAKE) -s sources > build/sources && tests/gates/sources.sh build/sources
 	@tests/gates/core.sh $(B)/libcore.a $(ARCH)
 	@tests/gates/names.sh $(ROOMS) $(B)/libclient.a $(B)/libtools.a
 check-selftest:
-	@tests/gates/selftest.sh rooms core names format tidy cppcheck
+	@tests/gates/selftest.sh rooms sources core names format tidy cppcheck
 check-tidy: $(TIDIED)
 TIDY_FLAGS = -std=c17 -march=$(ARCH) -I. -I$(B)/generated $(PKG_CFLAGS)
 $(TIDY)/%.ok: % tests/gates/tidy.sh $(wildcard .clang-tidy */.clang-tidy) | $(B)/generated/build_info.h
@@ -255,8 +259,14 @@ $(TIDY)/%.ok: % tests/gates/tidy.sh $(wildcard .clang-tidy */.clang-tidy) | $(B)
 	@$(CC) $(TIDY_FLAGS) -D_GNU_SOURCE -MM -MP -MT $@ -MF $(@:.ok=.d) $<
 	@touch $@
 
+# What the lists above and below hold, one file a line: the gate of sources finds what is in none.
+.PHONY: sources
+sources:
+	@printf '%s\n' $(sort $(CORE) $(RT) $(CLIENT) $(ECHO) $(IO) $(TOOLS) tools/main.c $(FSW) $(SUPPORT) $(UNIT) $(TIMING) $(BENCH) $(FUZZERS) \
+	  tests/runner.c tests/replay.c tests/vectors/compare.c $(HEADERS))
+
 format:
-	clang-format -i $(SOURCES) $(HEADERS)
+	@clang-format -i $(SOURCES) $(HEADERS)
 
 # --- the long ones ---------------------------------------------------------------------------------------------------
 FUZZ_SECONDS ?= 60

@@ -6,8 +6,8 @@
 #ifndef ORR_IO_EXPECT_H
 #define ORR_IO_EXPECT_H
 
-#include "core/plant.h"
-#include "io/config/run.h"
+#include "core/plant/plant.h"
+#include "io/config/run/run_file.h"
 
 /* What was seen of one expectation's channel. */
 struct orr_expect_seen {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rt/clock.h"
+#include "rt/tick/clock.h"
 
 /* Our own computing between two marks is a fixed amount of work: beyond twice its longest undisturbed stretch, and what
  * a cold cache may cost, time was not ours. */
@@ -221,9 +221,9 @@ void orr_realtime_init(struct orr_realtime *r, struct orr_session *session) {
   integration->drive = &r->marking.drive;
   if (session->relay.priority_error)
     orr_lacks_add(&r->noted, ORR_LACK_IO_PRIORITY, session->relay.priority_error);
-  memcpy(r->arenas, session->arenas, sizeof session->arenas);
-  r->arena_count = session->arena_count;
-  r->arenas[r->arena_count++] = (struct orr_arena){r, sizeof *r};
+  memcpy(r->regions, session->regions, sizeof session->regions);
+  r->region_count = session->region_count;
+  r->regions[r->region_count++] = (struct orr_region){r, sizeof *r};
 }
 
 void orr_realtime_close(struct orr_realtime *r) { r->session->plant->integration->drive = r->marking.inner; }
@@ -232,18 +232,18 @@ struct orr_executive_options orr_realtime_options(const struct orr_realtime *r, 
   const struct orr_run *run = r->session->run;
   const struct orr_run_realtime *asked = &run->realtime;
   return (struct orr_executive_options){
-      .loop = {.period_ns = run->plant.step_ns,
-               .phase_ns = asked->phase_ns,
-               .margin_ns = asked->spin_ns,
-               .policy = asked->policy,
-               .catch_up_limit = asked->limit,
-               .frames = frames},
+      .cycle = {.period_ns = run->plant.step_ns,
+                .phase_ns = asked->phase_ns,
+                .margin_ns = asked->spin_ns,
+                .policy = asked->policy,
+                .catch_up_limit = asked->limit,
+                .frames = frames},
       .name = name,
       .core = asked->core,
       .priority = asked->priority,
       .strict = asked->strict,
       .noted = &r->noted,
-      .arenas = r->arenas,
-      .arena_count = r->arena_count,
+      .regions = r->regions,
+      .region_count = r->region_count,
   };
 }

@@ -40,8 +40,8 @@ struct orr_realtime {
   struct orr_rehearsal rehearsal;
   struct orr_work work;
   struct orr_lacks noted; /* of the links' io thread */
-  struct orr_arena arenas[ORR_SESSION_ARENAS + 1];
-  size_t arena_count;
+  struct orr_region regions[ORR_SESSION_REGIONS + 1];
+  size_t region_count;
 };
 
 /* [init] Rehearses and makes the work. The session is started, or set to a state; the integration calls back into

@@ -6,7 +6,7 @@
 #ifndef ORR_IO_SAMPLES_H
 #define ORR_IO_SAMPLES_H
 
-#include "core/plant.h"
+#include "core/plant/plant.h"
 
 enum { ORR_SAMPLES_SERIES_MAX = 64, ORR_SAMPLES_ROWS_MAX = 60000 };
 

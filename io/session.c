@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/hinge.h"
-#include "rt/clock.h"
+#include "core/model/hinge.h"
+#include "rt/tick/clock.h"
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
@@ -18,8 +18,8 @@ static void *block_of(struct orr_session *s, size_t bytes) {
     abort();
   }
   s->bytes += whole;
-  assert(s->arena_count < ORR_SESSION_ARENAS);
-  s->arenas[s->arena_count++] = (struct orr_arena){block, whole};
+  assert(s->region_count < ORR_SESSION_REGIONS);
+  s->regions[s->region_count++] = (struct orr_region){block, whole};
   return memset(block, 0, whole);
 }
 
@@ -55,12 +55,12 @@ static void layout_links(struct orr_session *s, struct orr_block *block) {
 
 static void initial_state(const struct orr_run *run, const struct orr_model *m, double *q, double *u) {
   for (int b = 0; b < m->body_count; b++) {
-    const struct orr_link *link = &m->links[m->link_of_body[b]];
+    const struct orr_limb *limb = &m->limbs[m->limb_of_body[b]];
     const struct orr_case_body *from = &run->initial[b];
-    memcpy(q + link->q, from->eta, sizeof(double) * (size_t)link->mode_count);
-    memcpy(u + link->u, from->eta_rate, sizeof(double) * (size_t)link->mode_count);
-    memcpy(q + link->hinge_q, from->q, sizeof(double) * (size_t)orr_hinge_coordinates(link->kind));
-    memcpy(u + link->hinge_u, from->speed, sizeof(double) * (size_t)link->dof);
+    memcpy(q + limb->q, from->eta, sizeof(double) * (size_t)limb->mode_count);
+    memcpy(u + limb->u, from->eta_rate, sizeof(double) * (size_t)limb->mode_count);
+    memcpy(q + limb->hinge_q, from->q, sizeof(double) * (size_t)orr_hinge_coordinates(limb->kind));
+    memcpy(u + limb->hinge_u, from->speed, sizeof(double) * (size_t)limb->dof);
   }
 }
 
@@ -98,7 +98,7 @@ struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn 
   if (!s)
     abort();
   int where;
-  s->arenas[s->arena_count++] = (struct orr_arena){s, sizeof *s};
+  s->regions[s->region_count++] = (struct orr_region){s, sizeof *s};
   s->run = run;
   s->answer = answer;
   size_t bytes = orr_model_size(&run->spacecraft, ORR_MODEL_DEFAULT);

@@ -10,8 +10,8 @@
 #ifndef ORR_IO_SESSION_H
 #define ORR_IO_SESSION_H
 
-#include "core/plant.h"
-#include "io/config/run.h"
+#include "core/plant/plant.h"
+#include "io/config/run/run_file.h"
 #include "io/expect.h"
 #include "io/links/port.h"
 #include "io/links/relay.h"
@@ -48,7 +48,7 @@ struct orr_session_link {
   bool alone;       /* nobody came before frame 0 */
 };
 
-enum { ORR_SESSION_ARENAS = 8 };
+enum { ORR_SESSION_REGIONS = 8 };
 
 struct orr_session {
   const struct orr_run *run;
@@ -62,9 +62,9 @@ struct orr_session {
   struct orr_watch *watch;        /* shown while it flies; NULL: nobody looks */
   struct orr_session_loops loops; /* closed NULL without loops */
   void *model_block, *workspace_block, *plant_block, *link_block, *loops_block, *closed_block;
-  size_t bytes;                                /* of all blocks */
-  struct orr_arena arenas[ORR_SESSION_ARENAS]; /* the same blocks, and this struct: all that a frame touches */
-  size_t arena_count;
+  size_t bytes;                                   /* of all blocks */
+  struct orr_region regions[ORR_SESSION_REGIONS]; /* the same blocks, and this struct: all that a frame touches */
+  size_t region_count;
   enum orr_status status; /* of the first failure */
   struct orr_relay relay; /* of the links over UDP */
   enum orr_port_end end;  /* a link says that the run is over: set by latch; the frame is still computed */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/loop_motion.h"
+#include "core/loops/loop_motion.h"
 
 /* Speeds of an initial state may miss by what a file rounds; that is taken away, more is a mistake. */
 static const double MOST_RATE = 1e-6;

@@ -5,8 +5,8 @@
 #ifndef ORR_IO_SESSION_LOOPS_H
 #define ORR_IO_SESSION_LOOPS_H
 
-#include "core/assemble.h"
-#include "core/closed.h"
+#include "core/loops/assemble.h"
+#include "core/loops/closed.h"
 
 struct orr_session_loops {
   struct orr_loops *loops;

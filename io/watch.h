@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-#include "core/plant.h"
+#include "core/plant/plant.h"
 #include "io/links/rules.h"
 
 enum { ORR_WATCH_MAX = 32 };

@@ -5,34 +5,34 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rt/clock.h"
+#include "rt/tick/clock.h"
 
 enum { STACK_BYTES = ORR_STACK_TOUCHED + 512 * 1024, CALIBRATE_DEFAULT_NS = 500 * ORR_NS_PER_MS };
 
 static const char *const strict_message = "something the run needs cannot be had, and it is strict";
 
-static void calibrate(struct orr_executive *e, struct orr_rt_loop_options *loop) {
+static void calibrate(struct orr_executive *e, struct orr_cycle_options *cycle) {
   int64_t budget_ns = e->options.calibrate_ns > 0 ? e->options.calibrate_ns : CALIBRATE_DEFAULT_NS;
-  bool find_margin = loop->margin_ns == ORR_AUTO_NS;
-  if (loop->phase_ns == ORR_AUTO_NS) {
-    orr_calibrate_phase(&e->calibration, loop->period_ns, find_margin ? 0 : loop->margin_ns, budget_ns);
-    loop->phase_ns = e->calibration.phase_ns;
+  bool find_margin = cycle->margin_ns == ORR_AUTO_NS;
+  if (cycle->phase_ns == ORR_AUTO_NS) {
+    orr_calibrate_phase(&e->calibration, cycle->period_ns, find_margin ? 0 : cycle->margin_ns, budget_ns);
+    cycle->phase_ns = e->calibration.phase_ns;
   }
-  e->calibration.phase_ns = loop->phase_ns;
+  e->calibration.phase_ns = cycle->phase_ns;
   if (find_margin) {
-    orr_calibrate_margin(&e->calibration, loop->period_ns, budget_ns);
+    orr_calibrate_margin(&e->calibration, cycle->period_ns, budget_ns);
     /* a spin that is throttled away costs more than the late wake-ups it hides */
-    if (orr_setup_throttles(loop->period_ns, e->calibration.margin_ns, e->options.priority))
-      e->calibration.margin_ns = loop->period_ns / 2;
-    loop->margin_ns = e->calibration.margin_ns;
+    if (orr_setup_throttles(cycle->period_ns, e->calibration.margin_ns, e->options.priority))
+      e->calibration.margin_ns = cycle->period_ns / 2;
+    cycle->margin_ns = e->calibration.margin_ns;
   }
-  e->calibration.margin_ns = loop->margin_ns;
+  e->calibration.margin_ns = cycle->margin_ns;
 }
 
 /* On the rt thread, before the first tick. */
 static const char *prepare(struct orr_executive *e, const struct orr_work *work, void *user) {
-  struct orr_rt_loop_options loop = e->options.loop;
-  struct orr_stats *stats = e->segment.stats;
+  struct orr_cycle_options cycle = e->options.cycle;
+  struct orr_stats *stats = e->board.stats;
   int error = e->options.isolation ? orr_isolate_attach(e->options.isolation) : 0;
   if (error)
     orr_lacks_add(&e->lacks, ORR_LACK_AFFINITY, error);
@@ -40,8 +40,8 @@ static const char *prepare(struct orr_executive *e, const struct orr_work *work,
   orr_setup_touch_stack();
   if (e->options.strict && e->lacks.count > 0)
     return strict_message; /* before half a second of calibration that would tell nothing */
-  calibrate(e, &loop);
-  if (orr_setup_throttles(loop.period_ns, loop.margin_ns, e->options.priority))
+  calibrate(e, &cycle);
+  if (orr_setup_throttles(cycle.period_ns, cycle.margin_ns, e->options.priority))
     orr_lacks_add(&e->lacks, ORR_LACK_THROTTLING, 0);
   if (e->options.strict && e->lacks.count > 0)
     return strict_message;
@@ -53,18 +53,18 @@ static const char *prepare(struct orr_executive *e, const struct orr_work *work,
     if (e->lacks.entry[i].lack == ORR_LACK_PRIORITY)
       stats->priority = 0;
   }
-  return orr_rt_loop_init(&e->loop, &loop, work, user, stats);
+  return orr_cycle_init(&e->cycle, &cycle, work, user, stats);
 }
 
 static void *rt_thread(void *argument) {
   struct orr_executive *e = argument;
-  e->wrong = prepare(e, e->loop.work, e->loop.user);
+  e->wrong = prepare(e, e->cycle.work, e->cycle.user);
   bool go = e->wrong == NULL;
   sem_post(&e->ready);
   if (atomic_load(&e->stop_asked))
-    orr_rt_loop_stop(&e->loop);
+    orr_cycle_stop(&e->cycle);
   if (go)
-    orr_rt_loop_run(&e->loop);
+    orr_cycle_run(&e->cycle);
   atomic_store(&e->ended, 1);
   return NULL;
 }
@@ -92,12 +92,12 @@ static const char *start_thread(struct orr_executive *e) {
 
 static const char *check(const struct orr_executive_options *options, const struct orr_work *work,
                          struct orr_executive *e) {
-  struct orr_rt_loop_options loop = options->loop;
-  if (loop.phase_ns == ORR_AUTO_NS)
-    loop.phase_ns = 0;
-  if (loop.margin_ns == ORR_AUTO_NS)
-    loop.margin_ns = 0;
-  return orr_rt_loop_init(&e->loop, &loop, work, NULL, e->segment.stats);
+  struct orr_cycle_options cycle = options->cycle;
+  if (cycle.phase_ns == ORR_AUTO_NS)
+    cycle.phase_ns = 0;
+  if (cycle.margin_ns == ORR_AUTO_NS)
+    cycle.margin_ns = 0;
+  return orr_cycle_init(&e->cycle, &cycle, work, NULL, e->board.stats);
 }
 
 const char *orr_executive_start(struct orr_executive *executive, const struct orr_executive_options *options,
@@ -109,22 +109,22 @@ const char *orr_executive_start(struct orr_executive *executive, const struct or
     e->lacks = *options->noted;
   e->dma_latency_fd = -1;
   sem_init(&e->ready, 0, 0);
-  orr_segment_sweep();
-  int error = orr_segment_create(&e->segment);
-  if (!e->segment.stats)
+  orr_board_sweep();
+  int error = orr_board_create(&e->board);
+  if (!e->board.stats)
     return "no memory for the statistics";
   if (error)
     orr_lacks_add(&e->lacks, ORR_LACK_SEGMENT, error);
-  orr_stats_init(e->segment.stats, options->name, options->loop.period_ns);
+  orr_stats_init(e->board.stats, options->name, options->cycle.period_ns);
   const char *wrong = check(options, work, e);
   if (wrong)
     return wrong;
-  e->loop.work = work;
-  e->loop.user = user;
+  e->cycle.work = work;
+  e->cycle.user = user;
   e->core = options->core == ORR_CORE_AUTO ? orr_setup_choose_core() : options->core < 0 ? -1 : options->core;
   if (options->core == ORR_CORE_AUTO && e->core < 0)
     orr_lacks_add(&e->lacks, ORR_LACK_AFFINITY, 0);
-  orr_setup_lock_memory(options->arenas, options->arena_count, &e->lacks);
+  orr_setup_lock_memory(options->regions, options->region_count, &e->lacks);
   e->dma_latency_fd = orr_setup_hold_dma_latency(&e->lacks);
   if (e->core >= 0)
     orr_setup_keep_off(e->core, &e->before, &e->lacks);
@@ -133,7 +133,7 @@ const char *orr_executive_start(struct orr_executive *executive, const struct or
 
 void orr_executive_stop(struct orr_executive *executive) {
   atomic_store(&executive->stop_asked, 1);
-  orr_rt_loop_stop(&executive->loop);
+  orr_cycle_stop(&executive->cycle);
 }
 
 bool orr_executive_ended(const struct orr_executive *executive) { return atomic_load(&executive->ended) != 0; }
@@ -146,7 +146,7 @@ void orr_executive_join(struct orr_executive *executive) {
 
 void orr_executive_close(struct orr_executive *executive) {
   orr_executive_join(executive);
-  orr_segment_close(&executive->segment);
+  orr_board_close(&executive->board);
   if (executive->dma_latency_fd >= 0)
     close(executive->dma_latency_fd);
   executive->dma_latency_fd = -1;

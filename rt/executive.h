@@ -1,4 +1,4 @@
-/* The executive: a thread of its own for the loop, prepared and measured. What io/session and the tools call.
+/* The executive: a thread of its own for the executive, prepared and measured. What io/session and the tools call.
  *
  *   orr_executive_start   the block of statistics, memory, the core; then the thread: affinity, priority,
  *                         calibration, first tick
@@ -14,11 +14,11 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-#include "rt/calibrate.h"
-#include "rt/isolate.h"
-#include "rt/loop.h"
-#include "rt/segment.h"
-#include "rt/setup.h"
+#include "rt/machine/isolate.h"
+#include "rt/machine/setup.h"
+#include "rt/tick/board.h"
+#include "rt/tick/calibrate.h"
+#include "rt/tick/cycle.h"
 
 /* In place of phase_ns or margin_ns: measure at start. */
 #define ORR_AUTO_NS INT64_C(-1)
@@ -26,7 +26,7 @@
 enum { ORR_CORE_AUTO = -1, ORR_CORE_ANY = -2 };
 
 struct orr_executive_options {
-  struct orr_rt_loop_options loop;       /* phase_ns and margin_ns may be ORR_AUTO_NS */
+  struct orr_cycle_options cycle;        /* phase_ns and margin_ns may be ORR_AUTO_NS */
   const char *name;                      /* of the run, for readers of the statistics */
   int core;                              /* or ORR_CORE_AUTO (orr_setup_choose_core), ORR_CORE_ANY (not bound) */
   int priority;                          /* SCHED_FIFO; 0: none */
@@ -34,8 +34,8 @@ struct orr_executive_options {
   const struct orr_isolation *isolation; /* applied already, for this core; NULL: none */
   const struct orr_lacks *noted;         /* lacks that were found before, to stand with the others; NULL: none */
   int64_t calibrate_ns;                  /* budget for each calibration; 0: half a second */
-  const struct orr_arena *arenas;
-  size_t arena_count;
+  const struct orr_region *regions;
+  size_t region_count;
 };
 
 struct orr_executive {
@@ -43,15 +43,15 @@ struct orr_executive {
   struct orr_lacks lacks; /* complete when start returns */
   struct orr_calibration calibration;
   int core; /* in use; −1: not bound */
-  struct orr_segment segment;
-  struct orr_rt_loop loop;
+  struct orr_board board;
+  struct orr_cycle cycle;
   int dma_latency_fd;
   cpu_set_t before; /* where the main thread could run before it was kept off the core */
   pthread_t thread;
   bool started;
   const char *wrong; /* of the thread's own start */
   sem_t ready;
-  _Atomic int stop_asked; /* also before there is a loop to tell */
+  _Atomic int stop_asked; /* also before there is a cycle to tell */
   _Atomic int ended;
 };
 
@@ -64,9 +64,9 @@ const char *orr_executive_start(struct orr_executive *executive, const struct or
 void orr_executive_stop(struct orr_executive *executive);
 /* [any] Whether the last frame is over. */
 bool orr_executive_ended(const struct orr_executive *executive);
-/* [init] Waits for the end; the result is in executive->loop.result, the measures in executive->segment.stats. */
+/* [init] Waits for the end; the result is in executive->cycle.result, the measures in executive->board.stats. */
 void orr_executive_join(struct orr_executive *executive);
-/* [init] Removes the segment; the processor may sleep again, memory is unlocked, the process may use the core. */
+/* [init] Removes the board; the processor may sleep again, memory is unlocked, the process may use the core. */
 void orr_executive_close(struct orr_executive *executive);
 
 #endif

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/config/names.h"
-#include "tools/commands.h"
-#include "tools/version.h"
+#include "io/config/text/names.h"
+#include "tools/common/commands.h"
+#include "tools/common/version.h"
 
 /* In the order of `orrery --help`; ends with NULL. */
 /* clang-format off */

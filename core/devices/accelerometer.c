@@ -1,7 +1,7 @@
 /* Three accelerometers in the axes of a node, flexible or not: struct orr_triad of the node's acceleration less
  * gravity. */
-#include "core/device.h"
-#include "core/kinematics.h"
+#include "core/plant/device.h"
+#include "core/tree/kinematics.h"
 
 #define PARAM(member) .offset = offsetof(struct orr_triad, member)
 

@@ -2,7 +2,7 @@
 #ifndef ORR_CORE_DEVICES_DEVICES_H
 #define ORR_CORE_DEVICES_DEVICES_H
 
-#include "core/device.h"
+#include "core/plant/device.h"
 
 /* In alphabetical order within actuators, then sensors; ends with NULL. */
 extern const struct orr_device_kind *const orr_device_kinds[];

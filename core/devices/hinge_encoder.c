@@ -1,6 +1,6 @@
 /* An encoder on one coordinate of a hinge: quant(q + offset + noise), the noise with a standard deviation for each
  * sample. */
-#include "core/device.h"
+#include "core/plant/device.h"
 
 struct params {
   double offset, noise, quantum;

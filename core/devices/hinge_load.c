@@ -1,8 +1,8 @@
 /* A load cell in a hinge: the inter-body force f(k) of the solver, [N; F] about O in the axes of the child's body, with
  * normal noise. It costs nothing but the asking: f(k) is a by-product of the sweep.
  */
-#include "core/device.h"
-#include "core/forward.h"
+#include "core/plant/device.h"
+#include "core/tree/forward.h"
 
 struct params {
   double moment_noise, force_noise, scale;

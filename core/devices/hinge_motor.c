@@ -7,8 +7,8 @@
  * left out, as is right for a rotor that is small against what it moves. Stops push back only: −k (q − end) − c β
  * beyond an end.
  */
-#include "core/device.h"
-#include "core/kinematics.h"
+#include "core/plant/device.h"
+#include "core/tree/kinematics.h"
 
 enum mode { TORQUE, RATE };
 

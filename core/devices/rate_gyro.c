@@ -2,8 +2,8 @@
  * process of correlation time τ. The bias instability B is the top of that drift's Allan deviation, which stands at
  * 1.89 τ and is 0.6174 times its standard deviation.
  */
-#include "core/device.h"
-#include "core/kinematics.h"
+#include "core/plant/device.h"
+#include "core/tree/kinematics.h"
 
 struct params {
   struct orr_triad triad;

@@ -7,8 +7,8 @@
  *   static  U_s (e1 cos φ + e2 sin φ)      dynamic  U_d (e1 cos φ + e2 sin φ), a moment
  * where e1, e2, u are right-handed. The imbalance is not in the inertia: it is small against the body.
  */
-#include "core/device.h"
-#include "core/kinematics.h"
+#include "core/plant/device.h"
+#include "core/tree/kinematics.h"
 
 struct params {
   double axis[3], inertia, max_torque, max_speed, initial_speed;

@@ -3,8 +3,8 @@
  * sample drops out (each with the probability `dropout`), it says so by `valid` and holds its last attitude. The sign
  * is the one nearest to the last sample.
  */
-#include "core/device.h"
-#include "core/kinematics.h"
+#include "core/plant/device.h"
+#include "core/tree/kinematics.h"
 
 struct params {
   double boresight[3], across, about, rate_limit, dropout;

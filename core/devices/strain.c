@@ -4,8 +4,8 @@
  *   mode nodal   how far its node is from its undeformed place, and turned: the displacement and the rotation vector θ,
  *                body axes
  */
-#include "core/device.h"
-#include "core/kinematics.h"
+#include "core/plant/device.h"
+#include "core/tree/kinematics.h"
 
 enum mode { MODAL, NODAL };
 
@@ -36,7 +36,7 @@ static const struct orr_device_channel channels[] = {
 
 static void sense_nodal(const struct orr_device *device, const struct orr_sensing *now, double *out) {
   const struct orr_node *node = &now->model->nodes[device->node];
-  orr_mat3 to_body = now->model->links[node->link].c;
+  orr_mat3 to_body = now->model->limbs[node->limb].c;
   struct orr_site_state place = {0};
   double q[4];
   orr_place_evaluate(now->model, now->ws, device->node, &place);
@@ -48,10 +48,10 @@ static void sense_nodal(const struct orr_device *device, const struct orr_sensin
 
 static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
   const struct params *p = device->params;
-  const struct orr_link *link = &now->model->links[now->model->link_of_body[device->body]];
+  const struct orr_limb *limb = &now->model->limbs[now->model->limb_of_body[device->body]];
   if (p->mode == MODAL) {
     for (int r = 0; r < device->width; r++)
-      out[r] = orr_device_noisy(now->ws->q[link->q + r], p->amplitude_noise, device, now, (uint64_t)r);
+      out[r] = orr_device_noisy(now->ws->q[limb->q + r], p->amplitude_noise, device, now, (uint64_t)r);
     return;
   }
   sense_nodal(device, now, out);

@@ -1,6 +1,6 @@
 /* A tachometer on one coordinate of a hinge: quant((1 + scale) β + noise), the noise with a standard deviation for each
  * sample. */
-#include "core/device.h"
+#include "core/plant/device.h"
 
 struct params {
   double scale, noise, quantum;

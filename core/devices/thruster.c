@@ -7,8 +7,8 @@
  * The propellant that it takes, impulse/(g₀ I_sp), leaves its body after the frame; without any left there is no
  * thrust.
  */
-#include "core/device.h"
-#include "core/kinematics.h"
+#include "core/plant/device.h"
+#include "core/tree/kinematics.h"
 
 struct params {
   double direction[3], thrust, min_on_time, valve_delay, rise, fall, isp, propellant;

@@ -2,8 +2,8 @@
  * inertial axes, until there is an environment to ask. `residual` is the dipole that stays when it is off, in node
  * axes.
  */
-#include "core/device.h"
-#include "core/kinematics.h"
+#include "core/plant/device.h"
+#include "core/tree/kinematics.h"
 
 struct params {
   double axis[3], max_dipole, field[3], residual[3];

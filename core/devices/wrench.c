@@ -1,6 +1,6 @@
 /* A force and a torque on a node, given directly: for tests, and for disturbances that a script writes. */
-#include "core/device.h"
-#include "core/kinematics.h"
+#include "core/plant/device.h"
+#include "core/tree/kinematics.h"
 
 struct params {
   int frame;

@@ -6,7 +6,7 @@
 #ifndef ORR_IO_LINKS_LAYOUT_H
 #define ORR_IO_LINKS_LAYOUT_H
 
-#include "core/channel.h"
+#include "core/plant/channel.h"
 #include "io/wire.h"
 
 struct orr_layout_entry {

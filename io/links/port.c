@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "io/links/owner.h"
-#include "rt/clock.h"
+#include "rt/tick/clock.h"
 
 /* How long a wait lasts before it is asked whether it shall end; the first over shared memory, where a peer may not be
  * able to wake us: those that follow grow, so that looking again costs little, and an answer waits for us a part of the

@@ -6,8 +6,8 @@
 #ifndef ORR_IO_LINKS_PORT_H
 #define ORR_IO_LINKS_PORT_H
 
-#include "core/block.h"
-#include "io/config/run.h"
+#include "core/math/block.h"
+#include "io/config/run/run_file.h"
 #include "io/links/rules.h"
 #include "io/links/shm.h"
 #include "io/links/udp.h"

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "rt/clock.h"
+#include "rt/tick/clock.h"
 
 enum {
   SPIN_NS = 30000,   /* what came may bring forth a frame at once (lockstep): looks so long before it sleeps */

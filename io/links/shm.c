@@ -10,13 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/links/description.h"
+#include "io/links/directory.h"
 
 /* ---- what stands in the segment ---------------------------------------------------------------------------------- */
 
 void orr_shm_lay_out(struct orr_shm *shm, const struct orr_wire_header *h) {
   memset(shm->memory, 0, shm->bytes); /* touches every page */
-  orr_description_write(shm->layout, h, shm->memory);
+  orr_directory_write(shm->layout, h, shm->memory);
   memcpy(shm->memory, h, sizeof *h);
   shm->run = (struct orr_wire_run *)(void *)(shm->memory + ORR_WIRE_RUN_AT);
   shm->peer = (struct orr_wire_peer *)(void *)(shm->memory + ORR_WIRE_PEER_AT);

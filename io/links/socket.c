@@ -8,9 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "io/links/description.h"
+#include "io/links/directory.h"
 #include "io/links/udp.h"
-#include "rt/clock.h"
+#include "rt/tick/clock.h"
 
 static size_t out_words(const struct orr_udp *u) {
   return ORR_WIRE_OUT_WORDS + orr_wire_words(u->layout->telemetry.bytes);
@@ -18,7 +18,7 @@ static size_t out_words(const struct orr_udp *u) {
 static size_t in_words(const struct orr_udp *u) { return 1 + orr_wire_words(u->layout->commands.bytes); }
 
 static bool describe(struct orr_udp *u, int64_t step_ns) {
-  struct orr_wire_header h = orr_description_header(u->layout, step_ns, u->desc->divisor);
+  struct orr_wire_header h = orr_directory_header(u->layout, step_ns, u->desc->divisor);
   h.magic = ORR_WIRE_MAGIC;
   h.telemetry_id = u->desc->telemetry_id;
   h.command_id = u->desc->command_id;
@@ -28,7 +28,7 @@ static bool describe(struct orr_udp *u, int64_t step_ns) {
   u->description = calloc(1, u->description_bytes + 8);
   if (!u->description)
     return false;
-  orr_description_write(u->layout, &h, (char *)u->description);
+  orr_directory_write(u->layout, &h, (char *)u->description);
   memmove(u->description + sizeof h, u->description + h.directory_at, u->description_bytes - h.directory_at);
   u->description_bytes -= skipped;
   h.segment_bytes = u->description_bytes;

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "rt/clock.h"
+#include "rt/tick/clock.h"
 
 /* ---- the rt thread ----------------------------------------------------------------------------------------------- */
 

@@ -10,9 +10,9 @@
 
 #include <netinet/in.h>
 
-#include "io/config/run.h"
+#include "io/config/run/run_file.h"
 #include "io/links/rules.h"
-#include "rt/ring.h"
+#include "rt/tick/ring.h"
 
 /* Frames that wait for the relay, commands that wait for the rt thread: powers of two. */
 enum { ORR_UDP_OUT_SLOTS = ORR_WIRE_SLOTS, ORR_UDP_IN_SLOTS = ORR_WIRE_SLOTS };

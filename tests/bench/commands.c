@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "io/client/carrier.h"
-#include "io/links/description.h"
+#include "io/links/directory.h"
 #include "io/links/shm.h"
-#include "rt/clock.h"
+#include "rt/tick/clock.h"
 
 enum { NUMBERS_MAX = ORR_WIRE_PAYLOAD_MAX / 8 };
 
@@ -42,7 +42,7 @@ static void make(struct rig *r, int numbers) {
   r->table = (struct orr_channel_table){.channels = r->channels, .count = 2};
   orr_layout_init(&r->layout, r->entries, &r->table, telemetry, 1, commands, 1);
   orr_rules_init(&r->rules, &r->layout, 1, r->numbers);
-  struct orr_wire_header head = orr_description_header(&r->layout, 1000000, 1);
+  struct orr_wire_header head = orr_directory_header(&r->layout, 1000000, 1);
   r->shm = (struct orr_shm){.fd = -1, .bytes = head.segment_bytes, .layout = &r->layout, .payload = r->taken};
   r->shm.memory = aligned_alloc(64, (r->shm.bytes + 63) / 64 * 64);
   if (!r->shm.memory)

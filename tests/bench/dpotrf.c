@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/composite.h"
-#include "core/kinematics.h"
+#include "core/tree/composite.h"
+#include "core/tree/kinematics.h"
 #include "tools/bench/bench.h"
-#include "tools/bench/models.h"
-#include "tools/compiled.h"
+#include "tools/bench/bench_models.h"
+#include "tools/common/compiled.h"
 
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t length);
 

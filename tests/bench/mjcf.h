@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/description.h"
+#include "core/model/description.h"
 
 /* A body and, nested in it, those that hang on it. */
 static void mjcf_write_body(FILE *out, const struct orr_description *d, int body) {

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/forward.h"
-#include "core/kinematics.h"
+#include "core/tree/forward.h"
+#include "core/tree/kinematics.h"
 #include "tests/bench/mjcf.h"
 #include "tools/bench/bench.h"
-#include "tools/bench/models.h"
-#include "tools/compiled.h"
+#include "tools/bench/bench_models.h"
+#include "tools/common/compiled.h"
 
 enum { SAMPLES = 300, SAMPLE_EVALUATIONS = 160 };
 

@@ -1,7 +1,7 @@
 /* Cassini with its bus made rigid, ten seconds of motion under the same torques, here and in MuJoCo from the same model
  * data.
  *
- * Links with: -lmujoco
+ * limbs with: -lmujoco
  *
  * Both integrate with the classical Runge-Kutta rule at 1 ms; a moment on the bus changes from step to step and reaches
  * what thrusters and wheels reach together. Compared every 10 ms: the attitude of the bus and its place, and each of
@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/integrate.h"
-#include "io/config/config.h"
+#include "core/plant/integrate.h"
+#include "io/config/spacecraft/config.h"
 #include "tests/bench/mjcf.h"
-#include "tools/compiled.h"
+#include "tools/common/compiled.h"
 
 static const double LIMIT = 1e-6; /* of the largest motion of its kind */
 enum { STEPS = 10000, COMPARED = 10, STEP_NS = 1000000 };
@@ -91,10 +91,10 @@ static void look(struct seen *s, double ours, double theirs) {
 static void compare(const struct orr_model *m, const double *q, const mjData *data, struct seen *seen, int bodies) {
   int at = 0;
   for (int b = 0; b < bodies; b++) {
-    const struct orr_link *link = &m->links[m->link_of_body[b]];
-    const double *ours = q + link->hinge_q;
-    if (link->dof != 6) {
-      for (int i = 0; i < link->dof; i++)
+    const struct orr_limb *limb = &m->limbs[m->limb_of_body[b]];
+    const double *ours = q + limb->hinge_q;
+    if (limb->dof != 6) {
+      for (int i = 0; i < limb->dof; i++)
         look(&seen[b], ours[i], data->qpos[at++]);
       continue;
     }
@@ -113,7 +113,7 @@ static double fly(const struct orr_description *d) {
   mjModel *model = mjcf_model(d, "timestep='0.001' integrator='RK4'");
   mjData *data = mj_makeData(model);
   int bodies = (int)d->body_count;
-  struct pushing push = {.drive = {.apply = apply}, .u = c.model->links[c.model->link_of_body[0]].hinge_u};
+  struct pushing push = {.drive = {.apply = apply}, .u = c.model->limbs[c.model->limb_of_body[0]].hinge_u};
   size_t bytes = orr_integration_size(c.model);
   void *block = orr_aligned_block(bytes);
   struct orr_integration *i = orr_integration_init(block, bytes, c.model, c.ws, &push.drive);

@@ -3,9 +3,10 @@
 set -u
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-mkdir -p "$dir/tools" "$dir/core" "$dir/bin"
+mkdir -p "$dir/tools/common" "$dir/core" "$dir/bin"
 cp Makefile "$dir"
-cp tools/setup tools/version.c tools/version.h "$dir/tools"
+cp tools/setup "$dir/tools"
+cp tools/common/version.c tools/common/version.h "$dir/tools/common"
 cd "$dir" || exit 1
 # whatever the make that runs the tests was told is not for this one
 unset MAKEFLAGS MAKELEVEL MFLAGS CC CFLAGS ARCH DEBUG SANITIZE FUZZ
@@ -32,7 +33,7 @@ E2
 cat >tools/main.c <<'E2'
 #include <stdio.h>
 #include "core/a.h"
-#include "tools/version.h"
+#include "tools/common/version.h"
 #ifndef MARK
 #define MARK 0
 #endif
@@ -73,11 +74,11 @@ if [ "$(uname -m)" = x86_64 ]; then
 fi
 
 # Files that come and go, in a folder of the room too.
-mkdir core/devices
-echo 'int orr_b(void); int orr_b(void) { return 1; }' >core/devices/b.c
+mkdir -p core/math/deep
+echo 'int orr_b(void); int orr_b(void) { return 1; }' >core/math/deep/b.c
 build || fail "make with a new file"
 ar t build/release/libcore.a | grep -q '^b.o$' || fail "a new file is not in its archive"
-rm core/devices/b.c
+rm core/math/deep/b.c
 build || fail "make without it"
 ar t build/release/libcore.a | grep -q '^b.o$' && fail "a removed file is still in its archive"
 

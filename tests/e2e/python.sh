@@ -4,7 +4,7 @@
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 isolated() { python3 -I -S -B "$@"; }
-isolated tests/unit/orrery_client.py 2>"$dir/unit" || fail "unit tests: $(cat "$dir/unit")"
+isolated tests/unit/io/client/orrery_client.py 2>"$dir/unit" || fail "unit tests: $(cat "$dir/unit")"
 grep -q '^Ran [1-9][0-9] tests' "$dir/unit" || fail "no unit tests: $(cat "$dir/unit")"
 # without the controller that could be linked in, which would want a certain telemetry
 for transport in shm udp; do

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/config/case.h"
+#include "io/config/spacecraft/case.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

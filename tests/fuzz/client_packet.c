@@ -1,4 +1,4 @@
-/* Datagrams of any bytes into a client over UDP (io/client/udp, client): a description that may be of any bytes, then
+/* Datagrams of any bytes into a client over UDP (io/client/client_udp, client): a description that may be of any bytes, then
  * frames. The network is one datagram in memory; the run at its other end is a link over UDP without a socket
  * (io/links/udp), which takes what the client sends.
  *

@@ -1,4 +1,4 @@
-/* A whole segment of any bytes under a client over shared memory (io/client/shm, client). The file is plain memory of
+/* A whole segment of any bytes under a client over shared memory (io/client/client_shm, client). The file is plain memory of
  * just its size, so that the sanitizer sees a byte beyond. A run beside it keeps what it would have written, and takes
  * what the client answers.
  *
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "io/client/carrier.h"
-#include "io/links/description.h"
+#include "io/links/directory.h"
 #include "io/links/shm.h"
 #include "tests/support/steps.h"
 
@@ -138,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   struct rig r = {.client.fd = -1};
   orr_link_rig_init(&r.link, data[0] & ~1u, 1);
-  struct orr_wire_header head = orr_description_header(&r.link.layout, 1000000, ORR_RIG_DIVISOR);
+  struct orr_wire_header head = orr_directory_header(&r.link.layout, 1000000, ORR_RIG_DIVISOR);
   r.shm = (struct orr_shm){.fd = -1, .bytes = head.segment_bytes, .layout = &r.link.layout, .payload = r.taken};
   r.shm.memory = room(r.shm.bytes);
   orr_shm_lay_out(&r.shm, &head);

@@ -5,7 +5,7 @@
 #   make && tests/fuzz/coverage.sh        wants gcc's gcov, and the built archives
 #
 # A reader is a file that looks at bytes of others. Counted are whole files; not counted is what looks at none: settings of the command line
-# (io/config/setting.c); names, files, mappings and sockets, and the threads that move what others read (io/links/segment.c, socket.c, guard.c,
+# (io/config/text/setting.c); names, files, mappings and sockets, and the threads that move what others read (io/links/shm_segment.c, socket.c, guard.c,
 # relay.c, port.c, io/client/open.c). Of a header, what the readers call: a target's own calls do not count.
 set -eu
 dir=build/coverage
@@ -13,8 +13,8 @@ rm -rf "$dir"
 mkdir -p "$dir"
 flags="-std=c17 -D_GNU_SOURCE -O0 -g -I. $(pkg-config --cflags libfyaml liburing)"
 object() { echo "$dir/$(echo "$1" | tr / _ | sed 's/c$/o/')"; }
-config=$(ls io/config/*.c)
-links="io/links/udp.c io/links/shm.c io/links/layout.c io/links/rules.c io/links/description.c io/client/client.c io/client/shm.c io/client/udp.c"
+config=$(find io/config -name "*.c" | sort)
+links="io/links/udp.c io/links/shm.c io/links/layout.c io/links/rules.c io/links/directory.c io/client/client.c io/client/client_shm.c io/client/client_udp.c"
 targets="model case run_file packet segment client_packet client_segment"
 for f in $config $links; do
   gcc $flags --coverage -c -o "$(object "$f")" "$f"
@@ -32,7 +32,7 @@ lines() {
 }
 status=0
 for f in $config; do
-  [ "$f" = io/config/setting.c ] || lines "$f"
+  [ "$f" = io/config/text/setting.c ] || lines "$f"
 done | tee "$dir/config"
 awk '{ reached += $1 * $4; all += $4 } END { printf "%6.1f %% of %4d  in all\n", reached / all, all; exit reached < 90 * all }' "$dir/config" || status=1
 for f in io/wire.h $links; do

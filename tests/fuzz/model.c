@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/block.h"
-#include "core/massprops.h"
-#include "core/validate.h"
-#include "io/config/config.h"
+#include "core/math/block.h"
+#include "core/model/massprops.h"
+#include "core/model/validate.h"
+#include "io/config/spacecraft/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

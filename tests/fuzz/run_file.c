@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "io/session.h"
-#include "io/stability.h"
+#include "io/step_limit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/links/description.h"
+#include "io/links/directory.h"
 #include "io/links/shm.h"
 #include "tests/support/steps.h"
 
@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct rig r;
   orr_link_rig_init(&r.link, size ? data[0] & ~1u : 0, 1);
   r.waited = false;
-  struct orr_wire_header head = orr_description_header(&r.link.layout, 1000000, ORR_RIG_DIVISOR);
+  struct orr_wire_header head = orr_directory_header(&r.link.layout, 1000000, ORR_RIG_DIVISOR);
   r.shm = (struct orr_shm){.fd = -1, .bytes = head.segment_bytes, .layout = &r.link.layout, .payload = r.taken};
   r.shm.memory = aligned_alloc(64, r.shm.bytes);
   char *before = malloc(head.out_at);

@@ -35,19 +35,19 @@ file() { # NAME, content on stdin
 
 test_rooms() {
   rm -rf house && mkdir house
-  for f in core/a.h core/devices/d.h rt/a.h io/a.h io/wire.h io/client/c.h tools/commands.h tests/support/s.h; do
+  for f in core/a.h core/devices/d.h rt/k.h io/s.h io/wire.h io/client/c.h tools/common/commands.h tests/support/s.h; do
     file house/$f </dev/null
   done
-  file house/core/good.c <<'E2'
+  file house/core/good_core.c <<'E2'
 #include <math.h>
 #include "a.h"
 #include "core/devices/d.h"
 #include "devices/../a.h"
 E2
-  printf '#include "core/a.h"\n#include "rt/a.h"\n#include <stdio.h>\n' | file house/io/good.c
-  printf '#include "io/wire.h"\n#include "c.h"\n#include <stdio.h>\n' | file house/io/client/good.c
-  printf '#include "io/wire.h"\n#include "io/client/c.h"\n' | file house/tools/fsw/good.c
-  printf '#include "core/a.h"\n#include "io/client/c.h"\n' | file house/tools/good.c
+  printf '#include "core/a.h"\n#include "rt/k.h"\n#include <stdio.h>\n' | file house/io/good_io.c
+  printf '#include "io/wire.h"\n#include "c.h"\n#include <stdio.h>\n' | file house/io/client/good_client.c
+  printf '#include "io/wire.h"\n#include "io/client/c.h"\n' | file house/tools/fsw/good_fsw.c
+  printf '#include "core/a.h"\n#include "io/client/c.h"\n' | file house/tools/good_tools.c
   passes "$gates/rooms.sh" house
   while IFS='|' read -r where what said; do
     printf '#include %s\n' "$what" | file "house/$where"
@@ -55,25 +55,82 @@ E2
     rm "house/$where"
     passes "$gates/rooms.sh" house
   done <<'E2'
-core/bad.c|"io/a.h"|core/bad.c:1: core may not include io/a.h
-core/bad.c|"../io/a.h"|core may not include io/a.h
-core/devices/bad.h|"rt/a.h"|core may not include rt/a.h
+core/bad.c|"io/s.h"|core/bad.c:1: core may not include io/s.h
+core/bad.c|"../io/s.h"|core may not include io/s.h
+core/devices/bad.h|"rt/k.h"|core may not include rt/k.h
 core/bad.c|<stdio.h>|core may not include <stdio.h>
 core/bad.c|<stdlib.h>|core may not include <stdlib.h>
 core/bad.c|<time.h>|core may not include <time.h>
 core/bad.c|<pthread.h>|core may not include <pthread.h>
 core/bad.c|"nowhere.h"|no file "nowhere.h"
 rt/bad.c|"core/a.h"|rt may not include core/a.h
-io/bad.c|"tools/commands.h"|io may not include tools/commands.h
+io/bad.c|"tools/common/commands.h"|io may not include tools/common/commands.h
 io/bad.c|"io/client/c.h"|io may not include io/client/c.h
-io/client/bad.c|"io/a.h"|io/client may not include io/a.h
+io/client/bad.c|"io/s.h"|io/client may not include io/s.h
 io/client/bad.c|"core/a.h"|io/client may not include core/a.h
-tools/fsw/bad.c|"io/a.h"|tools/fsw may not include io/a.h
-tools/fsw/bad.c|"tools/commands.h"|tools/fsw may not include tools/commands.h
+tools/fsw/bad.c|"io/s.h"|tools/fsw may not include io/s.h
+tools/fsw/bad.c|"tools/common/commands.h"|tools/fsw may not include tools/common/commands.h
 tools/bad.c|"nowhere.h"|no file "nowhere.h"
 E2
-  printf '#include "io/a.h"\n' | file house/io/wire.h
-  stops 'io may not include io/a.h' "$gates/rooms.sh" house
+  printf '#include "io/s.h"\n' | file house/io/wire.h
+  stops 'io may not include io/s.h' "$gates/rooms.sh" house
+
+  rm -rf house && mkdir house
+  for f in core/math/m.h core/tree/t.h core/plant/p.h rt/tick/k.h rt/machine/n.h rt/top.h io/wire.h io/config/text/x.h \
+    io/config/run/r.h io/links/l.h io/s.h tools/common/c.h tools/run/u.h tools/eval/e.h; do
+    file house/$f </dev/null
+  done
+  file house/rt/top.c <<'E2'
+#include "rt/machine/n.h"
+#include "rt/tick/k.h"
+E2
+  printf '#include "core/math/m.h"\n' | file house/core/tree/t.c
+  printf '#include "io/links/l.h"\n#include "io/config/run/r.h"\n' | file house/io/s.c
+  printf '#include "tools/run/u.h"\n#include "tools/common/c.h"\n' | file house/tools/eval/e.c
+  passes "$gates/rooms.sh" house
+  while IFS='|' read -r where what said; do
+    printf '#include %s\n' "$what" | file "house/$where"
+    stops "$said" "$gates/rooms.sh" house
+    rm "house/$where"
+    passes "$gates/rooms.sh" house
+  done <<'E2'
+core/math/bad.c|"core/tree/t.h"|core/math comes before core/tree
+core/tree/bad.c|"core/plant/p.h"|core/tree comes before core/plant
+rt/tick/bad.c|"rt/machine/n.h"|rt/tick comes before rt/machine
+rt/tick/bad.c|"rt/top.h"|rt/tick comes before rt and
+io/config/text/bad.c|"io/config/run/r.h"|io/config/text comes before io/config/run
+io/links/bad.c|"io/s.h"|io/links comes before io and
+tools/run/bad.c|"tools/eval/e.h"|tools/run comes before tools/eval
+tools/common/bad.c|"tools/run/u.h"|tools/common comes before tools/run
+E2
+  file house/io/links/t.h </dev/null
+  stops 't: .*/t has that name already' "$gates/rooms.sh" house
+}
+
+test_sources() {
+  rm -rf house && mkdir -p house/core house/tests/e2e house/tests/unit
+  (
+    cd house
+    git init -q .
+    echo 'int a;' >core/a.c
+    printf '#!/bin/sh\npython3 tests/unit/p.py\n' >tests/e2e/s.sh
+    echo 'pass' >tests/unit/p.py
+    chmod +x tests/e2e/s.sh
+    git add -A
+  )
+  echo core/a.c >list
+  passes "$gates/sources.sh" list house
+  echo 'int b;' >house/core/b.c
+  git -C house add -A
+  stops 'core/b.c is in no list' "$gates/sources.sh" list house
+  echo core/b.c >>list
+  passes "$gates/sources.sh" list house
+  chmod -x house/tests/e2e/s.sh
+  stops 'tests/e2e/s.sh is not executable' "$gates/sources.sh" list house
+  chmod +x house/tests/e2e/s.sh
+  echo 'pass' >house/tests/unit/q.py
+  git -C house add -A
+  stops 'tests/unit/q.py: no script runs it' "$gates/sources.sh" list house
 }
 
 library() { # C source on stdin, extra flags as arguments; makes lib.a

@@ -1,7 +1,7 @@
 #!/bin/sh
 # A minute in real time at 1 kHz and at 5 kHz with configs/reference.yaml: no page fault, no voluntary switch beyond the sleep of each
 # frame, by the kernel's counters; prints the frame split by stage, the table of rt/README.md. Then
-# the same in tests/timing/proofs.c, which counts allocations too. With SECONDS_EACH=N another length.
+# the same in tests/timing/rt/executive_proofs.c, which counts allocations too. With SECONDS_EACH=N another length.
 set -u
 export "ORRERY=${ORRERY:-$PWD/build/release/orrery}"
 dir=$(mktemp -d) || exit 1
@@ -44,7 +44,7 @@ if wrong:
 sys.exit(1 if wrong else 0)
 P
 done
-PROOF_SECONDS=${SECONDS_EACH:-60} "$(dirname "$ORRERY")/tests/timing/proofs" >"$dir/out" 2>&1 || {
+PROOF_SECONDS=${SECONDS_EACH:-60} "$(dirname "$ORRERY")/tests/timing/rt/executive_proofs" >"$dir/out" 2>&1 || {
   cat "$dir/out"
   status=1
 }

@@ -58,7 +58,7 @@ struct orr_dense_totals {
 struct orr_dense_totals orr_dense_totals(const struct orr_sample *sample, const double *q, const double *u,
                                          const double *rotor_speed);
 
-/* The terms of a body's T as the tests of core/modal need them: ∂²T/∂V² [n + 6][n + 6] at η, V = [η̇; ω; v] of the body
+/* The terms of a body's T as the tests of core/model/modal need them: ∂²T/∂V² [n + 6][n + 6] at η, V = [η̇; ω; v] of the body
  * frame, and the inertial force d/dt ∂T/∂V − ∂T/∂[η; 0] + ω × … for given V and V̇. */
 void orr_dense_body_mass(const struct orr_body_desc *body, const double *eta, double *out);
 void orr_dense_body_force(const struct orr_body_desc *body, const double *eta, const double *v, const double *v_dot,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/energy.h"
+#include "core/tree/energy.h"
 
 static const struct orr_run *read_text(const char *text, struct orr_diagnostics *d) {
   const struct orr_text_file file = {"run.yaml", text, strlen(text)};

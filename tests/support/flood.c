@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "rt/clock.h"
+#include "rt/tick/clock.h"
 #include "tests/support/prng.h"
 
 enum { AT_ONCE = 100, POOL = 1 << 16, LEAST = 8, MOST = 263 };

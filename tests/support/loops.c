@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "core/loop_motion.h"
+#include "core/loops/loop_motion.h"
 #include "tests/support/prng.h"
 
 static void *block_of(size_t bytes) {

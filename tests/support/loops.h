@@ -4,8 +4,8 @@
 #ifndef ORR_TESTS_SUPPORT_LOOPS_H
 #define ORR_TESTS_SUPPORT_LOOPS_H
 
-#include "core/assemble.h"
-#include "core/closed.h"
+#include "core/loops/assemble.h"
+#include "core/loops/closed.h"
 #include "tests/support/trial.h"
 
 struct orr_mechanism_trial {

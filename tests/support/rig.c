@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "rt/clock.h"
+#include "rt/tick/clock.h"
 
 enum { RIG_PRIORITY = 50 };
 
@@ -103,7 +103,7 @@ static int device(void *user, struct orr_frame *frame) {
   return 0;
 }
 
-static void finish(void *user, const struct orr_rt_loop_result *result) {
+static void finish(void *user, const struct orr_cycle_result *result) {
   struct orr_rig *rig = user;
   note(rig, 'f');
   rig->finished++;
@@ -120,18 +120,18 @@ const struct orr_work orr_rig_work = {
     .finish = finish,
 };
 
-void orr_rig_run(struct orr_rig *rig, const struct orr_rt_loop_options *options, struct orr_stats *stats,
+void orr_rig_run(struct orr_rig *rig, const struct orr_cycle_options *options, struct orr_stats *stats,
                  struct orr_live *live) {
-  struct orr_rt_loop loop;
+  struct orr_cycle loop;
   orr_stats_init(stats, "rig", options->period_ns);
   struct sched_param before, fifo = {.sched_priority = RIG_PRIORITY};
   int policy = SCHED_OTHER;
   pthread_getschedparam(pthread_self(), &policy, &before);
-  const char *wrong = orr_rt_loop_init(&loop, options, &orr_rig_work, rig, stats);
+  const char *wrong = orr_cycle_init(&loop, options, &orr_rig_work, rig, stats);
   if (wrong)
     fail_msg("%s", wrong);
   rig->real_time = policy != SCHED_OTHER || pthread_setschedparam(pthread_self(), SCHED_FIFO, &fifo) == 0;
-  orr_rt_loop_run(&loop);
+  orr_cycle_run(&loop);
   pthread_setschedparam(pthread_self(), policy, &before);
   assert_true(orr_stats_live(stats, live));
   assert_int_equal(live->ended, 1);

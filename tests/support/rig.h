@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "rt/loop.h"
-#include "rt/stats.h"
+#include "rt/tick/cycle.h"
+#include "rt/tick/stats.h"
 
 enum orr_rig_fault {
   ORR_RIG_NONE,
@@ -38,7 +38,7 @@ struct orr_rig {
   int64_t publish_ns[ORR_RIG_LOG];
   uint64_t finished;
   int real_time; /* whether it had the priority */
-  struct orr_rt_loop_result result;
+  struct orr_cycle_result result;
 };
 
 /* publish, latch, "compute" (faulty), "device". */
@@ -51,7 +51,7 @@ unsigned char *orr_rig_fresh_memory(uint64_t pages);
 
 /* Runs the loop on the calling thread, at a real-time priority for the time when that is allowed, so that what else the
  * machine does stays out of the picture; fails the test when the options are refused. */
-void orr_rig_run(struct orr_rig *rig, const struct orr_rt_loop_options *options, struct orr_stats *stats,
+void orr_rig_run(struct orr_rig *rig, const struct orr_cycle_options *options, struct orr_stats *stats,
                  struct orr_live *live);
 
 /* The record of a frame among the worst; NULL when it is not. */

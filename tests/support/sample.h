@@ -6,7 +6,7 @@
 #ifndef ORR_TESTS_SUPPORT_SAMPLE_H
 #define ORR_TESTS_SUPPORT_SAMPLE_H
 
-#include "core/description.h"
+#include "core/model/description.h"
 
 /* What to put in; shares are probabilities, 0 … 1. */
 struct orr_sample_options {

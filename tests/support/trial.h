@@ -5,9 +5,9 @@
 #ifndef ORR_TESTS_SUPPORT_TRIAL_H
 #define ORR_TESTS_SUPPORT_TRIAL_H
 
-#include "core/composite.h"
-#include "core/forward.h"
-#include "core/kinematics.h"
+#include "core/tree/composite.h"
+#include "core/tree/forward.h"
+#include "core/tree/kinematics.h"
 #include "tests/support/sample.h"
 
 struct orr_trial {

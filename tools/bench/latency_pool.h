@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rt/histogram.h"
+#include "rt/tick/histogram.h"
 
 enum { ORR_POOL_LIMIT_US = 20000 };
 
@@ -45,7 +45,7 @@ struct orr_ratio orr_pool_ratio(const struct orr_pool *ours, const struct orr_po
                                 double fraction, struct orr_pool *scratch);
 
 /* Value that `fraction` of the samples of all slices lie below; 0 when empty. Samples are known to 1 %
- * (rt/histogram.h). */
+ * (rt/tick/histogram.h). */
 double orr_slices_percentile_ns(const struct orr_histogram *const *slices, size_t count, double fraction);
 /* As orr_pool_ratio. 0 when there are no samples. */
 struct orr_ratio orr_slices_ratio(const struct orr_histogram *const *ours, const struct orr_histogram *const *theirs,

@@ -5,7 +5,7 @@
  *
  * A zeroed struct orr_fsw is one that has seen nothing. orr_fsw_step once for each frame of telemetry, in order. [rt],
  * one thread per struct; no allocation, no clock but the telemetry's own. The same telemetry gives the same commands,
- * so that it can be linked into a run (tools/controller.c) as well as fly at the other end of a link
+ * so that it can be linked into a run (tools/run/controller.c) as well as fly at the other end of a link
  * (tools/fsw/main.c).
  */
 #ifndef ORR_TOOLS_FSW_FLIGHT_H

@@ -1,0 +1,245 @@
+#include "core/loops/augment.h"
+
+#include "core/loops/loop_motion.h"
+#include "core/tree/articulated.h"
+
+/* Rows that are independent by G are so by Y; what is smaller than this part of a row is rounding all the same. */
+static const double PIVOT_FLOOR = 1e-13;
+
+/* ---- compiling --------------------------------------------------------------------------------------------- */
+
+/* Marks the limbs of a climb: the loop's two bodies, all before them to the base, and with a limb its whole aggregate,
+ * whose parents are in it too but for the one that the climb goes on to. */
+static int mark_climb(const struct orr_loops *l, const struct orr_loop *loop, bool *marks) {
+  const struct orr_model *m = l->model;
+  int count = 0;
+  memset(marks, 0, sizeof *marks * (size_t)m->body_count);
+  for (int s = 0; s < 2; s++)
+    marks[loop->limb[s]] = true;
+  for (int k = m->body_count - 1; k >= 0; k--) {
+    if (!marks[k])
+      continue;
+    for (int j = 0; j < m->body_count && l->aggregate_of[k] >= 0; j++)
+      marks[j] = marks[j] || l->aggregate_of[j] == l->aggregate_of[k];
+    if (m->limbs[k].parent >= 0)
+      marks[m->limbs[k].parent] = true;
+  }
+  for (int k = 0; k < m->body_count; k++)
+    count += marks[k];
+  return count;
+}
+
+static bool is_ours(const struct orr_loop *loop) { return loop->method == ORR_LOOP_AUGMENT; }
+
+/* Limbs of all climbs together, rows, and columns of Y: a limb's modes and hinge, or at the first limb of an aggregate
+ * all of its. */
+struct count {
+  int rows, climb, columns;
+};
+
+static struct count measure(const struct orr_loops *l) {
+  const struct orr_model *m = l->model;
+  struct count n = {0};
+  for (int i = 0; i < l->count; i++) {
+    if (!is_ours(&l->loops[i]))
+      continue;
+    n.rows += l->loops[i].rows;
+    n.climb += mark_climb(l, &l->loops[i], l->marks);
+    for (int k = 0; k < m->body_count; k++)
+      n.columns += l->marks[k] ? m->limbs[k].mode_count + m->limbs[k].dof : 0;
+  }
+  n.columns = n.columns < m->u_count ? n.columns : m->u_count;
+  return n;
+}
+
+void orr_augment_layout(struct orr_augment *a, struct orr_loops *loops, struct orr_block *block) {
+  struct count n = measure(loops);
+  a->loops = loops;
+  a->row_count = n.rows;
+  a->rows = ORR_TAKE(block, int, n.rows);
+  a->climb_first = ORR_TAKE(block, int, loops->count + 1);
+  a->climb = ORR_TAKE(block, int, n.climb);
+  a->column = ORR_TAKE(block, int, loops->model->body_count);
+  orr_pivot_layout(&a->y, n.rows, n.columns, block);
+  a->gamma = ORR_TAKE(block, double, n.rows);
+  a->solution = ORR_TAKE(block, double, n.rows);
+  a->lambda = ORR_TAKE(block, double, loops->row_count);
+  a->tau = ORR_TAKE(block, double, loops->model->u_count);
+  a->place = ORR_TAKE(block, int, loops->row_count);
+}
+
+void orr_augment_fill(struct orr_augment *a) {
+  struct orr_loops *l = a->loops;
+  const struct orr_model *m = l->model;
+  int row = 0, at = 0, column = 0;
+  for (int k = 0; k < m->body_count; k++)
+    a->column[k] = -1;
+  for (int i = 0; i < l->count; i++) {
+    a->climb_first[i] = at;
+    for (int r = 0; r < l->loops[i].rows; r++)
+      a->place[l->loops[i].row + r] = -1;
+    if (!is_ours(&l->loops[i]))
+      continue;
+    for (int r = 0; r < l->loops[i].rows; r++) {
+      a->place[l->loops[i].row + r] = row;
+      a->rows[row++] = l->loops[i].row + r;
+    }
+    mark_climb(l, &l->loops[i], l->marks);
+    for (int k = m->body_count - 1; k >= 0; k--) {
+      if (!l->marks[k])
+        continue;
+      a->climb[at++] = k;
+      a->column[k] = 0;
+    }
+  }
+  a->climb_first[l->count] = at;
+  /* an aggregate's limbs are all marked, so its columns are neighbours if it gets them at its first limb */
+  for (int k = 0; k < m->body_count; k++) {
+    int aggregate = l->aggregate_of[k];
+    bool first = true;
+    for (int j = 0; j < k && aggregate >= 0; j++)
+      first = first && l->aggregate_of[j] != aggregate;
+    if (a->column[k] < 0 || !first)
+      continue;
+    a->column[k] = column;
+    for (int j = k; j < m->body_count; j++)
+      if (j == k || (aggregate >= 0 && l->aggregate_of[j] == aggregate))
+        column += m->limbs[j].mode_count + m->limbs[j].dof;
+  }
+  a->y.width = (column + 3) / 4 * 4;
+}
+
+/* ---- Y ----------------------------------------------------------------------------------------------------- */
+
+/* What the row does to the two ends, times `factor`, added to the loads of a sweep. */
+static void load_row(const struct orr_loops *l, struct orr_workspace *ws, int row, double factor, double *tau) {
+  const struct orr_loop *loop = &l->loops[l->row_loop[row]];
+  const struct orr_model *m = l->model;
+  if (loop->kind == ORR_LOOP_GEAR) {
+    tau[m->limbs[loop->limb[1]].hinge_u] += factor;
+    tau[m->limbs[loop->limb[0]].hinge_u] -= factor * loop->ratio;
+    return;
+  }
+  for (int s = 0; s < 2; s++) {
+    int k = loop->limb[s];
+    ws->flows[k].z = sp_madd(ws->flows[k].z, -factor, l->rows[row].wrench[s]);
+    const double *modal = l->rows[row].modal[s];
+    for (int r = 0; modal && r < m->limbs[k].mode_count; r++)
+      ws->flexes[m->limbs[k].flex].force[r] += factor * modal[r];
+  }
+}
+
+static void clear_climb(const struct orr_model *m, struct orr_workspace *ws, const int *climb, int count) {
+  for (int i = 0; i < count; i++) {
+    const struct orr_limb *limb = &m->limbs[climb[i]];
+    ws->flows[climb[i]].z = sp_zero();
+    for (int s = limb->site_first; s < limb->site_first + limb->site_count; s++)
+      ws->sites[s].zeta = sp_zero();
+    if (limb->flex >= 0)
+      memset(ws->flexes[limb->flex].force, 0, sizeof(double) * (size_t)ws->flexes[limb->flex].modal.ld);
+  }
+}
+
+/* ---- innovations ------------------------------------------------------------------------------------------- */
+
+/* D^-½ ε of a limb from ν = D⁻¹ ε and D = L diag L*: diag^½ L* ν; and of its modes, ε forward-substituted already. */
+static void limb_innovations(const struct orr_limb *limb, const struct orr_workspace *ws, int k, double *y) {
+  const struct orr_limb_state *state = &ws->limbs[k];
+  for (int r = 0; r < limb->mode_count; r++) {
+    const struct orr_flex_state *flex = &ws->flexes[limb->flex];
+    *y++ = flex->force[r] * sqrt(flex->inverse[r]);
+  }
+  for (int i = 0; i < limb->dof && !ws->prescribed[k]; i++) {
+    double sum = state->nu[i];
+    for (int j = i + 1; j < limb->dof; j++)
+      sum += state->d[j][i] * state->nu[j];
+    y[i] = sum / sqrt(state->d[i][i]);
+  }
+}
+
+static void fill_row(struct orr_augment *a, struct orr_embed *e, struct orr_workspace *ws, int i) {
+  const struct orr_loops *l = a->loops;
+  const struct orr_model *m = l->model;
+  int row = a->rows[i], loop = l->row_loop[row];
+  const int *climb = a->climb + a->climb_first[loop];
+  int count = a->climb_first[loop + 1] - a->climb_first[loop];
+  double *y = a->y.a + (size_t)i * (size_t)a->y.width, sum = 0;
+  clear_climb(m, ws, climb, count);
+  load_row(l, ws, row, 1, a->tau);
+  for (int c = 0; c < count; c++) {
+    int k = climb[c];
+    const struct orr_aggregate *g = orr_embed_aggregate(e, k);
+    (void)orr_embed_forces_limb(e, ws, k, a->tau, NULL, false); /* what is not finite shows in Y */
+    if (!g)
+      limb_innovations(&m->limbs[k], ws, k, y + a->column[k]);
+    else if (g->limbs[0].limb == k)
+      memcpy(y + a->column[k], g->half, sizeof *y * (size_t)g->free_count);
+  }
+  for (int c = 0; c < a->y.width; c++)
+    sum += y[c] * y[c];
+  a->y.gross[i] = sqrt(sum);
+  if (l->loops[loop].kind == ORR_LOOP_GEAR) {
+    a->tau[m->limbs[l->loops[loop].limb[0]].hinge_u] = 0;
+    a->tau[m->limbs[l->loops[loop].limb[1]].hinge_u] = 0;
+  }
+}
+
+bool orr_augment_factor(struct orr_augment *a, struct orr_embed *e, struct orr_workspace *ws) {
+  const struct orr_pivot *judge = &a->loops->judge;
+  memset(a->y.a, 0, sizeof *a->y.a * (size_t)a->row_count * (size_t)a->y.width);
+  memset(a->y.gross, 0, sizeof *a->y.gross * (size_t)a->row_count);
+  a->chosen_count = 0;
+  for (int k = 0; k < judge->rank; k++) {
+    int i = a->place[judge->order[k]];
+    if (i < 0)
+      continue;
+    fill_row(a, e, ws, i);
+    a->chosen_count++;
+  }
+  orr_pivot_factor(&a->y, PIVOT_FLOOR);
+  return a->y.rank == a->chosen_count;
+}
+
+/* ---- multipliers ------------------------------------------------------------------------------------------- */
+
+void orr_augment_acceleration(struct orr_augment *a, const struct orr_workspace *ws, const double *accel) {
+  const struct orr_loops *l = a->loops;
+  double phi[ORR_LOOP_MAX_ROWS];
+  for (int i = 0; i < a->row_count;) {
+    int loop = l->row_loop[a->rows[i]];
+    orr_loop_acceleration(l, ws, loop, accel, phi);
+    for (int r = 0; r < l->loops[loop].rows; r++)
+      a->gamma[i++] = phi[r];
+  }
+}
+
+void orr_augment_multiply(struct orr_augment *a) {
+  memset(a->lambda, 0, sizeof *a->lambda * (size_t)a->loops->row_count);
+  orr_pivot_solve(&a->y, a->gamma, a->solution);
+  for (int i = 0; i < a->row_count; i++)
+    a->lambda[a->rows[i]] = -a->solution[i];
+}
+
+int orr_augment_conflict(struct orr_augment *a) {
+  const struct orr_loops *l = a->loops;
+  double *v = l->judge.y;
+  for (int n = 0; n < l->row_count - l->judge.rank; n++) {
+    double sum = 0, terms = 0;
+    orr_pivot_null(&l->judge, n, v);
+    for (int r = 0; r < l->row_count; r++)
+      terms += fabs(v[r]);
+    for (int i = 0; i < a->row_count;
+         i++) { /* φ̈ of embedded rows is zero; of what repeats only them there is rounding here */
+      sum += v[a->rows[i]] * a->gamma[i];
+      terms += fabs(v[a->rows[i]] * a->gamma[i]);
+    }
+    if (!(fabs(sum) <= 1e-6 * terms))
+      return l->row_loop[l->judge.order[l->judge.rank + n]];
+  }
+  return -1;
+}
+
+void orr_augment_load(const struct orr_augment *a, struct orr_workspace *ws, double *tau) {
+  for (int i = 0; i < a->row_count; i++)
+    load_row(a->loops, ws, a->rows[i], a->lambda[a->rows[i]], tau);
+}

@@ -1,0 +1,379 @@
+#include "core/loops/closed.h"
+
+#include <float.h>
+
+#include "core/loops/assemble.h"
+#include "core/loops/loop_motion.h"
+#include "core/tree/articulated.h"
+#include "core/tree/forward.h"
+#include "core/tree/kinematics.h"
+
+/* ---- memory ------------------------------------------------------------------------------------------------ */
+
+static struct orr_closed layout(struct orr_block *block, struct orr_loops *loops, struct orr_closed **self) {
+  struct orr_closed c = {.loops = loops, .embed_rank = -1, .augment_rank = -1, .failed_loop = -1};
+  const struct orr_model *m = loops->model;
+  *self = ORR_TAKE(block, struct orr_closed, 1);
+  orr_embed_layout(&c.embed, loops, block);
+  orr_augment_layout(&c.augment, loops, block);
+  c.redundant = ORR_TAKE(block, int, loops->count);
+  c.too_many = ORR_TAKE(block, int, loops->count);
+  c.lambda = ORR_TAKE(block, double, loops->row_count);
+  c.tau = ORR_TAKE(block, double, m->u_count);
+  c.move = ORR_TAKE(block, double, m->u_count);
+  c.speed = ORR_TAKE(block, double, loops->row_count);
+  c.other_q = ORR_TAKE(block, double, m->q_count);
+  c.assembly = orr_block_take(block, orr_assembly_size(loops));
+  return c;
+}
+
+size_t orr_closed_size(struct orr_loops *loops) {
+  struct orr_block block = {0};
+  struct orr_closed *self;
+  layout(&block, loops, &self);
+  return block.used;
+}
+
+struct orr_closed *orr_closed_init(void *memory, size_t bytes, struct orr_loops *loops) {
+  if (!memory || bytes < orr_closed_size(loops))
+    return NULL;
+  struct orr_block block = {.base = memory, .size = bytes};
+  struct orr_closed *self, c = layout(&block, loops, &self);
+  *self = c;
+  orr_embed_fill(&self->embed);
+  orr_augment_fill(&self->augment);
+  return self;
+}
+
+/* ---- rank -------------------------------------------------------------------------------------------------- */
+
+/* The ranks at the placed posture, if they are higher than those known. */
+static void learn(struct orr_closed *c, const struct orr_workspace *ws) {
+  struct orr_loops *l = c->loops;
+  int embedded;
+  orr_loops_jacobian(l);
+  int all = orr_loops_rank(l, ws, &embedded, NULL);
+  if (embedded > c->embed_rank)
+    c->embed_rank = embedded;
+  if (all - embedded <= c->augment_rank)
+    return;
+  c->augment_rank = all - embedded;
+  orr_loops_rank(l, ws, NULL, c->redundant);
+}
+
+void orr_closed_reference(struct orr_closed *c, struct orr_workspace *ws, const double *q) {
+  enum { TRIES = 4 };
+  struct orr_loops *l = c->loops;
+  size_t bytes = sizeof *q * (size_t)l->model->q_count;
+  uint64_t random = 1;
+  c->embed_rank = c->augment_rank = -1;
+  orr_loops_place(l, ws, q);
+  learn(c, ws);
+  for (int i = 0; i < TRIES && l->count; i++) {
+    memcpy(c->other_q, q, bytes);
+    for (int k = 0; k < l->column_count; k++) {
+      random = random * 6364136223846793005u + 1442695040888963407u;
+      l->step[k] = 0.05 * ((double)(random >> 11) / 4503599627370496.0 - 1);
+    }
+    orr_loops_move(l, l->step, c->other_q);
+    if (orr_loops_assemble(l, ws, c->assembly, c->other_q).closed)
+      learn(c, ws);
+  }
+  orr_loops_place(l, ws, q);
+  orr_loops_jacobian(l);
+}
+
+/* ---- forward ----------------------------------------------------------------------------------------------- */
+
+static enum orr_status fail(struct orr_closed *c, enum orr_status status, int loop) {
+  c->failed_loop = loop;
+  return status;
+}
+
+static int embedded_rank(const struct orr_embed *e) {
+  int rank = 0;
+  for (int i = 0; i < e->count; i++)
+    rank += e->aggregates[i].rank;
+  return rank;
+}
+
+/* The loop to name when it cannot be told which of them it is. */
+static int first_loop(const struct orr_loops *l, enum orr_loop_method method) {
+  for (int i = 0; i < l->count; i++)
+    if (l->loops[i].method == method)
+      return i;
+  return -1;
+}
+
+static enum orr_status sweep_factor(struct orr_closed *c, struct orr_workspace *ws) {
+  orr_articulated_inertias(ws->model, ws);
+  for (int k = ws->model->body_count - 1; k >= 0; k--) {
+    enum orr_status status = orr_embed_factor_limb(&c->embed, ws, k);
+    if (status != ORR_OK)
+      return status;
+  }
+  return ORR_OK;
+}
+
+/* Forces tips to base and accelerations back, on what is loaded. */
+static enum orr_status sweep(struct orr_closed *c, struct orr_workspace *ws, const double *tau, const double *given,
+                             orr_vec3 base, bool moving, double *accel) {
+  for (int k = ws->model->body_count - 1; k >= 0; k--) {
+    enum orr_status status = orr_embed_forces_limb(&c->embed, ws, k, tau, given, moving);
+    if (status != ORR_OK)
+      return fail(c, status, c->embed.failed_loop);
+  }
+  for (int k = 0; k < ws->model->body_count; k++)
+    orr_embed_accelerate_limb(&c->embed, ws, k, base, moving, accel);
+  return ORR_OK;
+}
+
+static void hinge_forces(struct orr_closed *c, const struct orr_workspace *ws, const double *force) {
+  for (int k = 0; k < ws->model->body_count; k++) {
+    const struct orr_limb *limb = &ws->model->limbs[k];
+    memcpy(c->tau + limb->hinge_u, force + limb->hinge_u, sizeof *force * (size_t)limb->dof);
+    if (limb->springs)
+      orr_hinge_springs_add(limb, ws->q, ws->u, c->tau + limb->hinge_u);
+  }
+}
+
+/* Loops placed at the set state, X and the factor. */
+static enum orr_status prepare(struct orr_closed *c, struct orr_workspace *ws) {
+  int loop;
+  orr_limbs_complete(ws->model, ws);
+  memset(ws->fast, 0, sizeof *ws->fast * (size_t)ws->model->body_count);
+  ws->forces_known = false;
+  orr_loops_update(c->loops, ws, ws->q);
+  if (!orr_embed_prepare(&c->embed, ws, &loop))
+    return fail(c, ORR_ERROR_LOOP_SINGULAR, loop);
+  if (embedded_rank(&c->embed) <
+      c->embed_rank) { /* a choice made where an equation was lost does not serve elsewhere */
+    orr_embed_choose(&c->embed, ws);
+    if (!orr_embed_prepare(&c->embed, ws, &loop) || embedded_rank(&c->embed) < c->embed_rank)
+      return fail(c, ORR_ERROR_LOOP_SINGULAR, first_loop(c->loops, ORR_LOOP_EMBED));
+  }
+  return sweep_factor(c, ws);
+}
+
+/* Rank of the placed loops, and Y. */
+static enum orr_status factor_augment(struct orr_closed *c, struct orr_workspace *ws) {
+  struct orr_loops *l = c->loops;
+  int embedded, all = orr_loops_rank(l, ws, &embedded, c->too_many);
+  if (all - embedded >= c->augment_rank && orr_augment_factor(&c->augment, &c->embed, ws))
+    return ORR_OK;
+  for (int i = 0; i < l->count; i++)
+    if (c->too_many[i] > c->redundant[i])
+      return fail(c, ORR_ERROR_LOOP_SINGULAR, i);
+  return fail(c, ORR_ERROR_LOOP_SINGULAR, first_loop(l, ORR_LOOP_AUGMENT));
+}
+
+/* f of every limb into limbs[].f, which aggregates and cuts need. */
+static void gather(struct orr_closed *c, struct orr_workspace *ws) {
+  for (int k = 0; k < ws->model->body_count; k++)
+    if (!orr_embed_aggregate(&c->embed, k))
+      ws->limbs[k].f = sp_add(in_apply(ws->flows[k].p, ws->limbs[k].alpha_r), ws->flows[k].z);
+  memcpy(c->lambda, c->augment.lambda, sizeof *c->lambda * (size_t)c->loops->row_count);
+  orr_embed_gather(&c->embed, ws, c->tau, c->lambda);
+  ws->forces_known = true;
+}
+
+enum orr_status orr_closed_forward(struct orr_closed *c, struct orr_workspace *ws, const double *force,
+                                   const double *given, double *accel) {
+  const struct orr_model *m = ws->model;
+  orr_vec3 base = v3_neg(m->gravity);
+  enum orr_status status = prepare(c, ws);
+  if (status != ORR_OK)
+    return status;
+  orr_forward_load(m, ws, force);
+  hinge_forces(c, ws, force);
+  status = sweep(c, ws, c->tau, given, base, true, accel);
+  if (status != ORR_OK)
+    return status;
+  if (c->augment.row_count) {
+    orr_augment_acceleration(&c->augment, ws, accel);
+    status = factor_augment(c, ws);
+    if (status != ORR_OK)
+      return status;
+    orr_augment_multiply(&c->augment);
+    orr_forward_load(m, ws, force);
+    orr_augment_load(&c->augment, ws, c->tau);
+    status = sweep(c, ws, c->tau, given, base, true, accel);
+    if (status != ORR_OK)
+      return status;
+    int loop = orr_augment_conflict(&c->augment);
+    if (loop >= 0)
+      return fail(c, ORR_ERROR_LOOP_CONFLICT, loop);
+  }
+  gather(c, ws);
+  orr_rotors_accelerate(m, ws);
+  return ORR_OK;
+}
+
+/* ---- M⁻¹ on what the loops allow ------------------------------------------------------------------------------- */
+
+enum orr_status orr_closed_factor(struct orr_closed *c, struct orr_workspace *ws) {
+  enum orr_status status = prepare(c, ws);
+  return status == ORR_OK && c->augment.row_count ? factor_augment(c, ws) : status;
+}
+
+static void load_product(struct orr_closed *c, struct orr_workspace *ws, const double *x) {
+  orr_forward_load_still(ws->model, ws, x);
+  memcpy(c->tau, x, sizeof *x * (size_t)ws->model->u_count);
+}
+
+enum orr_status orr_closed_inverse_mass_apply(struct orr_closed *c, struct orr_workspace *ws, const double *x,
+                                              double *out) {
+  load_product(c, ws, x);
+  enum orr_status status = sweep(c, ws, c->tau, NULL, v3_zero(), false, out);
+  if (status == ORR_OK && c->augment.row_count) {
+    orr_augment_acceleration(&c->augment, ws, out);
+    orr_augment_multiply(&c->augment);
+    load_product(c, ws, x);
+    orr_augment_load(&c->augment, ws, c->tau);
+    status = sweep(c, ws, c->tau, NULL, v3_zero(), false, out);
+  }
+  if (status == ORR_OK)
+    orr_rotors_accelerate(ws->model, ws);
+  return status;
+}
+
+/* ---- answers ----------------------------------------------------------------------------------------------- */
+
+void orr_closed_effort(const struct orr_closed *c, const struct orr_workspace *ws, int body, double *out) {
+  const struct orr_loops *l = c->loops;
+  int k = l->model->limb_of_body[body];
+  orr_hinge_effort(l->model, ws, body, out);
+  for (int i = 0; i < l->count; i++) {
+    const struct orr_loop *loop = &l->loops[i];
+    if (loop->kind != ORR_LOOP_GEAR)
+      continue;
+    if (loop->limb[1] == k)
+      out[0] -= c->lambda[loop->row];
+    if (loop->limb[0] == k)
+      out[0] += c->lambda[loop->row] * loop->ratio;
+  }
+}
+
+int orr_closed_multipliers(const struct orr_closed *c, int i, double *out) {
+  const struct orr_loop *loop = &c->loops->loops[i];
+  const double *lambda = c->lambda + loop->row;
+  if (loop->kind != ORR_LOOP_REVOLUTE) {
+    memcpy(out, lambda, sizeof *out * (size_t)loop->rows);
+    return loop->rows;
+  }
+  v3_to(out, v3_madd(v3_scale(lambda[0], loop->e1), lambda[1], loop->e2));
+  memcpy(out + 3, lambda + 2, 3 * sizeof *out);
+  return 6;
+}
+
+/* ---- closing ----------------------------------------------------------------------------------------------- */
+
+enum orr_status orr_closed_close(struct orr_closed *c, struct orr_workspace *ws, double *q, double *u) {
+  int loop;
+  if (c->embed.count == 0)
+    return ORR_OK;
+  enum orr_status status = orr_embed_close(&c->embed, ws, q, u, &loop);
+  return status == ORR_OK ? status : fail(c, status, loop);
+}
+
+/* out = −M⁻¹ Gᵀ (G M⁻¹ Gᵀ)⁻¹ gamma, Y being factored: the smallest change, in the measure of the masses, that takes
+ * gamma away. */
+static enum orr_status correction(struct orr_closed *c, struct orr_workspace *ws, double *out) {
+  const struct orr_model *m = ws->model;
+  orr_augment_multiply(&c->augment);
+  orr_articulated_clear(m, ws);
+  memset(c->tau, 0, sizeof *c->tau * (size_t)m->u_count);
+  orr_augment_load(&c->augment, ws, c->tau);
+  return sweep(c, ws, c->tau, NULL, v3_zero(), false, out);
+}
+
+static double largest(const double *x, int count) {
+  double most = 0;
+  for (int i = 0; i < count; i++)
+    most = isfinite(x[i]) ? fmax(most, fabs(x[i])) : HUGE_VAL;
+  return most;
+}
+
+/* γ of the augmented rows from what all rows have. */
+static void take_rows(struct orr_closed *c, const double *all) {
+  for (int i = 0; i < c->augment.row_count; i++)
+    c->augment.gamma[i] = all[c->augment.rows[i]];
+}
+
+/* The loop whose equation misses most. */
+static int widest(const struct orr_closed *c) {
+  int row = 0;
+  for (int i = 1; i < c->augment.row_count; i++)
+    if (!(fabs(c->augment.gamma[i]) <= fabs(c->augment.gamma[row])))
+      row = i;
+  return c->loops->row_loop[c->augment.rows[row]];
+}
+
+/* One round for q; *gap is what the augmented loops miss at it, and q moves unless that is within `enough`. */
+static enum orr_status project_position(struct orr_closed *c, struct orr_workspace *ws, double *q, double *u,
+                                        double enough, double *gap) {
+  enum orr_status status = orr_closed_close(c, ws, q, u);
+  if (status != ORR_OK)
+    return status;
+  orr_state_set(ws->model, ws, q, u);
+  status = prepare(c, ws);
+  if (status != ORR_OK)
+    return status;
+  status = factor_augment(c, ws);
+  if (status != ORR_OK)
+    return status;
+  take_rows(c, c->loops->residual);
+  *gap = largest(c->augment.gamma, c->augment.row_count);
+  if (*gap <= enough)
+    return ORR_OK;
+  status = correction(c, ws, c->move);
+  for (int k = 0; k < ws->model->body_count && status == ORR_OK; k++)
+    orr_limb_move(&ws->model->limbs[k], c->move + ws->model->limbs[k].u, q);
+  return status;
+}
+
+/* u −= M⁻¹ Gᵀ (G M⁻¹ Gᵀ)⁻¹ G u at the state that is set and factored. */
+static enum orr_status project_speeds(struct orr_closed *c, struct orr_workspace *ws, double *u) {
+  orr_loops_velocity(c->loops, u, c->speed);
+  take_rows(c, c->speed);
+  enum orr_status status = correction(c, ws, c->move);
+  for (int i = 0; i < ws->model->u_count && status == ORR_OK; i++)
+    u[i] += c->move[i];
+  return status;
+}
+
+/* Coordinates that have gone far, angles after a thousand turns, have fewer digits after the point: nothing closes
+ * better than so. */
+static double attainable(const struct orr_closed *c, const double *q) {
+  const struct orr_loops *l = c->loops;
+  double most = 1;
+  for (int i = 0; i < l->limb_count; i++) {
+    const struct orr_limb *limb = &l->model->limbs[l->limbs[i].limb];
+    for (int k = 0; k < orr_hinge_coordinates(limb->kind); k++)
+      most = fmax(most, fabs(q[limb->hinge_q + k]));
+  }
+  return (ORR_LOOP_CLOSED + 8 * DBL_EPSILON * most) * fmax(1, l->size);
+}
+
+static enum orr_status project_augmented(struct orr_closed *c, struct orr_workspace *ws, double *q, double *u) {
+  enum { ROUNDS = 6 };
+  double enough = attainable(c, q), gap = HUGE_VAL;
+  for (int i = 0; i < ROUNDS && gap > enough; i++) {
+    enum orr_status status = project_position(c, ws, q, u, enough, &gap);
+    if (status != ORR_OK)
+      return status;
+  }
+  return gap <= enough ? project_speeds(c, ws, u) : fail(c, ORR_ERROR_LOOP_OPEN, widest(c));
+}
+
+enum orr_status orr_closed_project(struct orr_closed *c, struct orr_workspace *ws, double *q, double *u) {
+  if (c->augment.row_count) {
+    enum orr_status status = project_augmented(c, ws, q, u);
+    if (status != ORR_OK || c->embed.count == 0)
+      return status;
+  }
+  enum orr_status status = orr_closed_close(c, ws, q, u);
+  if (status == ORR_OK)
+    orr_embed_choose(&c->embed, ws);
+  return status;
+}

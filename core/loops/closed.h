@@ -1,0 +1,72 @@
+/* Forward dynamics with closed loops: a tree, some of whose bodies may be aggregates (embed.h), and multipliers on top
+ * for the loops that are not embedded (augment.h).
+ *
+ * Call order, all at init:
+ *   model, workspace, loops (loop.h) → place the loops at the first posture, orr_loops_keep_distances →
+ *   orr_loops_settle → orr_closed_size → a block → orr_closed_init → orr_closed_reference
+ * then for every evaluation
+ *   orr_closed_close → orr_state_set, [orr_poses_update, orr_force_*] → orr_closed_forward → queries
+ * and after every step of an integrator
+ *   orr_closed_project
+ * The state is every q in file order and the set of independent coordinates, which only orr_closed_project changes.
+ * Thread of the workspace.
+ */
+#ifndef ORR_CORE_LOOPS_CLOSED_H
+#define ORR_CORE_LOOPS_CLOSED_H
+
+#include "core/loops/augment.h"
+#include "core/loops/embed.h"
+#include "core/loops/loop_group.h"
+
+struct orr_closed {
+  struct orr_loops *loops;
+  struct orr_embed embed;
+  struct orr_augment augment;
+  int embed_rank, augment_rank; /* at a posture like any other; −1: not known, and not judged */
+  int *redundant;               /* [loops] equations of each that are too many there */
+  int *too_many;                /* [loops] at the posture at hand */
+  int failed_loop;              /* after ORR_ERROR_LOOP_* */
+  double *lambda;               /* [orr_loops.row_count] multipliers of all rows; redundant ones zero */
+  double *tau;                  /* [u_count] hinge forces with springs */
+  double *move, *speed;         /* [u_count], [orr_loops.row_count] of projection */
+  double *other_q;              /* [q_count] of orr_closed_reference */
+  void *assembly;               /* of orr_assembly_size, for the same */
+};
+
+/* For the methods that the loops have now. [init] O(loops · N). */
+size_t orr_closed_size(struct orr_loops *loops);
+struct orr_closed *orr_closed_init(void *block, size_t bytes, struct orr_loops *loops);
+
+/* Learns the rank that the equations have near q, with the hinges prescribed that are now; later postures that have
+ * less are singular. Call it again when others are prescribed. Leaves the loops placed at q. [init] some assemblies. */
+void orr_closed_reference(struct orr_closed *closed, struct orr_workspace *ws, const double *q);
+
+/* Makes q and u fit: dependent coordinates and speeds of embedded loops from the independent ones. Loops that are
+ * augmented are left as they are. ORR_ERROR_LOOP_OPEN, _SINGULAR. [rt] O(Σ aggregates). */
+enum orr_status orr_closed_close(struct orr_closed *closed, struct orr_workspace *ws, double *q, double *u);
+
+/* As orr_forward, and leaves multipliers in closed->lambda and the force through every hinge for orr_hinge_force.
+ * Closed or not, it is φ̈ = 0 that is solved for. ORR_ERROR_LOOP_* with the loop in failed_loop. [rt] */
+enum orr_status orr_closed_forward(struct orr_closed *closed, struct orr_workspace *ws, const double *force,
+                                   const double *given, double *accel);
+
+/* M⁻¹ on the motions that the loops allow, at the state that is set, without speeds: first the factors, then any number
+ * of products out = M⁻¹ (x + Gᵀ λ) with G out = 0 and prescribed hinges held. `x`, `out` [u_count]; rotors by
+ * ws->rotor_torque and _accel. Springs, gravity and speeds play no part. [init] O(N) and the loops each. */
+enum orr_status orr_closed_factor(struct orr_closed *closed, struct orr_workspace *ws);
+enum orr_status orr_closed_inverse_mass_apply(struct orr_closed *closed, struct orr_workspace *ws, const double *x,
+                                              double *out);
+
+/* What the actuator of a hinge supplies, as orr_hinge_effort, less what gears bring. [rt] O(gears). */
+void orr_closed_effort(const struct orr_closed *closed, const struct orr_workspace *ws, int body, double *out);
+
+/* Multipliers of loop i as the conventions order them, out [6]; their number. [any] */
+int orr_closed_multipliers(const struct orr_closed *closed, int i, double *out);
+
+/* Brings q back onto the loops along M⁻¹ Gᵀ, and u so that G u = 0 with the least change of kinetic energy; dependent
+ * coordinates of embedded loops are closed as by orr_closed_close, and their choice is reconsidered. At the end of a
+ * step; the workspace's state has to be set again after it. [rt] at most 6 rounds of a factor and a sweep, usually one
+ * or two. */
+enum orr_status orr_closed_project(struct orr_closed *closed, struct orr_workspace *ws, double *q, double *u);
+
+#endif

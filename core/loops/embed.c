@@ -1,0 +1,112 @@
+#include "core/loops/embed.h"
+
+/* The aggregate that an embedded loop is in. A node may stand on the outer limb, which is not in it; then the other
+ * side is. */
+static int aggregate_of_loop(const struct orr_loops *l, const struct orr_loop *loop) {
+  for (int s = 0; s < 2; s++)
+    if (loop->kind == ORR_LOOP_GEAR || loop->steps[s] > 0)
+      return l->aggregate_of[loop->limb[s]];
+  return l->aggregate_of[loop->meet];
+}
+
+struct count {
+  int limbs, coordinates, rows;
+};
+
+static struct count measure(const struct orr_loops *l, int index) {
+  struct count n = {0};
+  for (int k = 0; k < l->model->body_count; k++)
+    if (l->aggregate_of[k] == index) {
+      n.limbs++;
+      n.coordinates += l->model->limbs[k].mode_count + l->model->limbs[k].dof;
+    }
+  for (int i = 0; i < l->count; i++)
+    if (l->loops[i].method == ORR_LOOP_EMBED && aggregate_of_loop(l, &l->loops[i]) == index)
+      n.rows += l->loops[i].rows;
+  return n;
+}
+
+static struct orr_aggregate layout_one(struct orr_block *block, struct count n) {
+  struct orr_aggregate a = {.limb_count = n.limbs, .count = n.coordinates, .row_count = n.rows};
+  size_t c = (size_t)n.coordinates, r = (size_t)(n.rows < n.coordinates ? n.rows : n.coordinates);
+  a.limbs = ORR_TAKE(block, struct orr_aggregate_limb, n.limbs);
+  a.u = ORR_TAKE(block, int, c);
+  a.column = ORR_TAKE(block, int, c);
+  a.rows = ORR_TAKE(block, int, n.rows);
+  a.held = ORR_TAKE(block, bool, c);
+  a.dependent = ORR_TAKE(block, int, r);
+  a.independent = ORR_TAKE(block, int, c);
+  a.chosen = ORR_TAKE(block, int, r);
+  a.other_dependent = ORR_TAKE(block, int, r);
+  a.other_chosen = ORR_TAKE(block, int, r);
+  a.lu = ORR_TAKE(block, double, r *r);
+  a.swap = ORR_TAKE(block, int, r);
+  a.x = ORR_TAKE(block, double, c *c);
+  a.d = ORR_TAKE(block, double, c *c);
+  a.w = ORR_TAKE(block, orr_spatial, c);
+  a.c = ORR_TAKE(block, double, c);
+  a.rate = ORR_TAKE(block, double, c);
+  a.effort = ORR_TAKE(block, double, c);
+  a.nu = ORR_TAKE(block, double, c);
+  a.half = ORR_TAKE(block, double, c);
+  a.right = ORR_TAKE(block, double, n.rows);
+  a.matrix = ORR_TAKE(block, double, (size_t)n.rows *c);
+  return a;
+}
+
+void orr_embed_layout(struct orr_embed *e, struct orr_loops *loops, struct orr_block *block) {
+  const struct orr_model *m = loops->model;
+  e->loops = loops;
+  e->count = loops->aggregate_count;
+  e->aggregates = ORR_TAKE(block, struct orr_aggregate, e->count);
+  for (int i = 0; i < e->count; i++) {
+    struct orr_aggregate a = layout_one(block, measure(loops, i));
+    if (block->base)
+      e->aggregates[i] = a;
+  }
+  int largest = 0;
+  for (int i = 0; i < e->count; i++) {
+    int limbs = measure(loops, i).limbs;
+    largest = limbs > largest ? limbs : largest;
+  }
+  e->sums = ORR_TAKE(block, orr_inertia, largest);
+  e->scratch = ORR_TAKE(block, double, (m->mode_max + 3) / 4 * 4);
+  e->zero = ORR_TAKE(block, double, m->u_count);
+}
+
+static void fill_limbs(struct orr_aggregate *a, const struct orr_loops *l, int index) {
+  const struct orr_model *m = l->model;
+  int filled = 0, column = 0;
+  for (int k = 0; k < m->body_count; k++) {
+    const struct orr_limb *limb = &m->limbs[k];
+    if (l->aggregate_of[k] != index)
+      continue;
+    int inner = -1;
+    for (int i = 0; i < filled; i++)
+      if (a->limbs[i].limb == limb->parent)
+        inner = i;
+    if (inner < 0) {
+      a->parent = limb->parent;
+      a->site = limb->site_parent;
+    }
+    a->limbs[filled++] = (struct orr_aggregate_limb){.limb = k, .inner = inner, .column = column};
+    for (int c = 0; c < limb->mode_count + limb->dof; c++) {
+      a->u[column] = limb->u + c;
+      a->column[column++] = l->limb_at[k] < 0 ? -1 : l->limbs[l->limb_at[k]].column + c;
+    }
+  }
+}
+
+void orr_embed_fill(struct orr_embed *e) {
+  const struct orr_loops *l = e->loops;
+  for (int i = 0; i < e->count; i++) {
+    struct orr_aggregate *a = &e->aggregates[i];
+    int rows = 0;
+    fill_limbs(a, l, i);
+    for (int j = 0; j < l->count; j++)
+      for (int r = 0; r < l->loops[j].rows && l->loops[j].method == ORR_LOOP_EMBED; r++)
+        if (aggregate_of_loop(l, &l->loops[j]) == i)
+          a->rows[rows++] = l->loops[j].row + r;
+    a->made = false;
+  }
+}

@@ -1,0 +1,388 @@
+/* Independent coordinates of aggregates, X, and the closure of the dependent ones. */
+#include "core/loops/embed.h"
+
+/* Newton steps of one closure, and the last step's size that ends it: convergence is quadratic, so what is left is its
+ * square. */
+enum { MOST_STEPS = 12 };
+static const double LAST_STEP = 1e-9;
+/* What rows of a closed posture miss, over their gross size, is not more than this. */
+static const double ROUNDING = 2e-15;
+/* Another choice has to be so much better before the old one is given up. */
+static const double HYSTERESIS = 0.2;
+
+/* G of a row (place in a->rows) and a coordinate, over the row's gross size. */
+static double entry(const struct orr_aggregate *a, const struct orr_loops *l, int row, int coordinate) {
+  int r = a->rows[row], c = a->column[coordinate];
+  double gross = l->g.gross[r];
+  return c < 0 || !(gross > 0) ? 0 : l->g.a[(size_t)r * (size_t)l->g.width + (size_t)c] / gross;
+}
+
+static bool is_held(const struct orr_aggregate *a, const struct orr_loops *l, const struct orr_workspace *ws,
+                    int coordinate) {
+  for (int i = a->limb_count - 1; i >= 0; i--) {
+    const struct orr_aggregate_limb *k = &a->limbs[i];
+    if (coordinate >= k->column)
+      return ws->prescribed[k->limb] && coordinate >= k->column + l->model->limbs[k->limb].mode_count;
+  }
+  return false;
+}
+
+/* ---- choice ------------------------------------------------------------------------------------------------ */
+
+/* Gaussian elimination with complete pivoting over free columns. Fills `dependent` and `chosen`, returns the smallest
+ * pivot taken; the rank in *rank. */
+static double eliminate(struct orr_aggregate *a, const struct orr_loops *l, int *dependent, int *chosen, int *rank) {
+  int m = a->row_count, n = a->count;
+  double *g = a->matrix, least = HUGE_VAL;
+  for (int r = 0; r < m; r++)
+    for (int c = 0; c < n; c++)
+      g[r * n + c] = a->held[c] ? 0 : entry(a, l, r, c);
+  for (*rank = 0; *rank < m && *rank < n; (*rank)++) {
+    int row = -1, column = -1;
+    double largest = ORR_LOOP_RANK_TOLERANCE;
+    for (int i = 0; i < m * n; i++)
+      if (fabs(g[i]) > largest) {
+        largest = fabs(g[i]);
+        row = i / n;
+        column = i % n;
+      }
+    if (row < 0)
+      break;
+    chosen[*rank] = row;
+    dependent[*rank] = column;
+    least = fmin(least, largest);
+    for (int r = 0; r < m; r++) {
+      double factor = g[r * n + column] / g[row * n + column];
+      for (int c = 0; c < n && r != row; c++)
+        g[r * n + c] -= factor * g[row * n + c];
+      if (r != row)
+        g[r * n + column] = 0;
+    }
+    memset(g + row * n, 0, sizeof *g * (size_t)n);
+  }
+  return least;
+}
+
+static void list_independent(struct orr_aggregate *a) {
+  a->free_count = 0;
+  a->prepared = 0;
+  for (int c = 0; c < a->count; c++) {
+    bool depends = a->held[c];
+    for (int i = 0; i < a->rank && !depends; i++)
+      depends = a->dependent[i] == c;
+    if (!depends)
+      a->independent[a->free_count++] = c;
+  }
+  a->made = true;
+}
+
+static void choose(struct orr_aggregate *a, const struct orr_loops *l, const struct orr_workspace *ws) {
+  for (int c = 0; c < a->count; c++)
+    a->held[c] = is_held(a, l, ws, c);
+  a->quality = eliminate(a, l, a->dependent, a->chosen, &a->rank);
+  list_independent(a);
+}
+
+static bool held_as_chosen(const struct orr_aggregate *a, const struct orr_loops *l, const struct orr_workspace *ws) {
+  if (!a->made)
+    return false;
+  for (int c = 0; c < a->count; c++)
+    if (a->held[c] != is_held(a, l, ws, c))
+      return false;
+  return true;
+}
+
+/* ---- G_D --------------------------------------------------------------------------------------------------- */
+
+/* P G_D = L U with row exchanges; false when a pivot is lost. */
+static bool factor_dependent(struct orr_aggregate *a, const struct orr_loops *l) {
+  int n = a->rank;
+  double *lu = a->lu;
+  a->quality = n ? HUGE_VAL : 1;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      lu[i * n + j] = entry(a, l, a->chosen[i], a->dependent[j]);
+  for (int k = 0; k < n; k++) {
+    int best = k;
+    for (int i = k + 1; i < n; i++)
+      if (fabs(lu[i * n + k]) > fabs(lu[best * n + k]))
+        best = i;
+    a->swap[k] = best;
+    for (int j = 0; j < n && best != k; j++) {
+      double t = lu[k * n + j];
+      lu[k * n + j] = lu[best * n + j];
+      lu[best * n + j] = t;
+    }
+    a->quality = fmin(a->quality, fabs(lu[k * n + k]));
+    if (!(fabs(lu[k * n + k]) > ORR_LOOP_RANK_TOLERANCE))
+      return false;
+    for (int i = k + 1; i < n; i++) {
+      double factor = lu[i * n + k] / lu[k * n + k];
+      lu[i * n + k] = factor;
+      for (int j = k + 1; j < n; j++)
+        lu[i * n + j] -= factor * lu[k * n + j];
+    }
+  }
+  return true;
+}
+
+static void exchange(const struct orr_aggregate *a, double *b, int k) {
+  double t = b[k];
+  b[k] = b[a->swap[k]];
+  b[a->swap[k]] = t;
+}
+
+/* b = G_D⁻¹ b */
+static void solve(const struct orr_aggregate *a, double *b) {
+  int n = a->rank;
+  for (int k = 0; k < n; k++)
+    exchange(a, b, k); /* all of them first: L is stored in the final order */
+  for (int i = 1; i < n; i++)
+    for (int k = 0; k < i; k++)
+      b[i] -= a->lu[i * n + k] * b[k];
+  for (int i = n - 1; i >= 0; i--) {
+    for (int k = i + 1; k < n; k++)
+      b[i] -= a->lu[i * n + k] * b[k];
+    b[i] /= a->lu[i * n + i];
+  }
+}
+
+/* b = G_D⁻ᵀ b */
+static void solve_transposed(const struct orr_aggregate *a, double *b) {
+  int n = a->rank;
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < i; k++)
+      b[i] -= a->lu[k * n + i] * b[k];
+    b[i] /= a->lu[i * n + i];
+  }
+  for (int i = n - 2; i >= 0; i--)
+    for (int k = i + 1; k < n; k++)
+      b[i] -= a->lu[k * n + i] * b[k];
+  for (int k = n - 1; k >= 0; k--)
+    exchange(a, b, k);
+}
+
+/* X: u̇_D = −G_D⁻¹ G_I u̇_I */
+static void fill_x(struct orr_aggregate *a, const struct orr_loops *l) {
+  int n = a->count;
+  for (int i = 0; i < a->free_count; i++) {
+    double *x = a->x + (size_t)i * (size_t)n, *b = a->nu;
+    memset(x, 0, sizeof *x * (size_t)n);
+    x[a->independent[i]] = 1;
+    if (a->column[a->independent[i]] < 0)
+      continue;
+    for (int r = 0; r < a->rank; r++)
+      b[r] = -entry(a, l, a->chosen[r], a->independent[i]);
+    solve(a, b);
+    for (int r = 0; r < a->rank; r++)
+      x[a->dependent[r]] = b[r];
+  }
+}
+
+static int loop_of_row(const struct orr_aggregate *a, const struct orr_loops *l, int row) {
+  return l->row_loop[a->rows[row]];
+}
+
+bool orr_embed_prepare(struct orr_embed *e, const struct orr_workspace *ws, int *failed) {
+  for (int i = 0; i < e->count; i++) {
+    struct orr_aggregate *a = &e->aggregates[i];
+    bool held = held_as_chosen(a, e->loops, ws);
+    if (held && a->prepared && a->prepared == e->loops->placed)
+      continue;
+    bool fits = held && factor_dependent(a, e->loops);
+    if (!fits) {
+      choose(a, e->loops, ws);
+      fits = factor_dependent(a, e->loops);
+    }
+    if (!fits) {
+      *failed = loop_of_row(a, e->loops, a->chosen[0]);
+      return false;
+    }
+    fill_x(a, e->loops);
+    a->prepared = e->loops->placed;
+  }
+  return true;
+}
+
+bool orr_embed_choose(struct orr_embed *e, const struct orr_workspace *ws) {
+  bool changed = false;
+  for (int i = 0; i < e->count; i++) {
+    struct orr_aggregate *a = &e->aggregates[i];
+    if (held_as_chosen(a, e->loops, ws)) {
+      int rank;
+      double best = eliminate(a, e->loops, a->other_dependent, a->other_chosen, &rank);
+      bool good = (a->prepared && a->prepared == e->loops->placed) || factor_dependent(a, e->loops);
+      double now = good ? a->quality : 0;
+      if (rank < a->rank || (rank == a->rank && now >= HYSTERESIS * best))
+        continue; /* at a posture that loses rank no choice is better */
+    }
+    choose(a, e->loops, ws);
+    changed = true;
+  }
+  return changed;
+}
+
+/* ---- closure ----------------------------------------------------------------------------------------------- */
+
+/* What a row asks of c is met, also where it is not among the chosen ones. */
+static bool row_is_met(const struct orr_aggregate *a, const struct orr_loops *l, int row) {
+  double gross = l->g.gross[a->rows[row]], sum = gross > 0 ? a->right[row] / gross : 0, terms = 1 + fabs(sum);
+  for (int c = 0; c < a->count; c++) {
+    double part = entry(a, l, row, c) * a->c[c];
+    sum += part;
+    terms += fabs(part);
+  }
+  return fabs(sum) <= 1e-6 * terms;
+}
+
+int orr_aggregate_bias(struct orr_aggregate *a, const struct orr_loops *l) {
+  double *b = a->nu;
+  for (int r = 0; r < a->rank; r++) {
+    double gross = l->g.gross[a->rows[a->chosen[r]]];
+    b[r] = -a->right[a->chosen[r]] / gross;
+    for (int c = 0; c < a->count; c++)
+      if (a->held[c])
+        b[r] -= entry(a, l, a->chosen[r], c) * a->c[c];
+  }
+  solve(a, b);
+  for (int i = 0; i < a->free_count; i++)
+    a->c[a->independent[i]] = 0;
+  for (int r = 0; r < a->rank; r++)
+    a->c[a->dependent[r]] = b[r];
+  for (int r = 0; r < a->row_count && a->rank < a->row_count; r++)
+    if (!row_is_met(a, l, r))
+      return loop_of_row(a, l, r);
+  return -1;
+}
+
+void orr_aggregate_multipliers(struct orr_aggregate *a, const struct orr_loops *l, const double *excess,
+                               double *lambda) {
+  double *b = a->nu;
+  for (int r = 0; r < a->row_count; r++)
+    lambda[a->rows[r]] = 0;
+  for (int r = 0; r < a->rank; r++)
+    b[r] = excess[a->dependent[r]];
+  solve_transposed(a, b);
+  for (int r = 0; r < a->rank; r++)
+    lambda[a->rows[a->chosen[r]]] = b[r] / l->g.gross[a->rows[a->chosen[r]]];
+}
+
+/* The Newton step of one aggregate into `step` [column_count]; its largest part. */
+static double newton_step(struct orr_aggregate *a, const struct orr_loops *l, double *step) {
+  double *b = a->nu, largest = 0;
+  for (int r = 0; r < a->rank; r++)
+    b[r] = -l->residual[a->rows[a->chosen[r]]] / l->g.gross[a->rows[a->chosen[r]]];
+  solve(a, b);
+  for (int r = 0; r < a->rank; r++) {
+    step[a->column[a->dependent[r]]] = b[r];
+    largest = fmax(largest, fabs(b[r]));
+  }
+  return largest;
+}
+
+/* u_D = −G_D⁻¹ (G_I u_I + G_P u_P) */
+static void close_speeds(struct orr_aggregate *a, const struct orr_loops *l, double *u) {
+  double *b = a->nu;
+  for (int r = 0; r < a->rank; r++) {
+    b[r] = 0;
+    for (int c = 0; c < a->count; c++)
+      b[r] -= entry(a, l, a->chosen[r], c) * u[a->u[c]];
+    for (int d = 0; d < a->rank; d++)
+      b[r] += entry(a, l, a->chosen[r], a->dependent[d]) * u[a->u[a->dependent[d]]];
+  }
+  solve(a, b);
+  for (int r = 0; r < a->rank; r++)
+    u[a->u[a->dependent[r]]] = b[r];
+}
+
+/* A row of an embedded loop that is not closed to a part in 1e9 of the mechanism: a loop, or −1. Redundant rows are
+ * among them. */
+static int open_loop(const struct orr_embed *e) {
+  const struct orr_loops *l = e->loops;
+  for (int i = 0; i < e->count; i++)
+    for (int r = 0; r < e->aggregates[i].row_count; r++) {
+      int row = e->aggregates[i].rows[r];
+      if (!(fabs(l->residual[row]) <= 1e-9 * fmax(1, l->size)))
+        return l->row_loop[row];
+    }
+  return -1;
+}
+
+/* The most that a chosen row misses, over its gross size. */
+static double missing(const struct orr_embed *e) {
+  const struct orr_loops *l = e->loops;
+  double most = 0;
+  for (int i = 0; i < e->count; i++) {
+    const struct orr_aggregate *a = &e->aggregates[i];
+    for (int r = 0; r < a->rank; r++) {
+      int row = a->rows[a->chosen[r]];
+      double miss = fabs(l->residual[row]) / l->g.gross[row];
+      most = miss >= 0 ? fmax(most, miss) : HUGE_VAL;
+    }
+  }
+  return most;
+}
+
+enum orr_status orr_embed_close(struct orr_embed *e, struct orr_workspace *ws, double *q, double *u, int *failed) {
+  struct orr_loops *l = e->loops;
+  double last = HUGE_VAL;
+  for (int i = 0; i <= MOST_STEPS; i++) {
+    orr_loops_update(l, ws, q);
+    if (!orr_embed_prepare(e, ws, failed))
+      return ORR_ERROR_LOOP_SINGULAR;
+    if (last <= LAST_STEP || missing(e) <= ROUNDING)
+      break;
+    memset(l->step, 0, sizeof *l->step * (size_t)l->g.width);
+    last = 0;
+    for (int k = 0; k < e->count; k++)
+      last = fmax(last, newton_step(&e->aggregates[k], l, l->step));
+    orr_loops_move(l, l->step, q);
+  }
+  *failed = open_loop(e);
+  if (*failed >= 0)
+    return ORR_ERROR_LOOP_OPEN;
+  for (int k = 0; k < e->count; k++)
+    close_speeds(&e->aggregates[k], l, u);
+  return ORR_OK;
+}
+
+/* ---- state ------------------------------------------------------------------------------------------------- */
+
+static int most_rank(const struct orr_aggregate *a) { return a->row_count < a->count ? a->row_count : a->count; }
+
+size_t orr_embed_state_words(const struct orr_embed *e) {
+  size_t words = 0;
+  for (int i = 0; i < e->count; i++)
+    words += 1 + 2 * (size_t)most_rank(&e->aggregates[i]);
+  return words;
+}
+
+void orr_embed_state_get(const struct orr_embed *e, uint64_t *words) {
+  for (int i = 0; i < e->count; i++) {
+    const struct orr_aggregate *a = &e->aggregates[i];
+    int most = most_rank(a);
+    *words++ = a->made ? (uint64_t)a->rank + 1 : 0;
+    for (int r = 0; r < most; r++) {
+      *words++ = a->made && r < a->rank ? (uint64_t)a->dependent[r] : 0;
+      *words++ = a->made && r < a->rank ? (uint64_t)a->chosen[r] : 0;
+    }
+  }
+}
+
+void orr_embed_state_put(struct orr_embed *e, const struct orr_workspace *ws, const uint64_t *words) {
+  for (int i = 0; i < e->count; i++) {
+    struct orr_aggregate *a = &e->aggregates[i];
+    int most = most_rank(a);
+    a->made = *words > 0 && *words <= (uint64_t)most + 1;
+    a->rank = a->made ? (int)*words - 1 : 0;
+    words++;
+    for (int r = 0; r < most; r++, words += 2) {
+      a->dependent[r] = (int)(words[0] % (uint64_t)a->count);
+      a->chosen[r] = (int)(words[1] % (uint64_t)a->row_count);
+    }
+    for (int c = 0; c < a->count; c++)
+      a->held[c] = is_held(a, e->loops, ws, c);
+    if (a->made)
+      list_independent(a);
+  }
+}

@@ -1,0 +1,134 @@
+/* The geometry of closed loops: how far they are from closed, and how that changes with the coordinates.
+ *
+ * A loop is a set of scalar equations φ(q) = 0 on two nodes (or, for a gear, on two hinges), each with a row of G =
+ * ∂φ/∂u over the generalised speeds. A row is also a pair of opposite wrenches on the two nodes, Gᵀ λ: that is what
+ * multipliers are. Everything is relative to the nearest common ancestor of the two bodies (`meet`), so a row knows
+ * only the bodies on the two paths to it. With d = p_B − p_A, R = R_Aᵀ R_B and R_A the axes of the first node:
+ *
+ *   point     φ = R_Aᵀ d                                     3
+ *   weld      φ = [rotation vector of R; R_Aᵀ d]             6
+ *   revolute  φ = [what turns R u onto u, along e1, e2 ⟂ u; R_Aᵀ d]   5
+ *   distance  φ = |d| − d0                                   1
+ *   gear      φ = q_B − n q_A − offset                       1
+ *
+ * Call order: orr_loops_size → a block → orr_loops_init (once per workspace), then orr_loops_place whenever q is new,
+ * then the rest. No velocity enters here, nor any other field of the workspace than the modal coordinates η, which
+ * orr_loops_place writes. Thread of the workspace.
+ */
+#ifndef ORR_CORE_LOOPS_LOOP_H
+#define ORR_CORE_LOOPS_LOOP_H
+
+#include "core/math/pivot.h"
+#include "core/model/workspace.h"
+
+enum { ORR_LOOP_MAX_ROWS = 6 };
+
+/* A loop, compiled. Sides are 0 (the first node or hinge of the file) and 1. */
+struct orr_loop {
+  enum orr_loop_kind kind;
+  enum orr_loop_method method;
+  int limb[2];           /* where its nodes are; gear: whose hinges */
+  int node[2];           /* indices of orr_model_node; gear: −1 */
+  orr_vec3 axis, e1, e2; /* revolute: node axes */
+  double ratio, offset;  /* gear */
+  double distance;       /* m, d0: zero until orr_loops_keep_distances */
+  int meet;              /* limb of the nearest common ancestor, or −1; gear: −1 */
+  int path[2];    /* where each path begins in orr_loops.path: the limb of the node, its parent … before `meet` */
+  int steps[2];   /* limbs on it; gear: 0 */
+  int row, rows;  /* its equations */
+  int carried[2]; /* where its first row's wrenches begin in orr_loops.carried: [rows][steps] per side */
+  orr_mat3 r;     /* at the placed q: v_A = r v_B, node axes */
+  orr_vec3 d;     /* m, from the first node to the second, axes of the first */
+};
+
+/* A limb that some loop equation depends on, where it is relative to its parent. */
+struct orr_loop_limb {
+  int limb;
+  int column, modes; /* first column of G: the modes, then the hinge */
+  orr_mat3 r;        /* as in orr_limb_state, from q alone */
+  orr_vec3 l;
+  orr_spatial h[6];
+  double *pi_own,
+      *pi_parent; /* [6][ld] Π' of the own node, and of the parent's node on the parent; NULL where it is still */
+};
+
+/* One equation at the placed q. */
+struct orr_loop_row {
+  orr_spatial wrench[2]; /* on the limb of each side per unit of multiplier: about the origin of S, S axes */
+  double *modal[2];      /* [ld] the same on its modes, Π'ᵀ wrench; NULL on a body without modes */
+};
+
+struct orr_loops {
+  const struct orr_model *model;
+  int count, row_count, limb_count, column_count;
+  struct orr_loop *loops;      /* [count] file order */
+  int *path;                   /* limbs */
+  struct orr_loop_limb *limbs; /* [limb_count] parents first */
+  int *limb_at;                /* [body_count] index into limbs, or −1 */
+  int *column_u;               /* [column_count] which speed of the user a column is */
+  int *row_loop;               /* [row_count] */
+  struct orr_loop_row *rows;   /* [row_count] */
+  orr_spatial *carried;        /* wrench of a row as the path hands it from limb to limb, at each limb's origin */
+  int aggregate_count;         /* of embedded loops: loop_group.h */
+  int *aggregate_of;           /* [body_count] limbs, or −1 */
+  bool *marks;                 /* [body_count] scratch */
+  double *placed_q;            /* [q_count] where the limbs were placed last */
+  unsigned placed;             /* counts placings; 0: never */
+  bool filled;                 /* G is that of the placed q */
+  double *residual;            /* [row_count] φ: m, rad, or the unit of the gear's q_B */
+  double *pi[2], *scratch;     /* [6][largest ld] of the two nodes at hand; [largest ld] */
+  double *step;                /* [g.width] scratch for orr_loops_move */
+  double size;                 /* m, of the mechanism: the longest arm of its limbs */
+  struct orr_pivot g;          /* a, gross: G as it is after orr_loops_jacobian */
+  struct orr_pivot judge;      /* a copy of G over free columns, factored: orr_loops_rank */
+};
+
+/* [init] O(loops · depth). */
+size_t orr_loops_size(const struct orr_description *description, const struct orr_model *model);
+struct orr_loops *orr_loops_init(void *block, size_t bytes, const struct orr_description *description,
+                                 const struct orr_model *model);
+
+/* Places of the limbs on the paths at q (user order), φ and the wrenches of every row. [rt] O(Σ path n). */
+void orr_loops_place(struct orr_loops *loops, struct orr_workspace *ws, const double *q);
+
+/* orr_loops_place and orr_loops_jacobian, unless that has been done for this very q. [rt] */
+void orr_loops_update(struct orr_loops *loops, struct orr_workspace *ws, const double *q);
+
+/* From now on every `distance` loop keeps the distance of the placed q. [any] */
+void orr_loops_keep_distances(struct orr_loops *loops);
+
+/* Fills loops->g.a and .gross with G of the placed q: [row_count] rows over the columns. Columns of hinges that are
+ * prescribed stay in. [rt] O(rows · columns). */
+void orr_loops_jacobian(struct orr_loops *loops);
+
+/* How far loop i is from closed at the placed q: m between the nodes (or of a sliding gear), and rad. [any] */
+struct orr_loop_gap {
+  double metres, radians;
+};
+struct orr_loop_gap orr_loop_gap(const struct orr_loops *loops, int i);
+
+/* The rank of G, as it is filled, over free columns; embedded loops first, so that what an augmented one repeats of
+ * them is called redundant there. *embedded: the rank of those alone; redundant [count]: equations of each loop that
+ * follow from others; both may be NULL. Leaves loops->judge factored. [rt] O(rows² columns). */
+int orr_loops_rank(struct orr_loops *loops, const struct orr_workspace *ws, int *embedded, int *redundant);
+
+/* What redundant equations leave open, after orr_loops_rank: multipliers of loops, forces through hinges, efforts of
+ * driven ones. Arrays [count], [body_count] and [body_count], bodies in file order; the loops are placed. [any] O(rows²
+ * path). */
+void orr_loops_undetermined(const struct orr_loops *loops, bool *multipliers, bool *forces, bool *efforts);
+
+/* q ⊕ by for one limb: `by` its modes, then its hinge, as speeds times a time; rotations along the exponential map.
+ * [rt] O(n). */
+void orr_limb_move(const struct orr_limb *limb, const double *by, double *q);
+
+/* q ⊕ step: columns of G added to coordinates, rotations along the exponential map. [rt] O(columns). */
+void orr_loops_move(const struct orr_loops *loops, const double *step, double *q);
+
+/* Redundant below this part of what an equation would be if nothing in it cancelled. Sixteen digits, less what a closed
+ * posture misses (projection: 1e-12) and what a file rounds. */
+#define ORR_LOOP_RANK_TOLERANCE 1e-8
+
+/* What counts as closed after projection: m (of mechanisms beyond a metre, of their size) and rad. */
+#define ORR_LOOP_CLOSED 1e-12
+
+#endif

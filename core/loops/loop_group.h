@@ -1,0 +1,36 @@
+/* Which bodies an embedded loop takes into its aggregate. interbody-forces 5.1, constraint-embedding.
+ *
+ * A loop's subgraph is the two paths to the nearest common ancestor, without that ancestor; of a gear, the two paths to
+ * the nearest common ancestor of the parents. An ancestor whose modes move two attachments differently belongs to it
+ * too. Subgraphs that share a limb are one aggregate. So each has one parent outside; and since limbs are numbered
+ * parents first, whatever hangs on an aggregate has a higher number than its first limb, and its parent a lower one.
+ */
+#ifndef ORR_CORE_LOOPS_LOOP_GROUP_H
+#define ORR_CORE_LOOPS_LOOP_GROUP_H
+
+#include "core/loops/loop.h"
+
+/* Fills aggregate_of and aggregate_count for the loops whose method is ORR_LOOP_EMBED. [init] O(loops · (loops +
+ * N)). */
+void orr_loops_group(struct orr_loops *loops);
+
+/* The limbs of loop i's subgraph by themselves, in marks [body_count]; their number. [init] O(N). */
+int orr_loop_subgraph(const struct orr_loops *loops, int i, bool *marks);
+
+/* Why a loop whose file names no method got the one it has. */
+enum orr_loop_reason {
+  ORR_LOOP_ASKED,    /* the file says so */
+  ORR_LOOP_SMALL,    /* embed: a small aggregate of full rank at the posture */
+  ORR_LOOP_LARGE,    /* augment: the aggregate would have more coordinates than pays */
+  ORR_LOOP_RANKLESS, /* augment: the equations are near to losing rank at the posture */
+};
+
+/* The most coordinates of an aggregate that is embedded without being asked for: D costs their cube, augmentation their
+ * number. */
+enum { ORR_EMBED_COORDINATES = 24 };
+
+/* Settles the method of loops that are ORR_LOOP_AUTO, at the placed posture, and groups; reason [count].
+ * [init] O(loops² N). */
+void orr_loops_settle(struct orr_loops *loops, const struct orr_workspace *ws, enum orr_loop_reason *reason);
+
+#endif

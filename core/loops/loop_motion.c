@@ -1,0 +1,73 @@
+#include "core/loops/loop_motion.h"
+
+#include "core/tree/kinematics.h"
+
+/* A node's inertial motion, its own axes. */
+struct node_motion {
+  orr_vec3 omega, v;
+  orr_spatial alpha; /* [ω̇; a − g] */
+};
+
+static struct node_motion motion_of(const struct orr_model *m, const struct orr_workspace *ws, int node) {
+  int k = m->nodes[node].limb;
+  orr_vec3 omega = ws->flows[k].omega;
+  struct orr_site_state place = {0};
+  orr_place_evaluate(m, ws, node, &place);
+  orr_mat3 to_node = m3_mul(m->limbs[k].c, m3_transpose(place.r));
+  orr_vec3 v = v3_add(ws->limbs[k].v, v3_add(v3_cross(omega, place.l), place.u.v));
+  return (struct node_motion){.omega = m3_apply(to_node, v3_add(omega, place.u.w)),
+                              .v = m3_apply(to_node, v),
+                              .alpha = orr_node_acceleration(m, ws, node)};
+}
+
+/* The second node's motion in the axes of the first. */
+static struct node_motion seen_from_first(const struct orr_loop *loop, struct node_motion x) {
+  return (struct node_motion){m3_apply(loop->r, x.omega), m3_apply(loop->r, x.v), sp_rotate(loop->r, x.alpha)};
+}
+
+/* Σ of |ḋ|² − φ̇² over |d|, and n·d̈. */
+static double distance_acceleration(orr_vec3 d, orr_vec3 rate, orr_vec3 accel) {
+  double length = v3_norm(d);
+  if (!(length > 0))
+    return 0;
+  orr_vec3 n = v3_scale(1 / length, d);
+  double along = v3_dot(n, rate);
+  return v3_dot(n, accel) + (v3_dot(rate, rate) - along * along) / length;
+}
+
+void orr_loop_acceleration(const struct orr_loops *l, const struct orr_workspace *ws, int i, const double *accel,
+                           double *out) {
+  const struct orr_model *m = l->model;
+  const struct orr_loop *loop = &l->loops[i];
+  if (loop->kind == ORR_LOOP_GEAR) {
+    out[0] = accel[m->limbs[loop->limb[1]].hinge_u] - loop->ratio * accel[m->limbs[loop->limb[0]].hinge_u];
+    return;
+  }
+  struct node_motion a = motion_of(m, ws, loop->node[0]);
+  struct node_motion b = seen_from_first(loop, motion_of(m, ws, loop->node[1]));
+  orr_vec3 d = loop->d, rate = v3_sub(b.v, a.v), accel_d = v3_sub(b.alpha.v, a.alpha.v);
+  if (loop->kind == ORR_LOOP_DISTANCE) {
+    out[0] = distance_acceleration(d, rate, accel_d);
+    return;
+  }
+  orr_vec3 turn = v3_sub(v3_sub(b.alpha.w, a.alpha.w), v3_cross(a.omega, v3_sub(b.omega, a.omega)));
+  if (loop->kind == ORR_LOOP_WELD) {
+    v3_to(out, turn);
+    out += 3;
+  } else if (loop->kind == ORR_LOOP_REVOLUTE) {
+    *out++ = v3_dot(loop->e1, turn);
+    *out++ = v3_dot(loop->e2, turn);
+  }
+  orr_vec3 phi = v3_sub(accel_d, v3_cross(a.alpha.w, d));
+  phi = v3_add(phi, v3_cross(a.omega, v3_madd(v3_cross(a.omega, d), -2, rate)));
+  v3_to(out, phi);
+}
+
+void orr_loops_velocity(const struct orr_loops *l, const double *u, double *out) {
+  for (int r = 0; r < l->row_count; r++) {
+    const double *g = l->g.a + (size_t)r * (size_t)l->g.width;
+    out[r] = 0;
+    for (int c = 0; c < l->column_count; c++)
+      out[r] += g[c] * u[l->column_u[c]];
+  }
+}

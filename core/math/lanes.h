@@ -1,0 +1,22 @@
+/* Four numbers side by side, for sums over modes: the compiler's vector type, on any target. [any] */
+#ifndef ORR_CORE_MATH_LANES_H
+#define ORR_CORE_MATH_LANES_H
+
+typedef double orr_lanes __attribute__((vector_size(32)));
+
+enum { ORR_LANES = 4 };
+
+/* Four numbers from 32-byte aligned memory, and back. */
+static inline orr_lanes lanes_load(const double *p) { return *(const orr_lanes *)(const void *)p; }
+static inline void lanes_store(double *p, orr_lanes a) { *(orr_lanes *)(void *)p = a; }
+
+/* [Σa, Σb, Σc, Σd] */
+static inline orr_lanes lanes_sums(orr_lanes a, orr_lanes b, orr_lanes c, orr_lanes d) {
+  orr_lanes ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
+  orr_lanes cd = __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
+  return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+}
+
+static inline double lanes_sum(orr_lanes a) { return (a[0] + a[1]) + (a[2] + a[3]); }
+
+#endif

@@ -1,0 +1,120 @@
+#include "core/math/pivot.h"
+
+#include <math.h>
+
+void orr_pivot_layout(struct orr_pivot *p, int rows, int columns, struct orr_block *block) {
+  p->rows = rows;
+  p->width = (columns + 3) / 4 * 4;
+  p->rank = 0;
+  p->a = ORR_TAKE(block, double, (size_t)rows *(size_t)p->width);
+  p->gross = ORR_TAKE(block, double, rows);
+  p->r = ORR_TAKE(block, double, (size_t)rows *(size_t)rows);
+  p->order = ORR_TAKE(block, int, rows);
+  p->y = ORR_TAKE(block, double, rows);
+}
+
+static double dot(const double *restrict a, const double *restrict b, int width) {
+  double sum[4] = {0, 0, 0, 0};
+  for (int c = 0; c < width; c += 4)
+    for (int i = 0; i < 4; i++)
+      sum[i] += a[c + i] * b[c + i];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* Of the rows from `k` on, the one that has most left against its gross size; that part in *left. */
+static int largest(const struct orr_pivot *p, int k, double *left) {
+  int best = k;
+  *left = -1;
+  for (int i = k; i < p->rows; i++) {
+    int row = p->order[i];
+    const double *a = p->a + (size_t)row * (size_t)p->width;
+    double size = p->gross[row] > 0 ? sqrt(dot(a, a, p->width)) / p->gross[row] : 0;
+    if (size > *left) {
+      *left = size;
+      best = i;
+    }
+  }
+  return best;
+}
+
+/* q_k = a / |a|; r_ki = q_k · a_i, a_i −= r_ki q_k (modified Gram-Schmidt, so that R is as good as Householder's). */
+void orr_pivot_continue(struct orr_pivot *p, double tolerance) {
+  int m = p->rows, w = p->width;
+  for (int k = p->rank; k < m; k++) {
+    double left;
+    int at = largest(p, k, &left);
+    if (!(left > tolerance))
+      return;
+    int row = p->order[at];
+    p->order[at] = p->order[k];
+    p->order[k] = row;
+    double *restrict q = p->a + (size_t)row * (size_t)w, *r = p->r + (size_t)k * (size_t)m;
+    r[row] = left * p->gross[row];
+    double scale = 1 / r[row];
+    for (int c = 0; c < w; c++)
+      q[c] *= scale;
+    for (int i = k + 1; i < m; i++) {
+      double *restrict a = p->a + (size_t)p->order[i] * (size_t)w;
+      double along = dot(q, a, w);
+      r[p->order[i]] = along;
+      for (int c = 0; c < w; c++)
+        a[c] -= along * q[c];
+    }
+    p->rank = k + 1;
+  }
+}
+
+void orr_pivot_factor(struct orr_pivot *p, double tolerance) {
+  memset(p->r, 0, sizeof *p->r * (size_t)p->rows * (size_t)p->rows);
+  for (int i = 0; i < p->rows; i++)
+    p->order[i] = i;
+  p->rank = 0;
+  orr_pivot_continue(p, tolerance);
+}
+
+/* y = R⁻ᵀ b */
+static void forward(struct orr_pivot *p, const double *b) {
+  for (int k = 0; k < p->rank; k++) {
+    int row = p->order[k];
+    double sum = b[row];
+    for (int l = 0; l < k; l++)
+      sum -= p->r[(size_t)l * (size_t)p->rows + (size_t)row] * p->y[l];
+    p->y[k] = sum / p->r[(size_t)k * (size_t)p->rows + (size_t)row];
+  }
+}
+
+/* x = R⁻¹ y, at the places of the chosen rows */
+static void backward(const struct orr_pivot *p, const double *y, int stride, double *x) {
+  for (int k = p->rank - 1; k >= 0; k--) {
+    const double *r = p->r + (size_t)k * (size_t)p->rows;
+    double sum = y[k * stride];
+    for (int l = k + 1; l < p->rank; l++)
+      sum -= r[p->order[l]] * x[p->order[l]];
+    x[p->order[k]] = sum / r[p->order[k]];
+  }
+}
+
+void orr_pivot_solve(struct orr_pivot *p, const double *b, double *x) {
+  forward(p, b);
+  memset(x, 0, sizeof *x * (size_t)p->rows);
+  backward(p, p->y, 1, x);
+}
+
+void orr_pivot_smallest(struct orr_pivot *p, const double *b, double *x) {
+  forward(p, b);
+  memset(x, 0, sizeof *x * (size_t)p->width);
+  for (int k = 0; k < p->rank; k++) {
+    const double *q = p->a + (size_t)p->order[k] * (size_t)p->width;
+    for (int c = 0; c < p->width; c++)
+      x[c] += p->y[k] * q[c];
+  }
+}
+
+void orr_pivot_null(const struct orr_pivot *p, int n, double *v) {
+  int row = p->order[p->rank + n];
+  memset(v, 0, sizeof *v * (size_t)p->rows);
+  backward(p, p->r + row, p->rows, v);
+  for (int k = 0; k < p->rank; k++)
+    v[p->order[k]] = -v[p->order[k]];
+  v[row] = 1;
+}

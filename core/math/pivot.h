@@ -1,0 +1,44 @@
+/* Rows of a matrix made orthonormal one after another, the largest first, and those that depend on others told apart.
+ *
+ *   A = Rᵀ Q,   Q Qᵀ = 1;   so  A Aᵀ = Rᵀ R, and the smallest x with A x = b is  Qᵀ R⁻ᵀ b
+ *
+ * Rows are measured against `gross`, what each would be if nothing in it cancelled: a row that is smaller than
+ * `tolerance` of that, once the chosen ones are taken out, is redundant. Used for loop equations, whatever their
+ * columns mean. No state; thread of the block. [rt] unless said.
+ */
+#ifndef ORR_CORE_MATH_PIVOT_H
+#define ORR_CORE_MATH_PIVOT_H
+
+#include <stdbool.h>
+
+#include "core/math/block.h"
+
+struct orr_pivot {
+  int rows, width; /* width: columns, padded to a multiple of four with zeros */
+  int rank;
+  double *a;     /* [rows][width] given; then the rows of Q in the places of the chosen ones */
+  double *gross; /* [rows] given; zero marks an empty row */
+  double *r;     /* [rows][rows]: r[k][i], the part of row i along the k-th of Q */
+  int *order;    /* [rows] the first `rank`: chosen, in order; then the redundant ones */
+  double *y;     /* [rows] scratch */
+};
+
+/* Takes the memory; [init] O(rows (rows + columns)) bytes. */
+void orr_pivot_layout(struct orr_pivot *pivot, int rows, int columns, struct orr_block *block);
+
+/* Factors what is in `a` and `gross`. O(rows² width). */
+void orr_pivot_factor(struct orr_pivot *pivot, double tolerance);
+
+/* Goes on after gross sizes of rows that were left have been changed: empty ones may have become eligible. */
+void orr_pivot_continue(struct orr_pivot *pivot, double tolerance);
+
+/* x = (A Aᵀ)⁻¹ b over the chosen rows, zero at the others. O(rank²). */
+void orr_pivot_solve(struct orr_pivot *pivot, const double *b, double *x);
+
+/* x [width] = the smallest with A x = b over the chosen rows. O(rank (rank + width)). */
+void orr_pivot_smallest(struct orr_pivot *pivot, const double *b, double *x);
+
+/* v [rows]: the combination of rows that vanishes, with 1 at the n-th redundant one, n from 0. O(rank²). */
+void orr_pivot_null(const struct orr_pivot *pivot, int n, double *v);
+
+#endif

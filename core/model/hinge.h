@@ -1,0 +1,44 @@
+/* Hinges: coordinates, speeds, joint maps and the pose across a hinge, for every kind of the conventions.
+ *
+ * O+ is the frame on the parent's side, O the one on the child's; everything here is in these two frames.
+ * Call from any thread; no state, no allocation.  [any]
+ */
+#ifndef ORR_CORE_MODEL_HINGE_H
+#define ORR_CORE_MODEL_HINGE_H
+
+#include "core/math/spatial.h"
+#include "core/model/description.h"
+#include "core/model/hinge_kinds.h"
+
+enum { ORR_HINGE_MAX_SPEEDS = 6, ORR_HINGE_MAX_COORDINATES = 7 };
+
+/* A hinge at one instant. */
+struct orr_joint {
+  orr_mat3 r;       /* components in O+ = r · components in O */
+  orr_vec3 p;       /* m, O from O+, O+ axes */
+  orr_spatial h[6]; /* columns of the joint map H*, O axes */
+  orr_spatial vel;  /* H* β: [ω_J; v_J], O axes */
+  orr_spatial bias; /* [d/dt(H_ω) β; d/dt(H_v) β + ω_J × v_J], O axes: what is left of O's acceleration relative to
+                       O+ when β̇ = 0 */
+};
+
+/* Number of coordinates q (quaternions count 4) and of speeds β: core/model/hinge_kinds.h as int. [any] O(1). */
+static inline int orr_hinge_coordinates(enum orr_hinge_kind kind) {
+  return (int)orr_hinge_kind_info(kind)->coordinate_count;
+}
+static inline int orr_hinge_speeds(enum orr_hinge_kind kind) { return (int)orr_hinge_kind_info(kind)->speed_count; }
+
+/* Index of the first of the four numbers of the quaternion among the hinge's q, or -1. [any] */
+int orr_hinge_quaternion(enum orr_hinge_kind kind);
+
+/* r, p, h for q (quaternions must be unit). [rt] O(1). */
+void orr_joint_pose(enum orr_hinge_kind kind, const double axes[3][3], const double *q, struct orr_joint *joint);
+
+/* vel, bias for β, after orr_joint_pose. [rt] O(1). */
+void orr_joint_motion(enum orr_hinge_kind kind, const double *speeds, struct orr_joint *joint);
+
+/* q̇ from β: β itself for scalar coordinates, ½ q∘[ω; 0] for a quaternion, R v for a free hinge's position. [rt]
+ * O(1). */
+void orr_hinge_rates(enum orr_hinge_kind kind, const double *q, const double *speeds, double *rates);
+
+#endif

@@ -1,0 +1,210 @@
+#include "core/model/modal.h"
+
+#include "core/math/lanes.h"
+
+void orr_modal_layout(struct orr_modal *modal, int n, struct orr_block *ledger) {
+  int ld = (n + 3) / 4 * 4;
+  size_t row = (size_t)ld, square = (size_t)n * (size_t)ld;
+  modal->n = n;
+  modal->ld = ld;
+  modal->s1 = ORR_TAKE(ledger, double, 3 * row);
+  modal->l0 = ORR_TAKE(ledger, double, 3 * row);
+  modal->i1 = ORR_TAKE(ledger, double, 6 * row);
+  modal->mff = ORR_TAKE(ledger, double, square);
+  modal->stiffness = ORR_TAKE(ledger, double, square);
+  modal->damping = ORR_TAKE(ledger, double, square);
+  modal->pairs = ORR_TAKE(ledger, double, ORR_MODAL_PAIR *square);
+}
+
+static orr_vec3 column(const double *m, int ld, int r) { return v3(m[r], m[ld + r], m[2 * ld + r]); }
+
+static void add3(double *m, int stride, int at, orr_vec3 x) {
+  m[at] += x.x;
+  m[stride + at] += x.y;
+  m[2 * stride + at] += x.z;
+}
+
+static void add6(double *m, int stride, int at, orr_sym3 x) {
+  const double e[6] = {x.xx, x.yy, x.zz, x.xy, x.xz, x.yz};
+  for (int c = 0; c < 6; c++)
+    m[c * stride + at] += e[c];
+}
+
+/* −(ã b̃ + b̃ ã)/2, the symmetric part of −ã b̃ */
+static orr_sym3 cross_pair(orr_vec3 a, orr_vec3 b) {
+  orr_mat3 m = m3_mul(m3_skew(a), m3_skew(b));
+  return s3_scale(-1, s3_part(m));
+}
+
+/* i1_r = −m (c̃0 Γ̃ + Γ̃ c̃0) + S̃ J − J S̃ */
+static orr_sym3 inertia_slope(double m, orr_vec3 c0, orr_vec3 gamma, orr_vec3 slope, orr_sym3 j) {
+  orr_sym3 turned = s3_part(m3_mul(m3_skew(slope), s3_full(j))); /* (S̃J − JS̃)/2 */
+  return s3_add(s3_scale(2 * m, cross_pair(c0, gamma)), s3_scale(2, turned));
+}
+
+/* The symmetric part of −S̃_a J S̃_b + ½ (J S̃_a S̃_b + S̃_a S̃_b J), also symmetric in ab. */
+static orr_sym3 inertia_curve(orr_vec3 a, orr_vec3 b, orr_sym3 j) {
+  orr_mat3 sa = m3_skew(a), sb = m3_skew(b), jf = s3_full(j);
+  orr_mat3 first = m3_mul(sa, m3_mul(jf, sb));
+  orr_mat3 second = m3_mul(jf, m3_add(m3_mul(sa, sb), m3_mul(sb, sa)));
+  return s3_add(s3_scale(-1, s3_part(first)), s3_scale(0.5, s3_part(second)));
+}
+
+/* The twelve numbers of modes s and r, each four apart from the next. */
+static double *pair(const struct orr_modal *modal, int s, int r) {
+  return modal->pairs + ((r / ORR_LANES * modal->n + s) * ORR_MODAL_PAIR) * ORR_LANES + r % ORR_LANES;
+}
+
+static void add_pair(struct orr_modal *modal, double m, orr_sym3 j, int a, int b, const orr_vec3 gamma[2],
+                     const orr_vec3 slope[2]) {
+  modal->mff[a * modal->ld + b] += m * v3_dot(gamma[0], gamma[1]) + v3_dot(slope[0], s3_apply(j, slope[1]));
+  orr_vec3 n = v3_scale(m, v3_cross(gamma[0], gamma[1]));
+  n = v3_add(n, v3_cross(slope[0], s3_apply(j, slope[1])));
+  n = v3_madd(n, -0.5, s3_apply(j, v3_cross(slope[0], slope[1])));
+  add3(pair(modal, a, b), ORR_LANES, 0, n);
+  add3(pair(modal, a, b), ORR_LANES, 3 * ORR_LANES, n);
+  add3(pair(modal, b, a), ORR_LANES, 3 * ORR_LANES, v3_neg(n));
+  add6(pair(modal, a, b), ORR_LANES, 6 * ORR_LANES,
+       s3_add(s3_scale(m, cross_pair(gamma[0], gamma[1])), inertia_curve(slope[0], slope[1], j)));
+}
+
+void orr_modal_add_node(struct orr_modal *modal, double sign, const struct orr_modal_node *node) {
+  double m = sign * node->mass;
+  orr_sym3 j = s3_scale(sign, node->inertia);
+  orr_vec3 c0 = v3_add(node->at, node->com);
+  int ld = modal->ld;
+  modal->mass += m;
+  modal->s0 = v3_madd(modal->s0, m, c0);
+  modal->i0 = s3_add(modal->i0, s3_add(s3_point(m, c0), j));
+  for (int r = 0; r < modal->n; r++) {
+    orr_vec3 slope = column(node->slope, ld, r);
+    orr_vec3 gamma = v3_add(column(node->shift, ld, r), v3_cross(slope, node->com));
+    add3(modal->s1, ld, r, v3_scale(m, gamma));
+    add3(modal->l0, ld, r, v3_add(v3_scale(m, v3_cross(c0, gamma)), s3_apply(j, slope)));
+    add6(modal->i1, ld, r, inertia_slope(m, c0, gamma, slope, j));
+    for (int s = 0; s < modal->n; s++) {
+      orr_vec3 slope_s = column(node->slope, ld, s);
+      orr_vec3 gamma_s = v3_add(column(node->shift, ld, s), v3_cross(slope_s, node->com));
+      add_pair(modal, m, j, s, r, (const orr_vec3[2]){gamma_s, gamma}, (const orr_vec3[2]){slope_s, slope});
+    }
+  }
+}
+
+static double dot(const double *a, const double *b, int ld) {
+  orr_lanes sum = {0};
+  for (int r = 0; r < ld; r += ORR_LANES)
+    sum += lanes_load(a + r) * lanes_load(b + r);
+  return lanes_sum(sum);
+}
+
+static orr_vec3 dot3(const double *m, const double *x, int ld) {
+  return v3(dot(m, x, ld), dot(m + ld, x, ld), dot(m + 2 * ld, x, ld));
+}
+
+/* Sums over modes, four lanes each, that an evaluation gathers block by block. */
+struct gathered {
+  orr_lanes inertia[6];         /* Σ η_r (i1_r + Σ_s η_s i2_rs): I(η) − i0 */
+  orr_lanes turn[6];            /* Σ η̇_r (i1_r + 2 Σ_s η_s i2_rs): its rate */
+  orr_lanes moment[3];          /* Σ η̇_r Σ_s η̇_s n_sr */
+  orr_lanes h[3];               /* Σ L_r η̇_r */
+  orr_lanes moved[3], drift[3]; /* s1 η, s1 η̇ */
+};
+
+/* Modes r … r + 3: L, the modal bias ω·Σ_s η̇_s (n_sr − n_rs) − ½ ω·∂I/∂η_r ω, and their share of the sums. */
+static void gather_block(const struct orr_modal *modal, const double *restrict eta, const double *restrict rate, int r,
+                         const double w[3], const double k[6], struct gathered *sum, struct orr_modal_state *out) {
+  int ld = modal->ld;
+  const double *row = modal->pairs + r * modal->n * ORR_MODAL_PAIR;
+  orr_lanes n_eta[3] = {{0}}, n_rate[3] = {{0}}, skew[3] = {{0}}, curve[6] = {{0}};
+  /* two passes, so that the sums of each stay in registers */
+  for (int s = 0; s < modal->n; s++) {
+    const double *at = row + s * ORR_MODAL_PAIR * ORR_LANES;
+    double e = eta[s], v = rate[s];
+    for (int c = 0; c < 3; c++) {
+      orr_lanes n = lanes_load(at + c * ORR_LANES);
+      n_eta[c] += e * n;
+      n_rate[c] += v * n;
+      skew[c] += v * lanes_load(at + (3 + c) * ORR_LANES);
+    }
+  }
+  for (int s = 0; s < modal->n; s++) {
+    const double *at = row + (s * ORR_MODAL_PAIR + 6) * ORR_LANES;
+    for (int c = 0; c < 6; c++)
+      curve[c] += eta[s] * lanes_load(at + c * ORR_LANES);
+  }
+  orr_lanes eta_r = lanes_load(eta + r), rate_r = lanes_load(rate + r), bias = {0};
+  for (int c = 0; c < 3; c++) {
+    orr_lanes l = lanes_load(modal->l0 + c * ld + r) + n_eta[c], s1 = lanes_load(modal->s1 + c * ld + r);
+    lanes_store(out->l + c * ld + r, l);
+    bias += w[c] * skew[c];
+    sum->moment[c] += rate_r * n_rate[c];
+    sum->h[c] += rate_r * l;
+    sum->moved[c] += eta_r * s1;
+    sum->drift[c] += rate_r * s1;
+  }
+  for (int c = 0; c < 6; c++) {
+    orr_lanes one = lanes_load(modal->i1 + c * ld + r) + curve[c], slope = one + curve[c];
+    bias += k[c] * slope;
+    sum->inertia[c] += eta_r * one;
+    sum->turn[c] += rate_r * slope;
+  }
+  lanes_store(out->bias_f + r, bias);
+}
+
+/* M_m(0) only: no force on the modes but what T gives: v·(ω × s1), from v̇ = a − ω × v; and ω×(L η̇) + v × s1 η̇ on the
+ * frame. */
+static void evaluate_linearized(const struct orr_modal *modal, const double *rate, orr_vec3 omega, orr_vec3 v,
+                                struct orr_modal_state *out) {
+  int ld = modal->ld;
+  orr_vec3 k = v3_cross(v, omega), s1 = dot3(modal->s1, rate, ld);
+  for (int r = 0; r < ld; r++) {
+    for (int c = 0; c < 3; c++)
+      out->l[c * ld + r] = modal->l0[c * ld + r];
+    out->bias_f[r] = v3_dot(k, column(modal->s1, ld, r));
+  }
+  out->s = modal->s0;
+  out->inertia = modal->i0;
+  orr_vec3 h = v3_add(s3_apply(modal->i0, omega), dot3(modal->l0, rate, ld));
+  out->bias.w = v3_add(v3_cross(omega, h), v3_cross(v, s1));
+  out->bias.v = v3_cross(omega, v3_add(v3_cross(omega, modal->s0), s1));
+}
+
+void orr_modal_evaluate(const struct orr_modal *modal, const double *eta, const double *rate, orr_vec3 omega,
+                        orr_vec3 v, struct orr_modal_state *out) {
+  if (modal->linearized) {
+    evaluate_linearized(modal, rate, omega, v, out);
+    return;
+  }
+  const double w[3] = {omega.x, omega.y, omega.z};
+  /* −½ ω·I ω by the six numbers of I */
+  const double k[6] = {-0.5 * w[0] * w[0], -0.5 * w[1] * w[1], -0.5 * w[2] * w[2],
+                       -w[0] * w[1],       -w[0] * w[2],       -w[1] * w[2]};
+  struct gathered sum = {0};
+  for (int r = 0; r < modal->ld; r += ORR_LANES)
+    gather_block(modal, eta, rate, r, w, k, &sum, out);
+  orr_lanes a = lanes_sums(sum.inertia[0], sum.inertia[1], sum.inertia[2], sum.inertia[3]);
+  orr_lanes b = lanes_sums(sum.inertia[4], sum.inertia[5], sum.turn[0], sum.turn[1]);
+  orr_lanes c = lanes_sums(sum.turn[2], sum.turn[3], sum.turn[4], sum.turn[5]);
+  orr_lanes d = lanes_sums(sum.moment[0], sum.moment[1], sum.moment[2], sum.h[0]);
+  orr_lanes e = lanes_sums(sum.h[1], sum.h[2], sum.moved[0], sum.moved[1]);
+  orr_lanes f = lanes_sums(sum.moved[2], sum.drift[0], sum.drift[1], sum.drift[2]);
+  out->inertia = s3_add(modal->i0, (orr_sym3){a[0], a[1], a[2], a[3], b[0], b[1]});
+  orr_sym3 turn = {b[2], b[3], c[0], c[1], c[2], c[3]};
+  out->s = v3_add(modal->s0, v3(e[2], e[3], f[0]));
+  /* frame: İ ω + Σ η̇η̇ n + ω × (I ω + L η̇);  ω × (ω × s) + 2 ω × ṡ */
+  orr_vec3 h = v3_add(s3_apply(out->inertia, omega), v3(d[3], e[0], e[1]));
+  orr_vec3 moment = v3_add(s3_apply(turn, omega), v3(d[0], d[1], d[2]));
+  out->bias.w = v3_add(moment, v3_cross(omega, h));
+  out->bias.v = v3_cross(omega, v3_madd(v3_cross(omega, out->s), 2, v3(f[1], f[2], f[3])));
+}
+
+void orr_modal_elastic(const struct orr_modal *modal, const double *eta, const double *rate, double *out) {
+  int n = modal->n, ld = modal->ld;
+  if (modal->uncoupled) {
+    for (int s = 0; s < n; s++)
+      out[s] -= modal->stiffness[s * ld + s] * eta[s] + modal->damping[s * ld + s] * rate[s];
+    return;
+  }
+  for (int s = 0; s < n; s++)
+    out[s] -= dot(modal->stiffness + s * ld, eta, ld) + dot(modal->damping + s * ld, rate, ld);
+}

@@ -1,0 +1,74 @@
+/* The modal integrals of one flexible body: its mass matrix M_m(η), its bias, its elastic forces.
+ *
+ * T = ½ V_mᵀ M_m(η) V_m of the conventions, V_m = [η̇; ω; v], is a polynomial in η. With θ_j = S_j η, Γ_j = Π_t + Π_s ×
+ * p_j and c_j = c0_j + Γ_j η, summed over the nodes once, before the run:
+ *
+ *   s(η)  = s0 + Σ s1_r η_r                first moment;    s1_r = Σ_j m Γ_r is also the v–η̇ block of M_m
+ *   L_r(η) = l0_r + Σ_s η_s n_sr           ω–η̇ block;       l0_r = Σ_j m c0 × Γ_r + J S_r
+ *                                                           n_sr = Σ_j m Γ_s × Γ_r + S_s × J S_r − ½ J (S_s × S_r)
+ *   I(η)  = i0 + Σ η_r i1_r + Σ η_r η_s i2_rs   ω block;    i1_r = Σ_j −m (c̃0 Γ̃_r + Γ̃_r c̃0) + S̃_r J − J S̃_r
+ *                     i2_rs, the symmetric part in rs of     Σ_j −m Γ̃_r Γ̃_s − S̃_r J S̃_s + ½ (J S̃_r S̃_s + S̃_r S̃_s J)
+ *   mff   = Σ_j m Γᵀ Γ + Sᵀ J S            η̇ block
+ *
+ * so an evaluation costs O(n²) and does not know how many nodes there are. Rows are padded with zeros to
+ * `ld`, a multiple of four, so that loops over modes need no remainder.
+ */
+#ifndef ORR_CORE_MODEL_MODAL_H
+#define ORR_CORE_MODEL_MODAL_H
+
+#include <stdbool.h>
+
+#include "core/math/block.h"
+#include "core/math/spatial.h"
+#include "core/model/description.h"
+
+enum { ORR_MODAL_PAIR = 12 };
+
+/* Constant in the model; each workspace has its own copy, so that a node's mass may change in a run. Solver axes. */
+struct orr_modal {
+  int n, ld;
+  bool uncoupled;              /* K and D are diagonal */
+  bool linearized;             /* only s0, s1, l0, i0, mff are used */
+  double mass;                 /* kg */
+  orr_vec3 s0;                 /* kg m */
+  orr_sym3 i0;                 /* kg m², about the origin */
+  double *s1;                  /* [3][ld] kg m per unit η */
+  double *l0;                  /* [3][ld] */
+  double *i1;                  /* [6][ld] */
+  double *mff;                 /* [n][ld] */
+  double *pairs;               /* [ld/4][n][12][4]: for four modes r and one s, n_sr, then n_sr − n_rs, then i2_rs */
+  double *stiffness, *damping; /* [n][ld], K and D of the conventions */
+};
+
+/* A node of a flexible body in solver axes. */
+struct orr_modal_node {
+  double mass;
+  orr_vec3 at, com;
+  orr_sym3 inertia;
+  const double *slope, *shift; /* [3][ld]: Π_s, Π_t by component, mode fastest */
+};
+
+/* What one evaluation gives; arrays from the caller, 64-byte aligned. */
+struct orr_modal_state {
+  orr_vec3 s;
+  orr_sym3 inertia;
+  orr_spatial bias; /* of the frame: force needed when [η̈; ω̇; a] = 0, a the inertial acceleration of the origin */
+  double *l;        /* [3][ld] L(η) */
+  double *bias_f;   /* [ld] of the modes, elastic forces not included */
+};
+
+/* Takes the arrays from the ledger (zeroed). [init] O(n²) bytes. */
+void orr_modal_layout(struct orr_modal *modal, int n, struct orr_block *ledger);
+
+/* Adds `sign` times one node's mass to the integrals (sign −1 takes it out again). [init], and [rt] on a copy.
+ * O(n²). */
+void orr_modal_add_node(struct orr_modal *modal, double sign, const struct orr_modal_node *node);
+
+/* M_m(η) and the bias for η, η̇ [ld, zero padded], ω and, for linearized bodies, v. [rt] O(n²), never fails. */
+void orr_modal_evaluate(const struct orr_modal *modal, const double *eta, const double *rate, orr_vec3 omega,
+                        orr_vec3 v, struct orr_modal_state *out);
+
+/* out[r] −= (K η + D η̇)_r. [rt] O(n) where K and D are diagonal, else O(n²). */
+void orr_modal_elastic(const struct orr_modal *modal, const double *eta, const double *rate, double *out);
+
+#endif

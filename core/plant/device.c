@@ -1,0 +1,46 @@
+#include "core/plant/device.h"
+
+#include <math.h>
+
+double orr_device_noisy(double value, double sigma, const struct orr_device *device, const struct orr_sensing *now,
+                        uint64_t draw) {
+  return sigma > 0 ? value + sigma * orr_noise_normal(device->noise, now->frame, draw) : value;
+}
+
+double orr_device_quantise(double value, double quantum, double limit) {
+  if (quantum > 0)
+    value = quantum * rint(value / quantum);
+  if (limit > 0)
+    value = fmax(-limit, fmin(limit, value));
+  return value;
+}
+
+void orr_triad_sense(const struct orr_triad *t, orr_vec3 x, const double drift[3], const struct orr_device *device,
+                     const struct orr_sensing *now, double out[4]) {
+  double felt[3];
+  v3_to(felt, v3_sub(x, v3_cross(v3_from(t->misalignment), x)));
+  out[3] = 0;
+  for (int i = 0; i < 3; i++) {
+    double y = (1 + t->scale[i]) * felt[i] + t->bias[i] + drift[i];
+    y = orr_device_noisy(y, t->random_walk / sqrt(device->period_s), device, now, (uint64_t)i);
+    out[i] = orr_device_quantise(y, t->quantum, t->range);
+    if (t->range > 0 && fabs(y) > t->range)
+      out[3] = 1;
+  }
+}
+
+double orr_friction_torque(const struct orr_friction *f, double v) {
+  double dry = f->coulomb;
+  if (f->stiction > f->coulomb && f->stribeck_speed > 0) {
+    double r = v / f->stribeck_speed;
+    dry += (f->stiction - f->coulomb) * exp(-r * r);
+  }
+  if (dry > 0)
+    dry *= tanh(v / f->speed);
+  return -dry - f->viscous * v;
+}
+
+double orr_friction_slope(const struct orr_friction *f) {
+  double dry = f->stribeck_speed > 0 ? fmax(f->coulomb, f->stiction) : f->coulomb;
+  return f->viscous + (dry > 0 ? dry / f->speed : 0);
+}

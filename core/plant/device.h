@@ -1,0 +1,193 @@
+/* Devices: what turns commands into forces and motion into measurements.
+ *
+ * A kind of device is one file of core/devices/: a const struct orr_device_kind with its parameters, its channels and
+ * three functions. To add one, write that file and name it in core/devices/devices.c; nothing else changes. Nothing
+ * here allocates: parameters are laid out by whoever reads them (io/config/run/run_file.c) and state by the plant.
+ *
+ *   reset   the state at frame 0, before anything was sensed
+ *   apply   adds what the device does to the system at one evaluation of the integrator
+ *   sense   fills the device's outputs from the state of the system at a frame
+ *
+ * Rules. `apply` is called several times a step; it may change the device's state only when now->point->index is 0, the
+ * start of a step, whose length it knows. At index −1 it says again what it does, and remembers nothing. State consists
+ * of 8-byte members (it is hashed and saved as words). Functions are called on the plant's thread, in the order of the
+ * run file.
+ */
+#ifndef ORR_CORE_PLANT_DEVICE_H
+#define ORR_CORE_PLANT_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/plant/channel.h"
+#include "core/plant/integrate.h"
+#include "core/plant/noise.h"
+
+/* ---- what a kind declares ---------------------------------------------------------------------------------------- */
+
+enum orr_param_type {
+  ORR_PARAM_NUMBER, /* double */
+  ORR_PARAM_VECTOR, /* double[3] */
+  ORR_PARAM_AXIS,   /* double[3], made unit; no fallback unless all of `fallback` are given by the kind */
+  ORR_PARAM_CHOICE, /* int, index into `choices` */
+};
+
+struct orr_param {
+  const char *name; /* as the run file writes it; `noise.angle` stands in the mapping `noise` */
+  enum orr_param_type type;
+  bool required;
+  const char *unit;           /* "N m"; several allowed: "rad|m" */
+  double low, high;           /* of each number; both 0: any finite; use HUGE_VAL for no bound */
+  bool open;                  /* low itself is outside */
+  double fallback;            /* of each number where the file says nothing; of a choice: the index */
+  const char *const *choices; /* ends with NULL */
+  size_t offset;              /* in the kind's struct of parameters */
+};
+
+/* A channel of a kind. */
+struct orr_device_channel {
+  const char *name, *unit;
+  const char *unit_linear; /* in place of `unit` on a coordinate that is a distance; NULL: the same */
+  enum orr_channel_type type;
+  enum orr_channel_direction direction;
+  enum orr_channel_hold hold;
+  int count; /* 0: as many as orr_device.width, named by index */
+  const char *const *elements;
+  bool (*present)(const void *params);                          /* NULL: always */
+  void (*range)(const void *params, double *low, double *high); /* commands; NULL: no bound */
+};
+
+enum orr_device_role { ORR_ACTUATOR, ORR_SENSOR };
+
+enum orr_device_host {
+  ORR_ON_NODE,       /* `node: body.node` */
+  ORR_ON_HINGE,      /* `hinge: body`, whole */
+  ORR_ON_COORDINATE, /* `hinge: body`, one scalar coordinate of it: `coordinate` where there are several */
+};
+
+struct orr_device;
+struct orr_acting;
+struct orr_sensing;
+
+struct orr_device_rotor {
+  orr_vec3 axis;         /* unit, node axes */
+  double inertia, speed; /* kg m²; rad/s at the start of a run, relative to the body */
+};
+
+/* The most by which a device resists its coordinate, or its rotor, in any state: per unit of it and of its speed. */
+struct orr_device_hold {
+  double stiffness, damping;
+};
+
+struct orr_device_kind {
+  const char *name;
+  enum orr_device_role role;
+  enum orr_device_host host;
+  const struct orr_param *params;
+  size_t param_count, param_bytes;
+  const struct orr_device_channel *channels;
+  size_t channel_count;
+  size_t state_bytes;
+  bool needs_places;                                    /* apply wants poses in inertial axes */
+  bool needs_acceleration;                              /* sense wants accelerations or hinge forces */
+  bool flexible_host;                                   /* only on a body with modes; width is their number */
+  bool (*prescribes)(const void *params);               /* the hinge is driven: NULL or false, it is free */
+  struct orr_device_rotor (*rotor)(const void *params); /* the device carries a rotor: NULL, none */
+  double (*hinge_inertia)(const void *params);          /* added to its coordinate: NULL, none */
+  struct orr_device_hold (*hold)(const void *params);   /* on its coordinate or rotor: NULL, none */
+  double (*propellant)(const void *params);             /* kg of its body's mass that it may use: NULL, none */
+  const char *(*judge)(const void *params); /* NULL, or what is wrong between parameters; NULL: nothing can be */
+  void (*reset)(const struct orr_device *device);
+  void (*apply)(const struct orr_device *device, const struct orr_acting *now);
+  void (*sense)(const struct orr_device *device, const struct orr_sensing *now, double *out);
+};
+
+/* ---- a device of a run ------------------------------------------------------------------------------------------- */
+
+/* What the run file says, resolved. */
+struct orr_device_desc {
+  const char *name;
+  const struct orr_device_kind *kind;
+  const void *params;        /* the kind's struct */
+  int body, node;            /* file order; node of the body for ORR_ON_NODE */
+  int coordinate;            /* of the hinge, for ORR_ON_COORDINATE */
+  int divisor, phase, delay; /* frames; 1, 0, 0: every frame, at once */
+  orr_source source;
+};
+
+/* In the plant. */
+struct orr_device {
+  const struct orr_device_kind *kind;
+  const char *name;
+  const void *params;
+  void *state;
+  uint64_t noise; /* key of its streams */
+  int body;       /* file order */
+  int node;       /* of the model, or −1 */
+  int q, u;       /* index of its coordinate and speed, or of the hinge's first */
+  int width;      /* modes, or degrees of freedom */
+  int rotor;      /* of the model, or −1 */
+  int divisor, phase, delay;
+  double period_s; /* of its samples */
+  int command;     /* index of its first command in the block */
+  int command_count;
+  int output, output_count;
+};
+
+/* One evaluation, for `apply`. */
+struct orr_acting {
+  const struct orr_model *model;
+  struct orr_workspace *ws;
+  const struct orr_evaluation_point *point;
+  double step_s;         /* of the integration */
+  double frame_s;        /* of the frame */
+  bool first;            /* the first step of its frame: pulse commands are new */
+  double *values;        /* the frame's block */
+  double *force, *given; /* [u_count] */
+  double *taken;         /* kg of propellant that the device has used; NULL where it may not be changed */
+};
+
+/* One frame, for `sense`. */
+struct orr_sensing {
+  const struct orr_model *model;
+  struct orr_workspace *ws; /* set, with poses */
+  uint64_t frame;
+  double time_s;
+};
+
+/* [any] The value of command i of a device. */
+static inline double orr_device_command(const struct orr_device *device, const struct orr_acting *now, int i) {
+  return now->values[device->command + i];
+}
+
+/* ---- what several kinds share: core/plant/device.c --------------------------------------------------------------------- */
+
+/* A value with normal noise of standard deviation `sigma`, the `draw`-th of its device and frame; 0: none. [rt] */
+double orr_device_noisy(double value, double sigma, const struct orr_device *device, const struct orr_sensing *now,
+                        uint64_t draw);
+
+/* A measurement's last step: rounded to steps of `quantum` (0: not), then kept within ±`limit` (0: no limit). [any] */
+double orr_device_quantise(double value, double quantum, double limit);
+
+/* Three sensors in the axes of a node, of a vector x in them:
+ *   y = sat(quant((1 + diag s)(1 − m̃) x + b₀ + b + N/√T n))
+ * with the scale errors s, the misalignment m (a small rotation of the case against the node), the constant bias b₀, a
+ * drift b that the caller brings, and the random walk N at the sample interval T. out: the three, then 1 where one of
+ * them is out of range. [rt] */
+struct orr_triad {
+  double random_walk, bias[3], scale[3], misalignment[3], quantum, range;
+};
+void orr_triad_sense(const struct orr_triad *triad, orr_vec3 x, const double drift[3], const struct orr_device *device,
+                     const struct orr_sensing *now, double out[4]);
+
+/* Coulomb friction with the Stribeck peak, and viscous: torque against a speed, smooth through rest over `speed`.
+ *   −[c + (s − c) exp(−(v/v_s)²)] tanh(v/speed) − b v                                                      [any] */
+struct orr_friction {
+  double viscous, coulomb, stiction, stribeck_speed, speed;
+};
+double orr_friction_torque(const struct orr_friction *friction, double v);
+
+/* Its steepest slope, at rest: (the larger of c and s)/speed + b. [any] */
+double orr_friction_slope(const struct orr_friction *friction);
+
+#endif

@@ -1,0 +1,373 @@
+#include "core/plant/integrate.h"
+
+#include <float.h>
+
+#include "core/loops/closed.h"
+#include "core/tree/forward.h"
+#include "core/tree/kinematics.h"
+
+const char *const orr_integrator_names[ORR_INTEGRATOR_COUNT + 1] = {"rk4", "heun", "semi_implicit", "implicit_modal",
+                                                                    NULL};
+
+static struct orr_integration layout(struct orr_block *block, const struct orr_model *m,
+                                     struct orr_integration **self) {
+  struct orr_integration i = {.model = m};
+  *self = ORR_TAKE(block, struct orr_integration, 1);
+  i.q = ORR_TAKE(block, double, m->q_count);
+  i.u = ORR_TAKE(block, double, m->u_count);
+  i.spin = ORR_TAKE(block, double, m->rotor_count);
+  i.force = ORR_TAKE(block, double, m->u_count);
+  i.given = ORR_TAKE(block, double, m->u_count);
+  i.q1 = ORR_TAKE(block, double, m->q_count);
+  i.u1 = ORR_TAKE(block, double, m->u_count);
+  i.spin1 = ORR_TAKE(block, double, m->rotor_count);
+  i.sigma = ORR_TAKE(block, double, m->u_count);
+  for (int s = 0; s < 4; s++) {
+    i.kq[s] = ORR_TAKE(block, double, m->u_count);
+    i.ku[s] = ORR_TAKE(block, double, m->u_count);
+    i.ks[s] = ORR_TAKE(block, double, m->rotor_count);
+  }
+  return i;
+}
+
+size_t orr_integration_size(const struct orr_model *model) {
+  struct orr_block block = {0};
+  struct orr_integration *self;
+  layout(&block, model, &self);
+  return block.used;
+}
+
+struct orr_integration *orr_integration_init(void *block, size_t bytes, const struct orr_model *model,
+                                             struct orr_workspace *ws, struct orr_drive *drive) {
+  if (!block || bytes < orr_integration_size(model))
+    return NULL;
+  struct orr_block b = {.base = block, .size = bytes};
+  struct orr_integration *self, i = layout(&b, model, &self);
+  *self = i;
+  self->ws = ws;
+  self->drive = drive;
+  memcpy(self->q, ws->q, sizeof(double) * (size_t)model->q_count);
+  return self;
+}
+
+/* ---- coordinates ------------------------------------------------------------------------------------------------ */
+
+void orr_coordinates_add(const struct orr_model *model, const double *q, const double *t, double *out) {
+  for (int k = 0; k < model->body_count; k++) {
+    const struct orr_limb *limb = &model->limbs[k];
+    int quaternion = orr_hinge_quaternion(limb->kind);
+    int scalars = limb->mode_count + (quaternion < 0 ? limb->dof : 0);
+    for (int i = 0; i < scalars; i++)
+      out[limb->q + i] = q[limb->q + i] + t[limb->u + i];
+    if (quaternion < 0)
+      continue;
+    const double *from = q + limb->hinge_q, *by = t + limb->hinge_u;
+    double turn[4], *to = out + limb->hinge_q;
+    quat_exp(v3_from(by), turn);
+    quat_mul(from + quaternion, turn, to + quaternion);
+    quat_normalise(to + quaternion);
+    for (int i = 0; i < quaternion; i++) /* a free hinge's position */
+      to[i] = from[i] + by[3 + i];
+  }
+}
+
+/* The rate of `t` in q ⊕ t, at coordinates `now` = q ⊕ sigma and speeds u. */
+static void coordinate_rates(const struct orr_model *m, const double *now, const double *sigma, const double *u,
+                             double *rates) {
+  memcpy(rates, u, sizeof(double) * (size_t)m->u_count);
+  for (int k = 0; k < m->body_count; k++) {
+    const struct orr_limb *limb = &m->limbs[k];
+    int quaternion = orr_hinge_quaternion(limb->kind);
+    if (quaternion < 0)
+      continue;
+    const double *beta = u + limb->hinge_u;
+    double *rate = rates + limb->hinge_u;
+    orr_vec3 w = v3_from(beta), s = v3_from(sigma + limb->hinge_u), sw = v3_cross(s, w);
+    v3_to(rate, v3_madd(v3_madd(w, 0.5, sw), 1.0 / 12, v3_cross(s, sw)));
+    if (quaternion > 0)
+      v3_to(rate + 3, m3_apply(quat_matrix(now + limb->hinge_q + quaternion), v3_from(beta + 3)));
+  }
+}
+
+/* ---- evaluations ------------------------------------------------------------------------------------------------ */
+
+static void clear_loads(struct orr_integration *i) {
+  const struct orr_model *m = i->model;
+  memset(i->force, 0, sizeof(double) * (size_t)m->u_count);
+  memset(i->given, 0, sizeof(double) * (size_t)m->u_count);
+  memset(i->ws->rotor_torque, 0, sizeof(double) * (size_t)m->rotor_count);
+  orr_force_clear(m, i->ws);
+}
+
+static void set_state(struct orr_integration *i, const double *q, const double *u, const double *spin) {
+  orr_state_set(i->model, i->ws, q, u);
+  memcpy(i->ws->rotor_speed, spin, sizeof(double) * (size_t)i->model->rotor_count);
+}
+
+/* Loads at the state set in the workspace. */
+static void load(struct orr_integration *i, const struct orr_evaluation_point *point) {
+  clear_loads(i);
+  if (!i->drive)
+    return;
+  if (i->drive->needs_places && !i->state_is_set)
+    orr_poses_update(i->model, i->ws);
+  i->drive->apply(i->drive, i->ws, point, i->force, i->given);
+}
+
+/* Forward dynamics of what is set and loaded. */
+static enum orr_status forward(struct orr_integration *i, double *accel) {
+  return i->closed ? orr_closed_forward(i->closed, i->ws, i->force, i->given, accel)
+                   : orr_forward(i->model, i->ws, i->force, i->given, accel);
+}
+
+/* Dependent coordinates and speeds of a stage, which follow the independent ones; those at the start of a step do
+ * already. */
+static enum orr_status close_stage(struct orr_integration *i) {
+  return i->closed ? orr_closed_close(i->closed, i->ws, i->q1, i->u1) : ORR_OK;
+}
+
+/* The derivative at the stage's state into kq, ku, ks of `slot`. */
+static enum orr_status evaluate(struct orr_integration *i, const struct orr_evaluation_point *point, const double *q,
+                                const double *u, const double *spin, int slot) {
+  if (!i->state_is_set)
+    set_state(i, q, u, spin);
+  load(i, point);
+  i->state_is_set = false;
+  coordinate_rates(i->model, q, i->sigma, u, i->kq[slot]);
+  enum orr_status status = forward(i, i->ku[slot]);
+  memcpy(i->ks[slot], i->ws->rotor_accel, sizeof(double) * (size_t)i->model->rotor_count);
+  return status;
+}
+
+/* The stage's state: what the start and `h` times the slopes of `slot` make. */
+static void move_stage(struct orr_integration *i, double h, int slot) {
+  const struct orr_model *m = i->model;
+  for (int k = 0; k < m->u_count; k++) {
+    i->sigma[k] = h * i->kq[slot][k];
+    i->u1[k] = i->u[k] + h * i->ku[slot][k];
+  }
+  for (int k = 0; k < m->rotor_count; k++)
+    i->spin1[k] = i->spin[k] + h * i->ks[slot][k];
+  orr_coordinates_add(m, i->q, i->sigma, i->q1);
+}
+
+/* The end of the step from its increments in sigma, u1, spin1; refused when it is not finite. */
+static enum orr_status finish(struct orr_integration *i) {
+  const struct orr_model *m = i->model;
+  double sum = 0;
+  for (int k = 0; k < m->u_count; k++)
+    sum += fabs(i->u1[k]) + fabs(i->sigma[k]);
+  for (int k = 0; k < m->rotor_count; k++)
+    sum += fabs(i->spin1[k]);
+  if (!(sum <= DBL_MAX)) {
+    i->ws->failed_body = -1;
+    for (int b = m->body_count - 1; b >= 0; b--) {
+      const struct orr_limb *limb = &m->limbs[b];
+      for (int k = limb->u; k < limb->hinge_u + limb->dof; k++)
+        if (!(fabs(i->u1[k]) + fabs(i->sigma[k]) <= DBL_MAX))
+          i->ws->failed_body = limb->body;
+    }
+    return ORR_ERROR_NOT_FINITE;
+  }
+  orr_coordinates_add(m, i->q, i->sigma, i->q1);
+  enum orr_status status = i->closed ? orr_closed_project(i->closed, i->ws, i->q1, i->u1) : ORR_OK;
+  if (status != ORR_OK)
+    return status;
+  memcpy(i->q, i->q1, sizeof(double) * (size_t)m->q_count);
+  memcpy(i->u, i->u1, sizeof(double) * (size_t)m->u_count);
+  memcpy(i->spin, i->spin1, sizeof(double) * (size_t)m->rotor_count);
+  return ORR_OK;
+}
+
+/* sigma, u1, spin1 = h Σ weight_s k_s onto the start. */
+static enum orr_status combine(struct orr_integration *i, double h, const double *weights, int count) {
+  const struct orr_model *m = i->model;
+  for (int k = 0; k < m->u_count; k++) {
+    double dq = 0, du = 0;
+    for (int s = 0; s < count; s++) {
+      dq += weights[s] * i->kq[s][k];
+      du += weights[s] * i->ku[s][k];
+    }
+    i->sigma[k] = h * dq;
+    i->u1[k] = i->u[k] + h * du;
+  }
+  for (int k = 0; k < m->rotor_count; k++) {
+    double ds = 0;
+    for (int s = 0; s < count; s++)
+      ds += weights[s] * i->ks[s][k];
+    i->spin1[k] = i->spin[k] + h * ds;
+  }
+  return finish(i);
+}
+
+static enum orr_status first(struct orr_integration *i, struct orr_evaluation_point *point) {
+  memset(i->sigma, 0, sizeof(double) * (size_t)i->model->u_count);
+  return evaluate(i, point, i->q, i->u, i->spin, 0);
+}
+
+static enum orr_status next(struct orr_integration *i, struct orr_evaluation_point *point, int index, double part) {
+  point->index = index;
+  point->part = part;
+  enum orr_status status = close_stage(i);
+  return status != ORR_OK ? status : evaluate(i, point, i->q1, i->u1, i->spin1, index);
+}
+
+/* ---- rules ------------------------------------------------------------------------------------------------------ */
+
+static enum orr_status step_rk4(struct orr_integration *i, struct orr_evaluation_point *point, double h) {
+  static const double weights[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6}, parts[4] = {0, 0.5, 0.5, 1};
+  enum orr_status status = first(i, point);
+  for (int s = 1; s < 4 && status == ORR_OK; s++) {
+    move_stage(i, parts[s] * h, s - 1);
+    status = next(i, point, s, parts[s]);
+  }
+  return status == ORR_OK ? combine(i, h, weights, 4) : status;
+}
+
+static enum orr_status step_heun(struct orr_integration *i, struct orr_evaluation_point *point, double h) {
+  static const double weights[2] = {0.5, 0.5};
+  enum orr_status status = first(i, point);
+  if (status != ORR_OK)
+    return status;
+  move_stage(i, h, 0);
+  status = next(i, point, 1, 1);
+  return status == ORR_OK ? combine(i, h, weights, 2) : status;
+}
+
+/* u1 = u + h a(q, u), then q1 = q ⊕ h u1; a free body moves by its new velocity in its new attitude, so that a straight
+ * line stays straight. */
+static enum orr_status step_semi_implicit(struct orr_integration *i, struct orr_evaluation_point *point, double h) {
+  const struct orr_model *m = i->model;
+  enum orr_status status = first(i, point);
+  if (status != ORR_OK)
+    return status;
+  for (int k = 0; k < m->u_count; k++) {
+    i->u1[k] = i->u[k] + h * i->ku[0][k];
+    i->sigma[k] = h * i->u1[k];
+  }
+  for (int k = 0; k < m->rotor_count; k++)
+    i->spin1[k] = i->spin[k] + h * i->ks[0][k];
+  orr_coordinates_add(m, i->q, i->sigma, i->q1);
+  for (int k = 0; k < m->body_count; k++) {
+    const struct orr_limb *limb = &m->limbs[k];
+    if (limb->kind == ORR_HINGE_FREE)
+      v3_to(i->sigma + limb->hinge_u + 3,
+            v3_scale(h, m3_apply(quat_matrix(i->q1 + limb->hinge_q + 3), v3_from(i->u1 + limb->hinge_u + 3))));
+  }
+  return finish(i);
+}
+
+/* Modes and sprung hinge coordinates are the implicit ones. */
+static bool is_implicit(const struct orr_limb *limb, int k) {
+  if (k < limb->hinge_u)
+    return true;
+  int i = k - limb->hinge_u;
+  return limb->springs && (limb->stiffness[i] != 0 || limb->damping[i] != 0);
+}
+
+/* force += scale (K x + D y) over modes and sprung coordinates; y may be NULL. */
+static void add_elastic(const struct orr_integration *i, double scale, const double *x, const double *y,
+                        double *force) {
+  const struct orr_model *m = i->model;
+  for (int b = 0; b < m->body_count; b++) {
+    const struct orr_limb *limb = &m->limbs[b];
+    const struct orr_modal *modal = limb->flex >= 0 ? &i->ws->flexes[limb->flex].modal : NULL;
+    for (int r = 0; modal && r < modal->n; r++) {
+      double sum = 0;
+      for (int s = 0; s < modal->n; s++) {
+        sum += modal->stiffness[r * modal->ld + s] * x[limb->u + s];
+        if (y)
+          sum += modal->damping[r * modal->ld + s] * y[limb->u + s];
+      }
+      force[limb->u + r] += scale * sum;
+    }
+    for (int d = 0; limb->springs && d < limb->dof; d++)
+      force[limb->hinge_u + d] +=
+          scale * (limb->stiffness[d] * x[limb->hinge_u + d] + (y ? limb->damping[d] * y[limb->hinge_u + d] : 0));
+  }
+}
+
+/* One stage: (M + sD + s²K) k_u = F − s K r_q + `extra`, k_q = r_q + s k_u on the implicit coordinates, where r_q comes
+ * in kq. */
+static enum orr_status implicit_stage(struct orr_integration *i, double s, int slot) {
+  const struct orr_model *m = i->model;
+  add_elastic(i, -s, i->kq[slot], NULL, i->force);
+  i->ws->implicit_s = s;
+  enum orr_status status = forward(i, i->ku[slot]);
+  i->ws->implicit_s = 0;
+  memcpy(i->ks[slot], i->ws->rotor_accel, sizeof(double) * (size_t)m->rotor_count);
+  for (int b = 0; b < m->body_count; b++) {
+    const struct orr_limb *limb = &m->limbs[b];
+    for (int k = limb->u; k < limb->hinge_u + limb->dof; k++)
+      if (is_implicit(limb, k))
+        i->kq[slot][k] += s * i->ku[slot][k];
+  }
+  return status;
+}
+
+/* ROS2 (Verwer and others) with the Jacobian A of the elastic forces alone, γ = 1 − 1/√2:
+ *
+ *   (1 − γhA) k1 = f(y),  (1 − γhA) k2' = f(y + h k1) − 2γhA k1,  y += h/2 (k1 + k2')
+ *
+ * which is of order 2 for any A and L-stable where A is the whole Jacobian. A has rows [0 1; −M⁻¹K −M⁻¹D], so a stage
+ * is one sweep with M + sD + s²K, s = γh, in place of M. Where A is zero the rule is heun's. */
+static enum orr_status step_implicit_modal(struct orr_integration *i, struct orr_evaluation_point *point, double h) {
+  static const double weights[2] = {0.5, 0.5};
+  const struct orr_model *m = i->model;
+  double s = (1 - 0.70710678118654752440) * h;
+  memset(i->sigma, 0, sizeof(double) * (size_t)m->u_count);
+  if (!i->state_is_set)
+    set_state(i, i->q, i->u, i->spin);
+  load(i, point);
+  i->state_is_set = false;
+  coordinate_rates(m, i->q, i->sigma, i->u, i->kq[0]);
+  enum orr_status status = implicit_stage(i, s, 0);
+  if (status != ORR_OK)
+    return status;
+  move_stage(i, h, 0);
+  point->index = 1;
+  point->part = 1;
+  status = close_stage(i);
+  if (status != ORR_OK)
+    return status;
+  set_state(i, i->q1, i->u1, i->spin1);
+  load(i, point);
+  coordinate_rates(m, i->q1, i->sigma, i->u1, i->kq[1]);
+  for (int b = 0; b < m->body_count; b++) {
+    const struct orr_limb *limb = &m->limbs[b];
+    for (int k = limb->u; k < limb->hinge_u + limb->dof; k++)
+      if (is_implicit(limb, k))
+        i->kq[1][k] -= 2 * s * i->ku[0][k];
+  }
+  add_elastic(i, 2 * s, i->kq[0], i->ku[0], i->force);
+  status = implicit_stage(i, s, 1);
+  return status == ORR_OK ? combine(i, h, weights, 2) : status;
+}
+
+enum orr_status orr_integration_step(struct orr_integration *i, int64_t start_ns, int64_t step_ns) {
+  struct orr_evaluation_point point = {.start_ns = start_ns, .step_ns = step_ns};
+  double h = 1e-9 * (double)step_ns;
+  switch (i->rule) {
+  case ORR_HEUN:
+    return step_heun(i, &point, h);
+  case ORR_SEMI_IMPLICIT:
+    return step_semi_implicit(i, &point, h);
+  case ORR_IMPLICIT_MODAL:
+    return step_implicit_modal(i, &point, h);
+  default:
+    return step_rk4(i, &point, h);
+  }
+}
+
+void orr_integration_set(struct orr_integration *i) {
+  set_state(i, i->q, i->u, i->spin);
+  orr_poses_update(i->model, i->ws);
+  i->state_is_set = true;
+}
+
+enum orr_status orr_integration_observe(struct orr_integration *i, int64_t now_ns) {
+  assert(i->state_is_set);
+  const struct orr_evaluation_point point = {.start_ns = now_ns, .index = -1};
+  load(i, &point);
+  return forward(i, i->ku[0]);
+}

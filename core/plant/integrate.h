@@ -1,0 +1,80 @@
+/* One step of the equations of motion, by one of four rules, on preallocated memory.
+ *
+ *   rk4             classical Runge-Kutta, order 4
+ *   heun            explicit trapezoid, order 2
+ *   semi_implicit   u first, then q with the new u: order 1, no drift of energy in oscillations (symplectic on them)
+ *   implicit_modal  order 2, L-stable in what modes and hinge springs make stiff; two sweeps a step, see integrate.c
+ *
+ * Rotations advance on their group: within a step a quaternion is q₀ ∘ exp(σ) and the rule runs on σ, with
+ * σ̇ = ω + ½ σ × ω + 1/12 σ × (σ × ω) (Bortz, to the order of rk4). Rotor speeds are advanced by the same stages.
+ *
+ * Call order: orr_integration_size → a block → orr_integration_init [init], then fill q, u, spin and call
+ * orr_integration_step [rt] any number of times. Thread of the workspace.
+ */
+#ifndef ORR_CORE_PLANT_INTEGRATE_H
+#define ORR_CORE_PLANT_INTEGRATE_H
+
+#include <stdint.h>
+
+#include "core/model/workspace.h"
+
+struct orr_closed; /* core/loops/closed.h */
+
+enum orr_integrator { ORR_RK4, ORR_HEUN, ORR_SEMI_IMPLICIT, ORR_IMPLICIT_MODAL, ORR_INTEGRATOR_COUNT };
+
+/* As run files write them; ends with NULL. */
+extern const char *const orr_integrator_names[ORR_INTEGRATOR_COUNT + 1];
+
+/* Where an evaluation stands. */
+struct orr_evaluation_point {
+  int64_t start_ns; /* of the step */
+  int64_t step_ns;  /* its length */
+  int index;   /* 0 at the start of the step, then 1, 2, 3; −1 outside steps, where nothing is to be remembered */
+  double part; /* 0 … 1 of the step gone */
+};
+
+/* What acts on the system. The caller's struct begins with this one; `apply` is called at every evaluation with the
+ * state set and force, given, external forces and rotor torques zero, and adds to them. */
+struct orr_drive {
+  void (*apply)(struct orr_drive *drive, struct orr_workspace *ws, const struct orr_evaluation_point *point,
+                double *force, double *given);
+  bool needs_places; /* poses in inertial axes are wanted in apply */
+};
+
+struct orr_integration {
+  const struct orr_model *model;
+  struct orr_workspace *ws;
+  struct orr_drive *drive;
+  enum orr_integrator rule;
+  struct orr_closed *closed; /* closed loops, or NULL: closed at every stage, projected at the end of a step */
+  double *q, *u, *spin;      /* the state: [q_count], [u_count], [rotor_count] rad/s */
+  bool state_is_set;         /* the workspace holds this very state: the first evaluation need not set it */
+  double *force, *given;     /* [u_count] of the last evaluation */
+  double *q1, *u1, *spin1;   /* the state of a stage */
+  double *sigma;             /* [u_count] its q1 = q ⊕ sigma */
+  double *kq[4], *ku[4], *ks[4];
+};
+
+/* [init] Bytes. */
+size_t orr_integration_size(const struct orr_model *model);
+
+/* [init] At zero coordinates and speeds. NULL if the block is too small. The drive may be NULL: nothing acts. */
+struct orr_integration *orr_integration_init(void *block, size_t bytes, const struct orr_model *model,
+                                             struct orr_workspace *ws, struct orr_drive *drive);
+
+/* [rt] Advances q, u and spin from start_ns by step_ns: 4, 2, 1 or 2 forward-dynamics evaluations. On failure the state
+ * is not changed and ws->failed_body tells the body. */
+enum orr_status orr_integration_step(struct orr_integration *i, int64_t start_ns, int64_t step_ns);
+
+/* [rt] Sets the workspace to q, u, spin with poses, and leaves it so. O(N + Σn²). */
+void orr_integration_set(struct orr_integration *i);
+
+/* [rt] One forward-dynamics evaluation at the set state with what the drive gives at index −1: accelerations and hinge
+ * forces are then there to be asked for. After orr_integration_set. */
+enum orr_status orr_integration_observe(struct orr_integration *i, int64_t now_ns);
+
+/* [any] q ⊕ t: `t` [u_count] holds increments of scalar coordinates, rotation vectors (body side) for quaternions, and
+ * for a free hinge the displacement in O+ axes behind the rotation. O(N). */
+void orr_coordinates_add(const struct orr_model *model, const double *q, const double *t, double *out);
+
+#endif

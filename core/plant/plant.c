@@ -1,0 +1,295 @@
+#include "core/plant/plant.h"
+
+#include "core/tree/forward.h"
+#include "core/tree/kinematics.h"
+
+/* The truths are neighbours in the table. */
+void orr_plant_ask(struct orr_plant *plant, int channel) {
+  struct orr_channel *c = &plant->table.channels[channel];
+  int truth = plant->truth_count ? channel - plant->truths[0].channel : -1;
+  if (c->asked)
+    return;
+  c->asked = true;
+  if (truth < 0 || truth >= plant->truth_count)
+    return;
+  assert(plant->truths[truth].channel == channel);
+  plant->asked[plant->asked_count++] = truth;
+  plant->asked_acceleration |= orr_truth_needs_acceleration(&plant->truths[truth]);
+}
+
+/* ---- actuators --------------------------------------------------------------------------------------------------- */
+
+void orr_plant_act(struct orr_drive *drive, struct orr_workspace *ws, const struct orr_evaluation_point *point,
+                   double *force, double *given) {
+  struct orr_plant *p = (struct orr_plant *)drive;
+  const struct orr_model *m = p->model;
+  struct orr_acting *now = &p->acting;
+  now->point = point;
+  now->force = force;
+  now->given = given;
+  for (int b = 0; b < m->body_count; b++) {
+    const struct orr_limb *limb = &m->limbs[m->limb_of_body[b]];
+    for (int i = 0; p->body_command[b] >= 0 && i < limb->dof; i++)
+      given[limb->hinge_u + i] = p->values[p->body_command[b] + i];
+  }
+  for (int i = 0; i < p->device_count; i++) {
+    const struct orr_device *device = &p->devices[i];
+    now->taken = point->index == 0 ? &p->taken[i] : NULL;
+    if (device->kind->apply)
+      device->kind->apply(device, now);
+  }
+  (void)ws;
+}
+
+/* Propellant gone from a body, or from one node of it. */
+static double taken_from(const struct orr_plant *p, int body, int node) {
+  double sum = 0;
+  for (int i = 0; i < p->device_count; i++)
+    if (p->devices[i].body == body && (node < 0 || p->devices[i].node == node))
+      sum += p->taken[i];
+  return sum;
+}
+
+/* Propellant leaves from the mass centre of a rigid body, so its inertia about that stays; on a flexible one from the
+ * device's node. */
+static void update_masses(struct orr_plant *p) {
+  for (int i = 0; i < p->device_count; i++) {
+    const struct orr_device *device = &p->devices[i];
+    if (!device->kind->propellant || !p->burns[device->body])
+      continue;
+    const struct orr_body_desc *body = &p->spacecraft->bodies[device->body];
+    if (!body->flexible) {
+      double left = body->mass - taken_from(p, device->body, -1);
+      orr_mass_set(p->ws, device->body, left, body->com, body->inertia);
+      continue;
+    }
+    int index = device->node - p->model->node_first[device->body];
+    const struct orr_node_desc *node = &body->nodes[index];
+    double left = node->mass - taken_from(p, device->body, device->node);
+    orr_node_mass_set(p->ws, device->body, index, left, node->com, node->inertia);
+  }
+}
+
+enum orr_status orr_plant_advance(struct orr_plant *plant) {
+  int64_t start = orr_plant_time_ns(plant), step = plant->step_ns / plant->substeps;
+  for (int i = 0; i < plant->substeps; i++) {
+    plant->acting.first = i == 0;
+    enum orr_status status = orr_integration_step(plant->integration, start + i * step, step);
+    if (status != ORR_OK) {
+      plant->failed_body = plant->ws->failed_body;
+      return status;
+    }
+  }
+  update_masses(plant);
+  for (int i = 0; i < plant->pulse_count; i++)
+    plant->values[plant->pulse[i]] = 0;
+  ++*plant->frame;
+  return ORR_OK;
+}
+
+/* ---- sensors ----------------------------------------------------------------------------------------------------- */
+
+static bool is_due(const struct orr_device *device, int64_t frame) {
+  return frame == 0 || (frame >= device->phase && (frame - device->phase) % device->divisor == 0);
+}
+
+static bool needs_acceleration(const struct orr_plant *p, int64_t frame) {
+  for (int i = 0; i < p->accelerometer_count; i++)
+    if (is_due(&p->devices[p->accelerometer[i]], frame))
+      return true;
+  return p->asked_acceleration;
+}
+
+/* The sample that stands in the block. */
+static double *held(const struct orr_device *device, const struct orr_sample_queue *queue) {
+  return queue->samples + queue->room * device->output_count;
+}
+
+/* A new sample, if one is due, waits for `delay` frames; the one whose time has come is held from now on. The first
+ * sample of all is held at once, so that no output is ever without a value. */
+static void sample(struct orr_plant *p, int index, const struct orr_sensing *now) {
+  const struct orr_device *device = &p->devices[index];
+  const struct orr_sample_queue *queue = &p->queues[index];
+  int64_t *first = &queue->due[queue->room], *count = first + 1, frame = (int64_t)now->frame;
+  size_t bytes = sizeof(double) * (size_t)device->output_count;
+  if (!bytes)
+    return;
+  if (is_due(device, frame)) {
+    int64_t slot = (*first + *count) % queue->room;
+    double *values = queue->samples + slot * device->output_count;
+    device->kind->sense(device, now, values);
+    queue->due[slot] = frame == 0 ? 0 : frame + device->delay;
+    ++*count;
+    assert(*count <= queue->room);
+  }
+  while (*count && queue->due[*first] <= frame) {
+    memcpy(held(device, queue), queue->samples + *first * device->output_count, bytes);
+    *first = (*first + 1) % queue->room;
+    --*count;
+  }
+}
+
+static void publish(struct orr_plant *p) {
+  for (int i = 0; i < p->device_count; i++)
+    if (p->devices[i].output_count)
+      memcpy(p->values + p->devices[i].output, held(&p->devices[i], &p->queues[i]),
+             sizeof(double) * (size_t)p->devices[i].output_count);
+}
+
+/* The target of a moment. */
+static void target_at(const struct orr_pointing_desc *pointing, int64_t now_ns, double *out) {
+  const struct orr_target *t = pointing->targets;
+  size_t i = 0;
+  while (i + 1 < pointing->target_count && t[i + 1].at_ns <= now_ns)
+    i++;
+  memcpy(out, t[i].attitude, sizeof t[i].attitude);
+  if (i + 1 == pointing->target_count || t[i].at_ns >= now_ns)
+    return;
+  /* q_i ∘ exp(s log(q_i⁻¹ ∘ q_i+1)), the short way */
+  double part = (double)(now_ns - t[i].at_ns) / (double)(t[i + 1].at_ns - t[i].at_ns), back[4], turn[4], by[4];
+  for (int k = 0; k < 4; k++)
+    back[k] = k < 3 ? -t[i].attitude[k] : t[i].attitude[3];
+  quat_mul(back, t[i + 1].attitude, turn);
+  double sign = turn[3] < 0 ? -1 : 1, length = v3_norm(v3_from(turn));
+  double angle = 2 * atan2(length, sign * turn[3]);
+  double scale = length > 0 ? sign * part * angle / length : 0;
+  quat_exp(v3_scale(scale, v3_from(turn)), by);
+  quat_mul(t[i].attitude, by, out);
+  quat_normalise(out);
+}
+
+static void point(struct orr_plant *p, int index) {
+  const struct orr_pointing_desc *pointing = &p->pointings[index];
+  const struct orr_channel *channel = &p->table.channels[p->pointing_channel[index]];
+  double *target = p->values + channel->offset, *last = p->target_sign + 4 * index, sign = 0, is[4], off[4];
+  struct orr_node_state node;
+  target_at(pointing, orr_plant_time_ns(p), target);
+  for (int k = 0; k < 4; k++)
+    sign += target[k] * last[k];
+  for (int k = 0; k < 4; k++)
+    last[k] = target[k] = sign < 0 ? -target[k] : target[k];
+  orr_node_query(p->model, p->ws, orr_model_node(p->model, pointing->body, pointing->node), &node);
+  quat_from_matrix(node.attitude, is);
+  const double back[4] = {-target[0], -target[1], -target[2], target[3]};
+  quat_mul(back, is, off);
+  p->values[channel[1].offset] = 2 * atan2(v3_norm(v3_from(off)), fabs(off[3]));
+}
+
+/* What is computed from the state rather than sampled: pointing, and the truth that is asked for. */
+static void compute_outputs(struct orr_plant *p) {
+  for (int i = 0; i < p->pointing_count; i++)
+    point(p, i);
+  for (int i = 0; i < p->asked_count; i++) {
+    int truth = p->asked[i];
+    double *out = p->values + p->table.channels[p->truths[truth].channel].offset;
+    orr_truth_fill(p->model, p->ws, &p->truths[truth], p->truth_sign + 4 * truth, out);
+  }
+}
+
+static enum orr_status set_and_observe(struct orr_plant *p) {
+  orr_integration_set(p->integration);
+  if (!needs_acceleration(p, *p->frame))
+    return ORR_OK;
+  enum orr_status status = orr_integration_observe(p->integration, orr_plant_time_ns(p));
+  if (status != ORR_OK)
+    p->failed_body = p->ws->failed_body;
+  return status;
+}
+
+enum orr_status orr_plant_sense(struct orr_plant *plant) {
+  int64_t time_ns = orr_plant_time_ns(plant);
+  enum orr_status status = set_and_observe(plant);
+  if (status != ORR_OK)
+    return status;
+  const struct orr_sensing now = {
+      .model = plant->model, .ws = plant->ws, .frame = (uint64_t)*plant->frame, .time_s = 1e-9 * (double)time_ns};
+  for (int i = 0; i < plant->device_count; i++)
+    sample(plant, i, &now);
+  publish(plant);
+  compute_outputs(plant);
+  return ORR_OK;
+}
+
+/* ---- start, state ------------------------------------------------------------------------------------------------ */
+
+enum orr_status orr_plant_reset(struct orr_plant *plant) {
+  const struct orr_model *m = plant->model;
+  struct orr_integration *i = plant->integration;
+  memset(plant->values, 0, sizeof(double) * (size_t)plant->table.value_count);
+  memset(plant->state, 0, plant->state_bytes);
+  memcpy(i->q, plant->q0, sizeof(double) * (size_t)m->q_count);
+  memcpy(i->u, plant->u0, sizeof(double) * (size_t)m->u_count);
+  for (int d = 0; d < plant->device_count; d++) {
+    const struct orr_device *device = &plant->devices[d];
+    if (device->rotor >= 0)
+      i->spin[device->rotor] = device->kind->rotor(device->params).speed;
+    if (device->kind->reset)
+      device->kind->reset(device);
+  }
+  update_masses(plant);
+  return orr_plant_sense(plant);
+}
+
+int64_t orr_plant_frame(const struct orr_plant *plant) { return *plant->frame; }
+
+int64_t orr_plant_time_ns(const struct orr_plant *plant) { return *plant->frame * plant->step_ns; }
+
+static uint64_t hash_words(uint64_t hash, const void *from, size_t bytes) {
+  for (size_t at = 0; at + 8 <= bytes; at += 8) {
+    uint64_t word;
+    memcpy(&word, (const char *)from + at, sizeof word);
+    hash = (hash ^ word) * UINT64_C(1099511628211);
+    hash ^= hash >> 32; /* FNV-1a mixes upwards only, and a word's upper bits must count as well */
+  }
+  return hash;
+}
+
+uint64_t orr_plant_hash(const struct orr_plant *plant) {
+  const struct orr_model *m = plant->model;
+  const struct orr_integration *i = plant->integration;
+  uint64_t hash = UINT64_C(14695981039346656037);
+  hash = hash_words(hash, i->q, sizeof(double) * (size_t)m->q_count);
+  hash = hash_words(hash, i->u, sizeof(double) * (size_t)m->u_count);
+  hash = hash_words(hash, i->spin, sizeof(double) * (size_t)m->rotor_count);
+  hash = hash_words(hash, plant->state, plant->hashed_bytes);
+  int commands = plant->table.value_count - plant->table.output_values;
+  return hash_words(hash, plant->values + plant->table.output_values, sizeof(double) * (size_t)commands);
+}
+
+/* The pieces of the whole state, one after the other: copied out of or into the plant. */
+static size_t pieces(const struct orr_plant *p, uint64_t *out, const uint64_t *in) {
+  const struct orr_model *m = p->model;
+  const struct orr_integration *i = p->integration;
+  const size_t bytes[] = {8 * (size_t)m->q_count, 8 * (size_t)m->u_count, 8 * (size_t)m->rotor_count, p->state_bytes,
+                          8 * (size_t)p->table.value_count};
+  void *const at[] = {i->q, i->u, i->spin, p->state, p->values};
+  size_t words = 0;
+  for (size_t k = 0; k < sizeof at / sizeof *at; k++) {
+    if (out)
+      memcpy(out + words, at[k], bytes[k]);
+    if (in)
+      memcpy(at[k], in + words, bytes[k]);
+    words += bytes[k] / 8;
+  }
+  return words;
+}
+
+size_t orr_plant_state_words(const struct orr_plant *plant) { return pieces(plant, NULL, NULL); }
+
+void orr_plant_state_get(const struct orr_plant *plant, uint64_t *words) { pieces(plant, words, NULL); }
+
+enum orr_status orr_plant_state_put(struct orr_plant *plant, const uint64_t *words) {
+  pieces(plant, NULL, words);
+  update_masses(plant);
+  enum orr_status status = set_and_observe(plant);
+  if (status == ORR_OK)
+    compute_outputs(plant);
+  return status;
+}
+
+uint64_t orr_plant_layout_hash(const struct orr_plant *plant) {
+  uint64_t hash = orr_channels_hash(&plant->table);
+  const int64_t sizes[] = {plant->model->q_count, plant->model->u_count, plant->model->rotor_count,
+                           (int64_t)plant->state_bytes, plant->step_ns};
+  return hash_words(hash, sizes, sizeof sizes);
+}

@@ -1,0 +1,260 @@
+/* Laying a plant out: its channels, its devices, and the memory for both. */
+#include "core/plant/plant.h"
+
+size_t orr_plant_rotors(const struct orr_device_desc *devices, size_t count, struct orr_rotor_desc *rotors) {
+  size_t found = 0;
+  for (size_t i = 0; i < count; i++) {
+    const struct orr_device_desc *d = &devices[i];
+    if (!d->kind->rotor)
+      continue;
+    if (rotors) {
+      struct orr_device_rotor rotor = d->kind->rotor(d->params);
+      rotors[found] = (struct orr_rotor_desc){
+          .name = d->name, .body = d->body, .node = d->node, .inertia = rotor.inertia, .source = d->source};
+      v3_to(rotors[found].axis, rotor.axis);
+    }
+    found++;
+  }
+  return found;
+}
+
+static int width_of(const struct orr_device_desc *d, const struct orr_body_desc *body) {
+  if (d->kind->flexible_host)
+    return (int)body->mode_count;
+  return d->kind->host == ORR_ON_HINGE ? orr_hinge_speeds(body->hinge.kind) : 1;
+}
+
+static bool is_distance(const struct orr_device_desc *d, const struct orr_body_desc *body) {
+  return d->kind->host == ORR_ON_COORDINATE && !(orr_hinge_kind_info(body->hinge.kind)->angles >> d->coordinate & 1);
+}
+
+/* Declares a device's channels. In `device`, if there is one, output and command become the first channel of each sort,
+ * or −1. */
+static void declare_device(const struct orr_device_desc *d, const struct orr_body_desc *body,
+                           struct orr_channel_table *table, struct orr_device *device) {
+  int outputs = 0, commands = 0, first_output = -1, first_command = -1;
+  for (size_t i = 0; i < d->kind->channel_count; i++) {
+    const struct orr_device_channel *c = &d->kind->channels[i];
+    if (c->present && !c->present(d->params))
+      continue;
+    struct orr_channel spec = {.name = c->name,
+                               .unit = c->unit,
+                               .type = c->type,
+                               .direction = c->direction,
+                               .hold = c->hold,
+                               .count = c->count ? c->count : width_of(d, body),
+                               .elements = c->elements,
+                               .divisor = d->divisor,
+                               .phase = d->phase};
+    if (c->unit_linear && is_distance(d, body))
+      spec.unit = c->unit_linear;
+    if (c->range)
+      c->range(d->params, &spec.low, &spec.high);
+    int index = orr_channel_declare(table, d->name, &spec);
+    bool command = c->direction == ORR_CHANNEL_COMMAND;
+    int *first = command ? &first_command : &first_output;
+    *(command ? &commands : &outputs) += spec.count;
+    *first = *first < 0 ? index : *first;
+  }
+  if (!device)
+    return;
+  device->output = first_output;
+  device->command = first_command;
+  device->output_count = outputs;
+  device->command_count = commands;
+}
+
+static const struct orr_limb *limb_of(const struct orr_model *m, int body) { return &m->limbs[m->limb_of_body[body]]; }
+
+/* Whether some device, rather than a command, drives this body's hinge. */
+static bool device_drives(const struct orr_plant_desc *desc, int body) {
+  for (size_t i = 0; i < desc->device_count; i++) {
+    const struct orr_device_desc *d = &desc->devices[i];
+    if (d->body == body && d->kind->prescribes && d->kind->prescribes(d->params))
+      return true;
+  }
+  return false;
+}
+
+static void declare_all(const struct orr_plant_desc *desc, struct orr_channel_table *table, struct orr_plant *plant) {
+  const struct orr_description *spacecraft = desc->spacecraft;
+  for (size_t i = 0; i < desc->device_count; i++)
+    declare_device(&desc->devices[i], &spacecraft->bodies[desc->devices[i].body], table,
+                   plant ? &plant->devices[i] : NULL);
+  for (size_t i = 0; i < desc->pointing_count; i++) {
+    const char *body = spacecraft->bodies[desc->pointings[i].body].name;
+    int channel = orr_channel_declare(
+        table, body, &(struct orr_channel){.name = "target", .count = 4, .elements = orr_channel_xyzw});
+    orr_channel_declare(table, body, &(struct orr_channel){.name = "pointing_error", .unit = "rad", .count = 1});
+    if (plant)
+      plant->pointing_channel[i] = channel;
+  }
+  int truths = orr_truth_declare(spacecraft, table, plant ? plant->truths : NULL);
+  assert(!plant || truths == plant->truth_count);
+  (void)truths;
+  for (int b = 0; b < (int)spacecraft->body_count; b++) {
+    const struct orr_body_desc *body = &spacecraft->bodies[b];
+    int dof = orr_hinge_speeds(body->hinge.kind);
+    bool driven = body->hinge.prescribed && dof && !device_drives(desc, b);
+    if (driven) {
+      const struct orr_hinge_kind_info *info = orr_hinge_kind_info(body->hinge.kind);
+      const char *unit = info->angles == (1u << dof) - 1 ? "rad/s^2" : info->angles ? "" : "m/s^2";
+      int channel = orr_channel_declare(
+          table, body->name,
+          &(struct orr_channel){.name = "acceleration", .unit = unit, .direction = ORR_CHANNEL_COMMAND, .count = dof});
+      if (plant)
+        plant->body_command[b] = channel;
+    } else if (plant) {
+      plant->body_command[b] = -1;
+    }
+  }
+}
+
+static void layout_state(struct orr_block *block, const struct orr_plant_desc *desc, struct orr_plant *p) {
+  size_t start = block->used;
+  p->frame = ORR_TAKE(block, int64_t, 1);
+  p->state = (char *)p->frame;
+  p->taken = ORR_TAKE(block, double, desc->device_count);
+  for (size_t i = 0; i < desc->device_count; i++) {
+    const struct orr_device_desc *d = &desc->devices[i];
+    void *state = ORR_TAKE(block, char, d->kind->state_bytes);
+    struct orr_device counted = {0}, *device = block->base ? &p->devices[i] : &counted;
+    if (!block->base) {
+      struct orr_channel_table table = {0};
+      declare_device(d, &desc->spacecraft->bodies[d->body], &table, device);
+    }
+    struct orr_sample_queue queue = {.room = d->delay / d->divisor + 2};
+    queue.due = ORR_TAKE(block, int64_t, queue.room + 2);
+    queue.samples = ORR_TAKE(block, double, (queue.room + 1) * device->output_count);
+    device->state = state;
+    if (block->base)
+      p->queues[i] = queue;
+  }
+  p->hashed_bytes = block->used - start;
+  p->truth_sign = ORR_TAKE(block, double, 4 * p->truth_count);
+  p->target_sign = ORR_TAKE(block, double, 4 * desc->pointing_count);
+  p->state_bytes = block->used - start;
+}
+
+static void place_device(struct orr_plant *p, int index, const struct orr_device_desc *d, int *rotor, uint64_t seed) {
+  struct orr_device *device = &p->devices[index];
+  const struct orr_limb *limb = limb_of(p->model, d->body);
+  device->kind = d->kind;
+  device->name = d->name;
+  device->params = d->params;
+  device->noise = orr_noise_key(seed, d->name);
+  device->body = d->body;
+  device->node = d->kind->host == ORR_ON_NODE ? orr_model_node(p->model, d->body, d->node) : -1;
+  device->q = limb->hinge_q + d->coordinate;
+  device->u = limb->hinge_u + d->coordinate;
+  device->width = width_of(d, &p->spacecraft->bodies[d->body]);
+  device->rotor = d->kind->rotor ? (*rotor)++ : -1;
+  device->divisor = d->divisor;
+  device->phase = d->phase;
+  device->delay = d->delay;
+  device->period_s = 1e-9 * (double)p->step_ns * d->divisor;
+  if (device->output >= 0)
+    device->output = p->table.channels[device->output].offset;
+  if (device->command >= 0)
+    device->command = p->table.channels[device->command].offset;
+  if (d->kind->hinge_inertia)
+    p->ws->hinge_inertia[device->u] += d->kind->hinge_inertia(d->params);
+  if (d->kind->prescribes && d->kind->prescribes(d->params))
+    orr_prescribe(p->ws, d->body, true);
+  if (d->kind->propellant && d->kind->propellant(d->params) > 0)
+    p->burns[d->body] = true;
+  p->drive.needs_places |= d->kind->needs_places;
+  if (d->kind->needs_acceleration)
+    p->accelerometer[p->accelerometer_count++] = index;
+}
+
+static void list_pulses(struct orr_plant *p) {
+  for (int i = 0; i < p->table.count; i++) {
+    const struct orr_channel *c = &p->table.channels[i];
+    bool pulse = c->direction == ORR_CHANNEL_COMMAND && c->hold == ORR_CHANNEL_PULSE;
+    for (int k = 0; k < c->count && pulse; k++)
+      p->pulse[p->pulse_count++] = c->offset + k;
+  }
+}
+
+/* Everything, on a block that gives, or on one that measures: the plant is then `scratch`. */
+static struct orr_plant *layout(struct orr_block *block, const struct orr_model *m, struct orr_workspace *ws,
+                                const struct orr_plant_desc *desc, struct orr_plant *scratch) {
+  struct orr_channel_table counted = {0};
+  declare_all(desc, &counted, NULL);
+  struct orr_plant *p = ORR_TAKE(block, struct orr_plant, 1);
+  p = block->base ? p : scratch;
+  p->model = m;
+  p->table = counted;
+  p->truth_count = orr_truth_declare(desc->spacecraft, &(struct orr_channel_table){0}, NULL);
+  p->devices = ORR_TAKE(block, struct orr_device, desc->device_count);
+  p->queues = ORR_TAKE(block, struct orr_sample_queue, desc->device_count);
+  p->truths = ORR_TAKE(block, struct orr_truth, p->truth_count);
+  p->asked = ORR_TAKE(block, int, p->truth_count);
+  p->pulse = ORR_TAKE(block, int, counted.value_count);
+  p->accelerometer = ORR_TAKE(block, int, desc->device_count);
+  p->pointing_channel = ORR_TAKE(block, int, desc->pointing_count);
+  p->body_command = ORR_TAKE(block, int, m->body_count);
+  p->burns = ORR_TAKE(block, bool, m->body_count);
+  orr_channels_place(&p->table, block);
+  if (block->base) {
+    declare_all(desc, &p->table, p);
+    orr_channels_seal(&p->table);
+    for (int i = 0; i < p->truth_count; i++)
+      if (p->truths[i].node >= 0)
+        p->truths[i].node = orr_model_node(m, p->truths[i].body, p->truths[i].node);
+  }
+  p->values = ORR_TAKE(block, double, counted.value_count);
+  layout_state(block, desc, p);
+  size_t bytes = orr_integration_size(m);
+  char *integration = ORR_TAKE(block, char, bytes);
+  if (block->base)
+    p->integration = orr_integration_init(integration, bytes, m, ws, &p->drive);
+  return p;
+}
+
+void orr_plant_declare(const struct orr_plant_desc *desc, struct orr_channel_table *table) {
+  declare_all(desc, table, NULL);
+}
+
+size_t orr_plant_size(const struct orr_model *model, const struct orr_plant_desc *desc) {
+  struct orr_block block = {0};
+  struct orr_plant scratch = {0};
+  layout(&block, model, NULL, desc, &scratch);
+  return block.used;
+}
+
+struct orr_plant *orr_plant_init(void *block, size_t bytes, const struct orr_model *model, struct orr_workspace *ws,
+                                 const struct orr_plant_desc *desc) {
+  if (!block || bytes < orr_plant_size(model, desc))
+    return NULL;
+  struct orr_block b = {.base = block, .size = bytes};
+  struct orr_plant *p = layout(&b, model, ws, desc, NULL);
+  p->drive.apply = orr_plant_act;
+  p->ws = ws;
+  p->spacecraft = desc->spacecraft;
+  p->pointings = desc->pointings;
+  p->pointing_count = (int)desc->pointing_count;
+  p->device_count = (int)desc->device_count;
+  p->step_ns = desc->step_ns;
+  p->substeps = desc->substeps;
+  p->q0 = desc->q;
+  p->u0 = desc->u;
+  p->integration->rule = desc->integrator;
+  p->failed_body = -1;
+  list_pulses(p);
+  int rotor = 0;
+  int64_t substep_ns = desc->step_ns / desc->substeps;
+  for (int i = 0; i < p->device_count; i++)
+    place_device(p, i, &desc->devices[i], &rotor, desc->seed);
+  assert(rotor == model->rotor_count);
+  for (int i = 0; i < model->body_count; i++)
+    if (p->body_command[i] >= 0)
+      p->body_command[i] = p->table.channels[p->body_command[i]].offset;
+  p->acting = (struct orr_acting){.model = model,
+                                  .ws = ws,
+                                  .values = p->values,
+                                  .step_s = 1e-9 * (double)substep_ns,
+                                  .frame_s = 1e-9 * (double)desc->step_ns};
+  return p;
+}

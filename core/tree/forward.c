@@ -1,0 +1,226 @@
+#include "core/tree/forward.h"
+
+#include <float.h>
+
+#include "core/tree/articulated.h"
+#include "core/tree/kinematics.h"
+#include "core/tree/revolute.h"
+
+void orr_hinge_springs_add(const struct orr_limb *limb, const double *q, const double *u, double *out) {
+  for (int i = 0; i < limb->dof; i++)
+    out[i] -= limb->stiffness[i] * (q[limb->hinge_q + i] - limb->rest[i]) + limb->damping[i] * u[limb->hinge_u + i];
+}
+
+/* A rotor of speed Ω under the torque τ: J (Ω̇ + u·ω̇_n) = τ, and on its node −(J Ω̇ u + J Ω ω_n × u). With Ω̇ taken
+ * out, that is −τ u + J u (u·ω̇_n) − J Ω ω_n × u; the middle term is in the factor but for its bias c = u·(Ė θ̇ + ω ×
+ * w). */
+void orr_rotors_load(const struct orr_model *m, struct orr_workspace *ws) {
+  for (int i = 0; i < m->rotor_count; i++) {
+    const struct orr_rotor *rotor = &m->rotors[i];
+    struct orr_flow *flow = &ws->flows[rotor->limb];
+    struct orr_site_state *site = rotor->site >= 0 ? &ws->sites[rotor->site] : NULL;
+    orr_vec3 u = rotor->axis, omega = flow->omega;
+    double bias = 0;
+    if (site) {
+      u = m3_apply(site->r, u);
+      omega = v3_add(omega, site->u.w);
+      bias = v3_dot(u, v3_add(site->turn, v3_cross(flow->omega, site->u.w)));
+    }
+    orr_vec3 n = v3_scale(ws->rotor_torque[i] - rotor->inertia * bias, u);
+    n = v3_madd(n, rotor->inertia * ws->rotor_speed[i], v3_cross(omega, u));
+    flow->z.w = v3_add(flow->z.w, n);
+    if (site)
+      site->zeta.w = v3_add(site->zeta.w, n);
+  }
+}
+
+/* Ω̇ = τ/J − u·ω̇_n */
+void orr_rotors_accelerate(const struct orr_model *m, struct orr_workspace *ws) {
+  orr_spatial node = sp_zero(); /* of the rotor before: wheels often share one */
+  for (int i = 0; i < m->rotor_count; i++) {
+    const struct orr_rotor *rotor = &m->rotors[i];
+    if (i == 0 || rotor->node != rotor[-1].node)
+      node = orr_node_acceleration(m, ws, rotor->node);
+    orr_vec3 u = m3_apply(m->limbs[rotor->limb].c, rotor->axis); /* node axes: undeformed body axes */
+    ws->rotor_accel[i] = ws->rotor_torque[i] / rotor->inertia - v3_dot(u, node.w);
+  }
+}
+
+/* z of limb k: what moves and pushes; ε_f of its modes. */
+static void load_limb(const struct orr_model *m, struct orr_workspace *ws, int k, const double *force) {
+  const struct orr_limb *limb = &m->limbs[k];
+  ws->flows[k].z = sp_sub(ws->limbs[k].b, ws->external[k]);
+  if (limb->flex < 0)
+    return;
+  struct orr_flex_state *flex = &ws->flexes[limb->flex];
+  const double *external = ws->external_modal[limb->flex];
+  for (int r = 0; r < limb->mode_count; r++)
+    flex->force[r] = (force ? force[limb->u + r] : 0) + external[r] - flex->mass.bias_f[r];
+  orr_modal_elastic(&flex->modal, flex->eta, flex->rate, flex->force);
+}
+
+void orr_forward_load(const struct orr_model *model, struct orr_workspace *ws, const double *force) {
+  orr_limbs_complete(model, ws);
+  orr_articulated_clear(model, ws);
+  for (int k = 0; k < model->body_count; k++)
+    load_limb(model, ws, k, force);
+  orr_rotors_load(model, ws);
+}
+
+/* A limb goes by the revolute kernel unless its hinge is driven or carries inertia, or springs to be taken implicitly:
+ * then something of it stays in P+. True if some limb has to leave the kernel. */
+static bool choose_kernels(const struct orr_model *m, struct orr_workspace *ws) {
+  bool left = false;
+  for (int k = 0; k < m->body_count; k++) {
+    const struct orr_limb *limb = &m->limbs[k];
+    if (limb->kernel != ORR_KERNEL_REVOLUTE)
+      continue;
+    bool alone = ws->hinge_inertia[limb->hinge_u] == 0 && !(ws->implicit_s != 0 && limb->springs);
+    ws->fast[k] = alone && !ws->prescribed[k];
+    left |= !ws->fast[k];
+  }
+  return left;
+}
+
+/* ω × I ω; ω × (ω × s) less the external force of a revolute limb. */
+static void load_revolute(const struct orr_workspace *ws, int k, struct orr_flow *flow) {
+  const struct orr_rigid *body = &ws->rigids[k];
+  orr_vec3 w = flow->omega;
+  orr_spatial b = {v3_cross(w, s3_apply(body->i, w)), v3_cross(w, v3_cross(w, body->s))};
+  flow->z = sp_sub(b, ws->external[k]);
+}
+
+void orr_forward_load_still(const struct orr_model *m, struct orr_workspace *ws, const double *x) {
+  orr_articulated_clear(m, ws);
+  for (int k = 0; k < m->body_count; k++) {
+    const struct orr_limb *limb = &m->limbs[k];
+    if (limb->flex >= 0)
+      memcpy(ws->flexes[limb->flex].force, x + limb->u, sizeof *x * (size_t)limb->mode_count);
+  }
+  orr_rotors_load(m, ws);
+}
+
+static void load_all(const struct orr_model *m, struct orr_workspace *ws, const double *force) {
+  if (choose_kernels(m, ws))
+    orr_limbs_complete(m, ws);
+  for (int i = 0; i < m->site_count; i++)
+    ws->sites[i].zeta = sp_zero();
+  for (int k = 0; k < m->body_count; k++) {
+    if (m->limbs[k].kernel == ORR_KERNEL_REVOLUTE && m->limbs[k].flex < 0)
+      load_revolute(ws, k, &ws->flows[k]);
+    else
+      load_limb(m, ws, k, force);
+  }
+  orr_rotors_load(m, ws);
+  orr_articulated_inertias(m, ws);
+}
+
+/* One limb of the revolute kernel: its modes, then its hinge. */
+static enum orr_status revolute_limb(const struct orr_model *m, struct orr_workspace *ws, int k, double tau) {
+  const struct orr_limb *limb = &m->limbs[k];
+  struct orr_flow *flow = &ws->flows[k];
+  enum orr_status status = orr_modes_inward(m, ws, k);
+  if (status == ORR_OK) {
+    if (revolute_inward(limb, flow, limb->parent >= 0 ? &ws->flows[limb->parent] : NULL,
+                        limb->site_parent >= 0 ? &ws->sites[limb->site_parent] : NULL, tau))
+      return ORR_OK;
+    bool finite =
+        flow->p.a.zz <= DBL_MAX && fabs(flow->z.w.z) <= DBL_MAX && fabs(tau) <= DBL_MAX && fabs(flow->sin_q) <= 2;
+    status = finite ? ORR_ERROR_SINGULAR : ORR_ERROR_NOT_FINITE;
+  }
+  ws->failed_body = limb->body;
+  return status;
+}
+
+/* Tips to base: factor and forces of each limb. */
+static enum orr_status sweep_inward(const struct orr_model *m, struct orr_workspace *ws, const double *force,
+                                    const double *given) {
+  for (int k = m->body_count - 1; k >= 0; k--) {
+    const struct orr_limb *limb = &m->limbs[k];
+    const double *tau = force + limb->hinge_u;
+    double with_springs[6];
+    if (limb->springs) {
+      memcpy(with_springs, tau, sizeof(double) * (size_t)limb->dof);
+      orr_hinge_springs_add(limb, ws->q, ws->u, with_springs);
+      tau = with_springs;
+    }
+    enum orr_status status;
+    if (ws->fast[k]) {
+      status = revolute_limb(m, ws, k, tau[0]);
+    } else {
+      status = orr_articulated_factor_limb(m, ws, k);
+      if (status == ORR_OK)
+        status = orr_articulated_forces_limb(m, ws, k, tau, given ? given + limb->hinge_u : NULL, true);
+    }
+    if (status != ORR_OK)
+      return status;
+  }
+  return ORR_OK;
+}
+
+static void sweep_outward(const struct orr_model *m, struct orr_workspace *ws, double *accel) {
+  orr_vec3 base = v3_neg(m->gravity);
+  for (int k = 0; k < m->body_count; k++) {
+    const struct orr_limb *limb = &m->limbs[k];
+    if (!ws->fast[k]) {
+      orr_articulated_accelerate_limb(m, ws, k, base, true, accel);
+      continue;
+    }
+    const struct orr_site_state *site = limb->site_parent >= 0 ? &ws->sites[limb->site_parent] : NULL;
+    orr_spatial on = limb->parent >= 0 ? ws->flows[limb->parent].alpha : (orr_spatial){v3_zero(), base};
+    if (site)
+      on = orr_articulated_carried(m, ws, k, base);
+    accel[limb->hinge_u] = revolute_accelerate(limb, &ws->flows[k], site, on);
+    if (limb->flex >= 0)
+      orr_modes_outward(m, ws, k, ws->flows[k].alpha, accel);
+  }
+}
+
+enum orr_status orr_forward(const struct orr_model *model, struct orr_workspace *ws, const double *force,
+                            const double *given, double *accel) {
+  ws->forces_known = false;
+  load_all(model, ws, force);
+  enum orr_status status = sweep_inward(model, ws, force, given);
+  if (status != ORR_OK)
+    return status;
+  sweep_outward(model, ws, accel);
+  orr_rotors_accelerate(model, ws);
+  return ORR_OK;
+}
+
+/* f = P_R α_R + z_R about the origin of S; that origin is O where the own node does not deform. */
+static orr_spatial force_at_s(const struct orr_workspace *ws, int k) {
+  const struct orr_limb_state *state = &ws->limbs[k];
+  const struct orr_flow *flow = &ws->flows[k];
+  if (ws->forces_known)
+    return state->f;
+  if (ws->fast[k])
+    return sp_add(in_apply(flow->p, flow->alpha), flow->z);
+  return sp_add(in_apply(flow->p, state->alpha_r), flow->z);
+}
+
+orr_spatial orr_hinge_force(const struct orr_model *model, const struct orr_workspace *ws, int body) {
+  int k = model->limb_of_body[body];
+  const struct orr_limb *limb = &model->limbs[k];
+  orr_spatial f = force_at_s(ws, k);
+  if (limb->site_own >= 0)
+    f = sp_force_shift(v3_neg(ws->sites[limb->site_own].l), f);
+  return sp_rotate(limb->c, f);
+}
+
+struct orr_axis_force orr_hinge_force_along(const struct orr_model *model, const struct orr_workspace *ws, int body,
+                                            orr_vec3 axis) {
+  orr_spatial f = orr_hinge_force(model, ws, body);
+  return (struct orr_axis_force){v3_dot(axis, f.w), v3_dot(axis, f.v)};
+}
+
+void orr_hinge_effort(const struct orr_model *model, const struct orr_workspace *ws, int body, double *out) {
+  int k = model->limb_of_body[body];
+  const struct orr_limb *limb = &model->limbs[k];
+  orr_spatial f = force_at_s(ws, k);
+  double springs[6] = {0};
+  if (limb->springs)
+    orr_hinge_springs_add(limb, ws->q, ws->u, springs);
+  for (int i = 0; i < limb->dof; i++)
+    out[i] = (limb->kernel == ORR_KERNEL_REVOLUTE ? f.w.z : sp_dot(ws->limbs[k].h[i], f)) - springs[i];
+}

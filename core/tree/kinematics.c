@@ -1,0 +1,367 @@
+#include "core/tree/kinematics.h"
+
+#include "core/math/lanes.h"
+#include "core/math/sincos.h"
+#include "core/tree/revolute.h"
+
+/* Σ_r m[c][r] x[r] for the three components c. */
+static orr_vec3 combine(const double *m, const double *x, int ld) {
+  orr_lanes sum[3] = {{0}};
+  for (int r = 0; r < ld; r += ORR_LANES)
+    for (int c = 0; c < 3; c++)
+      sum[c] += lanes_load(m + c * ld + r) * lanes_load(x + r);
+  orr_lanes all = lanes_sums(sum[0], sum[1], sum[2], sum[2]);
+  return v3(all[0], all[1], all[2]);
+}
+
+/* Π' about the origin of S: [E Π_s; Π_t + l × E Π_s], mode by mode. */
+static void fill_pi(double *restrict pi, orr_mat3 e, orr_vec3 l, const double *restrict slope,
+                    const double *restrict shift, int ld) {
+  for (int r = 0; r < ld; r++) {
+    double x = slope[r], y = slope[ld + r], z = slope[2 * ld + r];
+    double wx = e.m[0][0] * x + e.m[0][1] * y + e.m[0][2] * z;
+    double wy = e.m[1][0] * x + e.m[1][1] * y + e.m[1][2] * z;
+    double wz = e.m[2][0] * x + e.m[2][1] * y + e.m[2][2] * z;
+    pi[r] = wx;
+    pi[ld + r] = wy;
+    pi[2 * ld + r] = wz;
+    pi[3 * ld + r] = shift[r] + l.y * wz - l.z * wy;
+    pi[4 * ld + r] = shift[ld + r] + l.z * wx - l.x * wz;
+    pi[5 * ld + r] = shift[2 * ld + r] + l.x * wy - l.y * wx;
+  }
+}
+
+/* Places: l = at + Π_t η, exp(θ) with θ = Π_s η; their rates l̇ = Π_t η̇, w = E θ̇, and Ė θ̇. */
+void orr_place_evaluate(const struct orr_model *model, const struct orr_workspace *ws, int node,
+                        struct orr_site_state *out) {
+  const struct orr_node *n = &model->nodes[node];
+  const struct orr_limb *limb = &model->limbs[n->limb];
+  out->l = n->at;
+  out->r = m3_identity();
+  out->u = sp_zero();
+  out->turn = v3_zero();
+  if (limb->flex < 0)
+    return;
+  const struct orr_flex_state *flex = &ws->flexes[limb->flex];
+  int ld = flex->modal.ld;
+  orr_vec3 theta = combine(n->mass.slope, flex->eta, ld), rate = combine(n->mass.slope, flex->rate, ld);
+  orr_turn k = turn_coefficients(theta);
+  orr_mat3 e = turn_jacobian(k, theta);
+  out->r = turn_exp(k, theta);
+  out->l = v3_add(n->at, combine(n->mass.shift, flex->eta, ld));
+  out->u.w = m3_apply(e, rate);
+  out->u.v = combine(n->mass.shift, flex->rate, ld);
+  out->turn = turn_rate(k, theta, rate);
+  if (out->pi)
+    fill_pi(out->pi, e, out->l, n->mass.slope, n->mass.shift, ld);
+}
+
+/* Motion of the parent's side of a hinge, parent's S axes. */
+struct base_motion {
+  orr_vec3 omega, v, g; /* of the frame that carries O+; gravity */
+  orr_vec3 turn;        /* angular acceleration beyond the body's own and the modes' */
+  orr_vec3 push;        /* the same for the acceleration of the point */
+  orr_mat3 r;           /* O+ axes in the parent's S axes */
+  orr_vec3 l;           /* the point, from the origin of the parent's S */
+};
+
+static struct base_motion parent_side(const struct orr_model *m, const struct orr_workspace *ws,
+                                      const struct orr_limb *limb) {
+  struct base_motion base = {.r = limb->r0, .l = limb->l0};
+  if (limb->parent < 0) {
+    base.g = m->gravity;
+    return base;
+  }
+  const struct orr_limb_state *p = &ws->limbs[limb->parent];
+  orr_vec3 drift = v3_zero();
+  orr_vec3 omega = ws->flows[limb->parent].omega;
+  base.omega = omega;
+  base.g = p->g;
+  if (limb->site_parent >= 0) {
+    const struct orr_site_state *site = &ws->sites[limb->site_parent];
+    base.l = site->l;
+    base.r = m3_mul(site->r, limb->r0);
+    base.omega = v3_add(omega, site->u.w);
+    base.turn = v3_add(site->turn, v3_cross(omega, site->u.w));
+    drift = site->u.v;
+  }
+  orr_vec3 spin = v3_cross(omega, base.l);
+  base.v = v3_add(p->v, v3_add(spin, drift));
+  base.push = v3_cross(omega, v3_madd(spin, 2, drift));
+  return base;
+}
+
+/* The joint, then the child's own node: pose (r, l), H_F, motion and bias of the frame S. */
+static void general_limb(const struct orr_model *m, struct orr_workspace *ws, int k) {
+  const struct orr_limb *limb = &m->limbs[k];
+  struct orr_limb_state *state = &ws->limbs[k];
+  struct orr_flow *flow = &ws->flows[k];
+  struct base_motion base = parent_side(m, ws, limb);
+  struct orr_joint joint;
+  orr_joint_pose(limb->kind, limb->axes, ws->q + limb->hinge_q, &joint);
+  orr_joint_motion(limb->kind, ws->u + limb->hinge_u, &joint);
+
+  orr_mat3 o = m3_transpose(limb->c); /* O axes → S axes */
+  orr_vec3 own = v3_zero(), drift = v3_zero(), turn = v3_zero(), spin = v3_zero();
+  if (limb->site_own >= 0) {
+    const struct orr_site_state *site = &ws->sites[limb->site_own];
+    o = m3_mul(site->r, o);
+    own = site->l;
+    drift = site->u.v;
+    turn = site->turn;
+    spin = site->u.w;
+  }
+  orr_mat3 across = m3_mul(joint.r, m3_transpose(o)); /* S axes → O+ axes */
+  orr_vec3 w_plus = m3_apply_t(base.r, base.omega);   /* O+ axes */
+  orr_vec3 v_plus = m3_apply_t(base.r, base.v);
+  orr_vec3 turn_plus = m3_apply_t(base.r, base.turn), push_plus = m3_apply_t(base.r, base.push);
+  orr_vec3 w_joint = m3_apply(o, joint.vel.w), v_joint = m3_apply(o, joint.vel.v); /* S axes */
+
+  state->r = m3_mul(base.r, across);
+  state->l = v3_sub(v3_add(base.l, m3_apply(base.r, joint.p)), m3_apply(state->r, own));
+  orr_vec3 w_carried = m3_apply_t(across, w_plus);
+  orr_vec3 w_o = v3_add(w_carried, w_joint);
+  flow->omega = v3_sub(w_o, spin);
+  /* v_O = v+ + ω+ × p + v_J;  v = v_O − ω × l_d − l̇_d */
+  orr_vec3 swing = v3_cross(w_plus, joint.p);
+  state->v = v3_add(m3_apply_t(across, v3_add(v_plus, swing)), v_joint);
+  state->v = v3_sub(v3_sub(state->v, v3_cross(flow->omega, own)), drift);
+  state->g = m3_apply_t(state->r, base.g);
+
+  /* O: ω̇ = turn+ + ζω + ω+ × ω_J;  a = push+ + turn+ × p + ω+ × (ω+ × p) + 2 ω+ × v_J + ζv */
+  orr_vec3 ang = v3_add(m3_apply_t(across, turn_plus), m3_apply(o, joint.bias.w));
+  ang = v3_add(ang, v3_cross(w_carried, w_joint));
+  orr_vec3 lin = v3_add(push_plus, v3_add(v3_cross(turn_plus, joint.p), v3_cross(w_plus, swing)));
+  lin = v3_add(m3_apply_t(across, lin), m3_apply(o, joint.bias.v));
+  lin = v3_madd(lin, 2, v3_cross(w_carried, v_joint));
+  /* S: ω̇ −= Ėθ̇ + ω × w;  a −= ω̇ × l_d + ω × (ω × l_d) + 2 ω × l̇_d */
+  ang = v3_sub(ang, v3_add(turn, v3_cross(flow->omega, spin)));
+  lin = v3_sub(lin, v3_cross(ang, own));
+  lin = v3_sub(lin, v3_cross(flow->omega, v3_madd(v3_cross(flow->omega, own), 2, drift)));
+  state->a = (orr_spatial){ang, lin};
+
+  for (int i = 0; i < limb->dof; i++) {
+    orr_spatial h = sp_rotate(o, joint.h[i]);
+    state->h[i] = (orr_spatial){h.w, v3_sub(h.v, v3_cross(h.w, own))};
+  }
+}
+
+/* ω × I ω; ω × (ω × s) */
+static orr_spatial rigid_bias(const struct orr_rigid *body, orr_vec3 omega) {
+  return (orr_spatial){v3_cross(omega, s3_apply(body->i, omega)), v3_cross(omega, v3_cross(omega, body->s))};
+}
+
+/* A body with modes: its coordinates, its sites, its mass matrix; needs ω of S, which own-site rates enter, so sites
+ * come before the limb and the mass matrix after it. */
+static void set_modes(const struct orr_model *m, struct orr_workspace *ws, const struct orr_limb *limb) {
+  struct orr_flex_state *flex = &ws->flexes[limb->flex];
+  for (int r = 0; r < limb->mode_count; r++) {
+    flex->eta[r] = ws->q[limb->q + r];
+    flex->rate[r] = ws->u[limb->u + r];
+  }
+  for (int i = limb->site_first; i < limb->site_first + limb->site_count; i++)
+    orr_place_evaluate(m, ws, m->sites[i].node, &ws->sites[i]);
+}
+
+static void general_body(const struct orr_model *m, struct orr_workspace *ws, int k) {
+  const struct orr_limb *limb = &m->limbs[k];
+  struct orr_limb_state *state = &ws->limbs[k];
+  struct orr_flow *flow = &ws->flows[k];
+  if (limb->flex < 0) {
+    state->b = rigid_bias(&ws->rigids[k], flow->omega);
+    return;
+  }
+  struct orr_flex_state *flex = &ws->flexes[limb->flex];
+  const struct orr_modal *modal = &flex->modal;
+  orr_modal_evaluate(modal, flex->eta, flex->rate, flow->omega, state->v, &flex->mass);
+  state->b = flex->mass.bias;
+  if (modal->linearized) {
+    /* gravity acts at the deformed places, which M_m(0) does not know: s1 η × g */
+    orr_vec3 moved = combine(modal->s1, flex->eta, modal->ld);
+    state->b.w = v3_sub(state->b.w, v3_cross(moved, state->g));
+  }
+}
+
+/* sin q and cos q of all revolute limbs. */
+static void take_angles(const struct orr_model *m, struct orr_workspace *ws) {
+  for (int k = 0; k < m->body_count; k++) {
+    const struct orr_limb *limb = &m->limbs[k];
+    if (limb->kernel == ORR_KERNEL_REVOLUTE)
+      ws->angles[limb->angle] = ws->q[limb->hinge_q];
+  }
+  orr_sincos(ws->angles, ws->sines, ws->cosines, (m->revolute_count + 3) / 4 * 4);
+}
+
+static void set_revolute(const struct orr_model *m, struct orr_workspace *ws, int k) {
+  const struct orr_limb *limb = &m->limbs[k];
+  struct orr_flow *flow = &ws->flows[k];
+  flow->sin_q = ws->sines[limb->angle];
+  flow->cos_q = ws->cosines[limb->angle];
+  revolute_outward(limb, flow, limb->parent >= 0 ? &ws->flows[limb->parent] : NULL,
+                   limb->site_parent >= 0 ? &ws->sites[limb->site_parent] : NULL, ws->u[limb->hinge_u]);
+}
+
+/* r, l and v of a revolute limb from its flow: all that poses and energies ask for. */
+static void place_revolute(const struct orr_model *m, struct orr_workspace *ws, int k) {
+  const struct orr_limb *limb = &m->limbs[k];
+  const struct orr_flow *flow = &ws->flows[k];
+  struct orr_limb_state *state = &ws->limbs[k];
+  const struct orr_site_state *site = limb->site_parent >= 0 ? &ws->sites[limb->site_parent] : NULL;
+  orr_vec3 x = turn_out(limb, spin_out(flow, v3(1, 0, 0)));
+  orr_vec3 y = turn_out(limb, spin_out(flow, v3(0, 1, 0)));
+  orr_vec3 z = turn_out(limb, v3(0, 0, 1));
+  state->r = (orr_mat3){{{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}}};
+  state->l = limb->l0;
+  orr_vec3 drift = v3_zero();
+  if (site) {
+    state->r = m3_mul(site->r, state->r);
+    state->l = site->l;
+    drift = site->u.v;
+  }
+  state->v = v3_zero();
+  if (limb->parent < 0)
+    return;
+  orr_vec3 carried = v3_add(drift, v3_cross(ws->flows[limb->parent].omega, state->l));
+  state->v = m3_apply_t(state->r, v3_add(ws->limbs[limb->parent].v, carried));
+}
+
+/* The general form of a revolute limb beside its flow, which stays as its kernel made it: queries must not change
+ * bits. */
+static void complete_revolute(const struct orr_model *m, struct orr_workspace *ws, int k) {
+  orr_vec3 omega = ws->flows[k].omega;
+  general_limb(m, ws, k);
+  place_revolute(m, ws, k);
+  ws->flows[k].omega = omega;
+  if (m->limbs[k].flex < 0)
+    general_body(m, ws, k);
+}
+
+void orr_state_set(const struct orr_model *model, struct orr_workspace *ws, const double *q, const double *u) {
+  memcpy(ws->q, q, sizeof *q * (size_t)model->q_count);
+  memcpy(ws->u, u, sizeof *u * (size_t)model->u_count);
+  ws->complete = model->needs_velocity;
+  if (model->revolute_count)
+    take_angles(model, ws);
+  for (int k = 0; k < model->body_count; k++) {
+    const struct orr_limb *limb = &model->limbs[k];
+    if (limb->flex >= 0)
+      set_modes(model, ws, limb);
+    if (limb->kernel == ORR_KERNEL_REVOLUTE) {
+      set_revolute(model, ws, k);
+      if (model->needs_velocity)
+        complete_revolute(model, ws, k);
+    } else {
+      general_limb(model, ws, k);
+    }
+    if (limb->flex >= 0 || limb->kernel != ORR_KERNEL_REVOLUTE)
+      general_body(model, ws, k);
+  }
+}
+
+void orr_limbs_complete(const struct orr_model *model, struct orr_workspace *ws) {
+  if (ws->complete)
+    return;
+  for (int k = 0; k < model->body_count; k++) {
+    if (model->limbs[k].kernel == ORR_KERNEL_REVOLUTE)
+      complete_revolute(model, ws, k);
+    else
+      general_limb(model, ws, k);
+  }
+  ws->complete = true;
+}
+
+void orr_poses_update(const struct orr_model *model, struct orr_workspace *ws) {
+  for (int k = 0; k < model->body_count; k++) {
+    if (!ws->complete) {
+      if (model->limbs[k].kernel == ORR_KERNEL_REVOLUTE)
+        place_revolute(model, ws, k);
+      else
+        general_limb(model, ws, k); /* for v, which its parents' may have been missing for */
+    }
+    struct orr_limb_state *state = &ws->limbs[k];
+    int parent = model->limbs[k].parent;
+    orr_mat3 r = parent < 0 ? m3_identity() : ws->limbs[parent].attitude;
+    orr_vec3 p = parent < 0 ? v3_zero() : ws->limbs[parent].position;
+    state->attitude = m3_mul(r, state->r);
+    state->position = v3_add(p, m3_apply(r, state->l));
+  }
+}
+
+void orr_force_clear(const struct orr_model *model, struct orr_workspace *ws) {
+  memset(ws->external, 0, sizeof *ws->external * (size_t)model->body_count);
+  for (int i = 0; i < model->flex_count; i++)
+    memset(ws->external_modal[i], 0, sizeof(double) * (size_t)model->modals[i].ld);
+}
+
+/* Virtual work of a wrench at a deformed place: frame [N + l × F; F], modes (E Π_s)ᵀ N + Π_tᵀ F. */
+void orr_force_add(const struct orr_model *model, struct orr_workspace *ws, int node, enum orr_axes axes,
+                   orr_vec3 force, orr_vec3 moment) {
+  const struct orr_node *n = &model->nodes[node];
+  const struct orr_limb *limb = &model->limbs[n->limb];
+  struct orr_site_state place = {0};
+  orr_place_evaluate(model, ws, node, &place);
+  orr_mat3 to_s = axes == ORR_AXES_INERTIAL ? m3_transpose(ws->limbs[n->limb].attitude) : m3_transpose(limb->c);
+  if (axes == ORR_AXES_NODE)
+    to_s = m3_mul(place.r, to_s);
+  orr_vec3 f = m3_apply(to_s, force), t = m3_apply(to_s, moment);
+  ws->external[n->limb] = sp_add(ws->external[n->limb], sp_force_shift(place.l, (orr_spatial){t, f}));
+  if (limb->flex < 0)
+    return;
+  const struct orr_flex_state *flex = &ws->flexes[limb->flex];
+  int ld = flex->modal.ld;
+  orr_vec3 theta = combine(n->mass.slope, flex->eta, ld);
+  orr_vec3 turned = m3_apply_t(turn_jacobian(turn_coefficients(theta), theta), t);
+  double *out = ws->external_modal[limb->flex];
+  for (int r = 0; r < ld; r++) {
+    out[r] += turned.x * n->mass.slope[r] + turned.y * n->mass.slope[ld + r] + turned.z * n->mass.slope[2 * ld + r];
+    out[r] += f.x * n->mass.shift[r] + f.y * n->mass.shift[ld + r] + f.z * n->mass.shift[2 * ld + r];
+  }
+}
+
+void orr_node_query(const struct orr_model *model, const struct orr_workspace *ws, int node,
+                    struct orr_node_state *out) {
+  int k = model->nodes[node].limb;
+  const struct orr_limb_state *state = &ws->limbs[k];
+  const struct orr_flow *flow = &ws->flows[k];
+  struct orr_site_state place = {0};
+  orr_place_evaluate(model, ws, node, &place);
+  orr_vec3 v = v3_add(state->v, v3_add(v3_cross(flow->omega, place.l), place.u.v));
+  out->position = v3_add(state->position, m3_apply(state->attitude, place.l));
+  out->attitude = m3_mul(state->attitude, m3_mul(place.r, m3_transpose(model->limbs[k].c)));
+  out->omega = m3_apply(state->attitude, v3_add(flow->omega, place.u.w));
+  out->v = m3_apply(state->attitude, v);
+}
+
+orr_spatial orr_node_acceleration(const struct orr_model *model, const struct orr_workspace *ws, int node) {
+  const struct orr_node *n = &model->nodes[node];
+  const struct orr_limb *limb = &model->limbs[n->limb];
+  const struct orr_flow *flow = &ws->flows[n->limb];
+  struct orr_site_state place = {0};
+  orr_place_evaluate(model, ws, node, &place);
+  orr_vec3 ang = v3_add(flow->alpha.w, v3_add(place.turn, v3_cross(flow->omega, place.u.w)));
+  orr_vec3 lin = v3_add(flow->alpha.v, v3_cross(flow->alpha.w, place.l));
+  lin = v3_add(lin, v3_cross(flow->omega, v3_madd(v3_cross(flow->omega, place.l), 2, place.u.v)));
+  if (limb->flex >= 0) {
+    const struct orr_flex_state *flex = &ws->flexes[limb->flex];
+    int ld = flex->modal.ld;
+    orr_vec3 theta = combine(n->mass.slope, flex->eta, ld);
+    orr_mat3 e = turn_jacobian(turn_coefficients(theta), theta);
+    ang = v3_add(ang, m3_apply(e, combine(n->mass.slope, flex->accel, ld)));
+    lin = v3_add(lin, combine(n->mass.shift, flex->accel, ld));
+  }
+  orr_mat3 to_node = m3_mul(limb->c, m3_transpose(place.r));
+  return (orr_spatial){m3_apply(to_node, ang), m3_apply(to_node, lin)};
+}
+
+void orr_body_query(const struct orr_model *model, const struct orr_workspace *ws, int body,
+                    struct orr_node_state *out) {
+  int k = model->limb_of_body[body];
+  const struct orr_limb *limb = &model->limbs[k];
+  const struct orr_limb_state *state = &ws->limbs[k];
+  const struct orr_flow *flow = &ws->flows[k];
+  orr_vec3 back = v3_neg(m3_apply_t(limb->c, limb->at)); /* origin of F from that of S, S axes */
+  out->attitude = m3_mul(state->attitude, m3_transpose(limb->c));
+  out->position = v3_add(state->position, m3_apply(state->attitude, back));
+  out->omega = m3_apply(state->attitude, flow->omega);
+  out->v = m3_apply(state->attitude, v3_add(state->v, v3_cross(flow->omega, back)));
+}

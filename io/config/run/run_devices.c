@@ -1,0 +1,444 @@
+/* Devices of a run: each kind's const table of parameters turned into keys of the reader. */
+#include <math.h>
+#include <string.h>
+
+#include "core/devices/devices.h"
+#include "io/config/run/run_draft.h"
+
+/* What every device has beside the parameters of its kind. */
+struct common {
+  struct orr_place kind, node, hinge;
+  double rate;
+  int64_t coordinate, phase, delay;
+};
+
+enum { MOST_KEYS = 48, MOST_DELAY = 100000 };
+
+static const struct orr_range phase_range = {0, MOST_DELAY, false};
+
+struct reading {
+  struct orr_run_draft *d;
+  const struct orr_device_kind *kind;
+  struct orr_thing thing;
+  struct orr_key keys[MOST_KEYS];
+  size_t key_count;
+  bool linear; /* it sits on a coordinate that is a distance: of units `angular|linear` the second counts */
+  /* Everything that the keys fill: the common part, places of axes and groups, and the kind's parameters. */
+  struct target {
+    struct common common;
+    struct orr_place places[MOST_KEYS];
+  } * target;
+  char *params;
+};
+
+static size_t params_offset(const struct reading *r) { return (size_t)(r->params - (char *)r->target); }
+
+static const struct orr_range *range_of(struct reading *r, const struct orr_param *p) {
+  if (p->low == 0 && p->high == 0)
+    return NULL;
+  struct orr_range *range = orr_arena_alloc(r->d->reader->arena, 1, sizeof *range);
+  *range = (struct orr_range){p->low, p->high, p->open};
+  return range;
+}
+
+/* "N m|N" is the unit of a torque on an angle and of a force on a distance. */
+static const char *unit_of(struct reading *r, const struct orr_param *p) {
+  const char *bar = p->unit ? strchr(p->unit, '|') : NULL;
+  if (!bar || r->kind->host != ORR_ON_COORDINATE || r->d->blind)
+    return p->unit; /* either will do where the hinge is not known */
+  return r->linear ? bar + 1 : orr_arena_copy(r->d->reader->arena, p->unit, (size_t)(bar - p->unit));
+}
+
+/* The key of a parameter; `name` is its own within its group. */
+static struct orr_key key_of(struct reading *r, const struct orr_param *p, const char *name, size_t index) {
+  struct orr_key key = {.name = name, .required = p->required, .unit = unit_of(r, p), .range = range_of(r, p)};
+  key.offset = params_offset(r) + p->offset;
+  switch (p->type) {
+  case ORR_PARAM_NUMBER:
+    key.type = ORR_KEY_NUMBER;
+    break;
+  case ORR_PARAM_VECTOR:
+    key.type = ORR_KEY_NUMBERS;
+    key.count = 3;
+    key.form = "[x, y, z]";
+    break;
+  case ORR_PARAM_AXIS:
+    key.type = ORR_KEY_PLACE;
+    key.offset = offsetof(struct target, places) + index * sizeof(struct orr_place);
+    break;
+  case ORR_PARAM_CHOICE:
+    key.type = ORR_KEY_CHOICE;
+    key.choices = p->choices;
+    break;
+  }
+  return key;
+}
+
+static size_t group_length(const struct orr_param *p) {
+  const char *dot = strchr(p->name, '.');
+  return dot ? (size_t)(dot - p->name) : 0;
+}
+
+static bool same_group(const struct orr_param *a, const struct orr_param *b) {
+  size_t n = group_length(a);
+  return n && n == group_length(b) && strncmp(a->name, b->name, n) == 0;
+}
+
+static void add_key(struct reading *r, struct orr_key key) {
+  assert(r->key_count < MOST_KEYS);
+  r->keys[r->key_count++] = key;
+}
+
+static void common_keys(struct reading *r) {
+  add_key(r, (struct orr_key){.name = "kind", .type = ORR_KEY_PLACE, .offset = offsetof(struct common, kind)});
+  if (r->kind->host == ORR_ON_NODE)
+    add_key(r, (struct orr_key){
+                   .name = "node", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct common, node)});
+  else
+    add_key(r, (struct orr_key){
+                   .name = "hinge", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct common, hinge)});
+  if (r->kind->host == ORR_ON_COORDINATE)
+    add_key(r, (struct orr_key){
+                   .name = "coordinate", .type = ORR_KEY_WHOLE, .offset = offsetof(struct common, coordinate)});
+  if (r->kind->role != ORR_SENSOR)
+    return;
+  add_key(r, (struct orr_key){.name = "rate",
+                              .type = ORR_KEY_NUMBER,
+                              .unit = "Hz",
+                              .range = &orr_range_positive,
+                              .offset = offsetof(struct common, rate)});
+  add_key(r,
+          (struct orr_key){
+              .name = "phase", .type = ORR_KEY_WHOLE, .range = &phase_range, .offset = offsetof(struct common, phase)});
+  add_key(r,
+          (struct orr_key){
+              .name = "delay", .type = ORR_KEY_WHOLE, .range = &phase_range, .offset = offsetof(struct common, delay)});
+}
+
+/* Keys of the mapping: parameters without a group, and one for each group. */
+static void own_keys(struct reading *r) {
+  for (size_t i = 0; i < r->kind->param_count; i++) {
+    const struct orr_param *p = &r->kind->params[i];
+    size_t n = group_length(p);
+    if (!n) {
+      add_key(r, key_of(r, p, p->name, i));
+      continue;
+    }
+    bool seen = false;
+    for (size_t k = 0; k < i; k++)
+      seen |= same_group(p, &r->kind->params[k]);
+    if (!seen)
+      add_key(r, (struct orr_key){.name = orr_arena_copy(r->d->reader->arena, p->name, n),
+                                  .type = ORR_KEY_PLACE,
+                                  .offset = offsetof(struct target, places) + i * sizeof(struct orr_place)});
+  }
+}
+
+static bool read_axes(struct reading *r) {
+  bool good = true;
+  for (size_t i = 0; i < r->kind->param_count; i++) {
+    const struct orr_param *p = &r->kind->params[i];
+    struct orr_place place = r->target->places[i];
+    if (p->type == ORR_PARAM_AXIS && place.node) {
+      double axis[3];
+      good &= orr_read_direction(r->d->reader, place, p->name, axis);
+      if (good)
+        memcpy(r->params + p->offset, axis, sizeof axis);
+    }
+  }
+  return good;
+}
+
+/* Each group is a mapping of its own. Axes never stand in one. */
+static bool read_groups(struct reading *r) {
+  bool good = true;
+  for (size_t i = 0; i < r->kind->param_count; i++) {
+    const struct orr_param *p = &r->kind->params[i];
+    size_t n = group_length(p), count = 0;
+    struct orr_key keys[MOST_KEYS];
+    if (!n || !r->target->places[i].node)
+      continue;
+    for (size_t k = i; k < r->kind->param_count; k++)
+      if (same_group(p, &r->kind->params[k]))
+        keys[count++] = key_of(r, &r->kind->params[k], r->kind->params[k].name + n + 1, k);
+    uint64_t present;
+    const char *group = orr_arena_copy(r->d->reader->arena, p->name, n);
+    const struct orr_thing thing = {.what = orr_arena_format(r->d->reader->arena, "'%s' of %s", group, r->kind->name),
+                                    .name = r->thing.name,
+                                    .place = r->target->places[i],
+                                    .key = r->thing.key};
+    good &= orr_read_mapping(r->d->reader, &thing, keys, count, r->target, &present);
+  }
+  return good;
+}
+
+static void fill_fallbacks(struct reading *r) {
+  for (size_t i = 0; i < r->kind->param_count; i++) {
+    const struct orr_param *p = &r->kind->params[i];
+    void *at = r->params + p->offset;
+    double numbers[3] = {p->fallback, p->fallback, p->fallback};
+    if (p->type == ORR_PARAM_CHOICE)
+      *(int *)at = (int)p->fallback;
+    else
+      memcpy(at, numbers, sizeof *numbers * (p->type == ORR_PARAM_NUMBER ? 1 : 3));
+  }
+}
+
+/* ---- where it sits ----------------------------------------------------------------------------------------------- */
+
+static bool find_coordinate(struct reading *r, struct orr_device_desc *out) {
+  const struct orr_body_desc *body = &orr_config_description(r->d->config)->bodies[out->body];
+  const struct orr_hinge_kind_info *hinge = orr_hinge_kind_info(body->hinge.kind);
+  size_t given = orr_yaml_find(r->thing.place.node, "coordinate");
+  bool is_given = given < orr_place_count(r->thing.place);
+  if (!hinge->scalar || hinge->speed_count == 0) {
+    orr_read_error(r->d->reader, r->target->common.hinge, "no-coordinate",
+                   "the %s hinge of '%.60s' has no coordinate that %s '%.60s' could sit on", hinge->name, body->name,
+                   r->kind->name, r->thing.name);
+    return false;
+  }
+  if (hinge->speed_count > 1 && !is_given) {
+    orr_read_error(r->d->reader, r->target->common.hinge, "missing-key",
+                   "the %s hinge of '%.60s' has %zu coordinates: say which by 'coordinate: 0' to %zu", hinge->name,
+                   body->name, hinge->speed_count, hinge->speed_count - 1);
+    return false;
+  }
+  int64_t i = r->target->common.coordinate;
+  if (i < 0 || i >= (int64_t)hinge->speed_count) {
+    orr_read_error(r->d->reader, orr_place_value(r->d->reader->diagnostics, r->thing.place, given), "out-of-range",
+                   "the %s hinge of '%.60s' has the coordinates 0 to %zu", hinge->name, body->name,
+                   hinge->speed_count - 1);
+    return false;
+  }
+  out->coordinate = (int)i;
+  return true;
+}
+
+static bool find_host(struct reading *r, struct orr_device_desc *out) {
+  struct orr_draft *draft = r->d->draft;
+  const struct common *c = &r->target->common;
+  if (r->d->blind)
+    return true;
+  if (r->kind->host == ORR_ON_NODE) {
+    if (!c->node.node || !orr_draft_read_reference(draft, &draft->own, c->node, "node", &out->body, &out->node))
+      return false;
+    if (!r->kind->flexible_host || orr_config_description(r->d->config)->bodies[out->body].mode_count)
+      return true;
+    orr_read_error(r->d->reader, c->node, "no-modes", "%s '%.60s' needs a body with modes, and this one has none",
+                   r->kind->name, r->thing.name);
+    return false;
+  }
+  const char *name;
+  if (!c->hinge.node || !orr_read_text(r->d->reader, c->hinge, "hinge", &name))
+    return false;
+  out->body = orr_draft_find_body(draft, &draft->own, c->hinge, name);
+  if (out->body < 0)
+    return false;
+  return r->kind->host != ORR_ON_COORDINATE || find_coordinate(r, out);
+}
+
+int orr_run_divisor(struct orr_run_draft *d, struct orr_place place, double rate_hz) {
+  double step = 1e-9 * (double)d->run->plant.step_ns, exact = 1 / (rate_hz * step), whole = rint(exact);
+  if (d->run->plant.step_ns <= 0)
+    return 1; /* the step is wrong and was reported */
+  if (whole >= 1 && whole <= 1e9 && fabs(exact - whole) <= 1e-9 * whole)
+    return (int)whole;
+  orr_read_error(d->reader, place, "rate",
+                 "a rate of %.10g Hz does not divide the base rate of %.10g Hz; %.10g Hz would", rate_hz, 1 / step,
+                 1 / (step * fmax(1, whole)));
+  return 0;
+}
+
+static bool read_timing(struct reading *r, struct orr_device_desc *out) {
+  struct orr_place mapping = r->thing.place;
+  size_t rate = orr_yaml_find(mapping.node, "rate"), phase = orr_yaml_find(mapping.node, "phase");
+  out->divisor = 1;
+  if (rate < orr_place_count(mapping) && r->target->common.rate > 0)
+    out->divisor =
+        orr_run_divisor(r->d, orr_place_value(r->d->reader->diagnostics, mapping, rate), r->target->common.rate);
+  if (!out->divisor)
+    return false;
+  out->phase = (int)r->target->common.phase;
+  out->delay = (int)r->target->common.delay;
+  if (out->phase < out->divisor || r->d->run->plant.step_ns <= 0)
+    return true;
+  orr_read_error(r->d->reader, orr_place_value(r->d->reader->diagnostics, mapping, phase), "out-of-range",
+                 "'phase' counts frames within the %d between two samples, so it is at most %d", out->divisor,
+                 out->divisor - 1);
+  return false;
+}
+
+/* A look ahead at the coordinate, which decides about units; what is wrong with it is reported later. */
+static bool on_distance(const struct reading *r) {
+  const struct orr_yaml *mapping = r->thing.place.node;
+  size_t hinge = orr_yaml_find(mapping, "hinge"), at = orr_yaml_find(mapping, "coordinate");
+  if (r->kind->host != ORR_ON_COORDINATE || hinge == mapping->count ||
+      mapping->entries[hinge].value->kind != ORR_YAML_SCALAR)
+    return false;
+  int body = orr_config_find_body(r->d->config, mapping->entries[hinge].value->text);
+  if (body < 0)
+    return false;
+  const struct orr_hinge_kind_info *info =
+      orr_hinge_kind_info(orr_config_description(r->d->config)->bodies[body].hinge.kind);
+  bool given = at < mapping->count && mapping->entries[at].value->kind == ORR_YAML_SCALAR;
+  unsigned i = given ? (unsigned)mapping->entries[at].value->text[0] - '0' : 0;
+  return info->speed_count && i < info->speed_count && !(info->angles >> i & 1);
+}
+
+/* ---- one device -------------------------------------------------------------------------------------------------- */
+
+static const struct orr_device_kind *find_kind(struct orr_run_draft *d, struct orr_thing thing,
+                                               enum orr_device_role role) {
+  size_t at = orr_yaml_find(thing.place.node, "kind");
+  const char *name;
+  if (at == orr_place_count(thing.place)) {
+    orr_read_error(d->reader, thing.key, "missing-key", "%s '%.60s' has no 'kind', which it needs", thing.what,
+                   thing.name);
+    return NULL;
+  }
+  struct orr_place place = orr_place_value(d->reader->diagnostics, thing.place, at);
+  if (!orr_read_text(d->reader, place, "kind", &name))
+    return NULL;
+  const struct orr_device_kind *kind = orr_device_kind_find(name);
+  if (kind && kind->role == role)
+    return kind;
+  struct orr_nearest nearest = {.wanted = name};
+  for (const struct orr_device_kind *const *k = orr_device_kinds; *k; k++)
+    if ((*k)->role == role)
+      orr_nearest_offer(&nearest, (*k)->name);
+  if (kind)
+    orr_read_error(d->reader, place, "device-kind", "a %s is %s; put it under '%s'", name,
+                   kind->role == ORR_SENSOR ? "a sensor" : "an actuator",
+                   kind->role == ORR_SENSOR ? "sensors" : "actuators");
+  else if (nearest.best)
+    orr_read_error(d->reader, place, "device-kind", "unknown kind '%.60s', did you mean '%s'?", name, nearest.best);
+  else
+    orr_read_error(d->reader, place, "device-kind", "there is no kind of %s '%.60s', or it is not built yet",
+                   thing.what, name);
+  return NULL;
+}
+
+static bool take_name(struct orr_run_draft *d, struct orr_thing thing) {
+  if (!orr_read_name(d->reader, thing.key, thing.what))
+    return false;
+  int body = orr_config_find_body(d->config, thing.name), device = orr_names_find(&d->names, thing.name);
+  if (body < 0 && device < 0) {
+    orr_names_add(&d->names, d->reader->arena, thing.name, 0);
+    return true;
+  }
+  orr_read_error(d->reader, thing.key, "duplicate-name", "'%.60s' is the name of %s already", thing.name,
+                 body >= 0 ? "a body" : "another device");
+  return false;
+}
+
+static struct orr_device_desc *new_device(struct orr_run_draft *d) {
+  if (d->device_count == d->device_room)
+    d->devices = orr_arena_grow(d->reader->arena, d->devices, d->device_count, sizeof *d->devices, &d->device_room);
+  return &d->devices[d->device_count++];
+}
+
+static void read_device(struct orr_run_draft *d, struct orr_thing thing, enum orr_device_role role) {
+  struct reading r = {.d = d, .thing = thing};
+  bool named = take_name(d, thing);
+  if (!orr_expect_mapping(d->reader, thing.place, thing.name))
+    return;
+  r.kind = find_kind(d, thing, role);
+  if (!r.kind)
+    return;
+  size_t head = (sizeof *r.target + 63) / 64 * 64;
+  r.target = orr_arena_alloc(d->reader->arena, 1, head + r.kind->param_bytes);
+  r.params = (char *)r.target + head;
+  fill_fallbacks(&r);
+  r.linear = on_distance(&r);
+  common_keys(&r);
+  own_keys(&r);
+  uint64_t present;
+  struct orr_device_desc device = {.name = thing.name, .kind = r.kind, .params = r.params};
+  r.thing.what = r.kind->name;
+  bool good = orr_read_mapping(d->reader, &r.thing, r.keys, r.key_count, r.target, &present);
+  good &= read_axes(&r);
+  good &= read_groups(&r);
+  good &= find_host(&r, &device);
+  good = read_timing(&r, &device) && good;
+  const char *wrong = good && r.kind->judge ? r.kind->judge(r.params) : NULL;
+  if (wrong)
+    orr_read_error(d->reader, thing.key, "device", "%s '%.60s': %s", r.kind->name, thing.name, wrong);
+  device.source = orr_place_entity(d->reader->diagnostics, thing.key, thing.place);
+  if (named && good && !wrong && !d->blind)
+    *new_device(d) = device;
+}
+
+void orr_run_read_devices(struct orr_run_draft *d, enum orr_section section, enum orr_device_role role) {
+  struct orr_place place = orr_config_section(d->config, section);
+  const char *what = role == ORR_SENSOR ? "sensor" : "actuator";
+  if (!place.node || !orr_expect_mapping(d->reader, place, role == ORR_SENSOR ? "sensors" : "actuators"))
+    return;
+  for (size_t i = 0; i < orr_place_count(place); i++) {
+    struct orr_thing thing = {.what = what,
+                              .place = orr_place_value(d->reader->diagnostics, place, i),
+                              .key = orr_place_key(d->reader->diagnostics, place, i)};
+    thing.name = thing.key.node->text;
+    read_device(d, thing, role);
+  }
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
+
+static bool drives(const struct orr_device_desc *d) { return d->kind->prescribes && d->kind->prescribes(d->params); }
+
+static bool acts_on_hinge(const struct orr_device_desc *d) {
+  return d->kind->role == ORR_ACTUATOR && d->kind->host == ORR_ON_COORDINATE;
+}
+
+static void check_drives(struct orr_run_draft *d, const struct orr_device_desc *device) {
+  const struct orr_body_desc *body = &orr_config_description(d->config)->bodies[device->body];
+  if (orr_hinge_kind_info(body->hinge.kind)->speed_count > 1)
+    orr_report(
+        d->reader->diagnostics, ORR_ERROR, device->source, "two-drives",
+        "'%.60s' drives its hinge at a given rate, which needs a hinge of one coordinate; that of '%.60s' has more",
+        device->name, body->name);
+  for (size_t i = 0; i < d->device_count; i++) {
+    if (&d->devices[i] == device || d->devices[i].body != device->body || !acts_on_hinge(&d->devices[i]))
+      continue;
+    orr_report(d->reader->diagnostics, ORR_ERROR, d->devices[i].source, "two-drives",
+               "'%.60s' acts on the hinge of '%.60s', whose motion '%.60s' already gives", d->devices[i].name,
+               body->name, device->name);
+    orr_report_related(d->reader->diagnostics, device->source, "the drive");
+  }
+}
+
+/* A torque on a hinge whose motion is given would do nothing. */
+static void check_free(struct orr_run_draft *d, const struct orr_device_desc *device) {
+  const struct orr_body_desc *body = &orr_config_description(d->config)->bodies[device->body];
+  if (body->hinge.prescribed)
+    orr_report(d->reader->diagnostics, ORR_ERROR, device->source, "two-drives",
+               "'%.60s' gives a torque to the hinge of '%.60s', which is prescribed and would not feel it",
+               device->name, body->name);
+}
+
+static void check_propellant(struct orr_run_draft *d, size_t index) {
+  const struct orr_device_desc *device = &d->devices[index];
+  const struct orr_body_desc *body = &orr_config_description(d->config)->bodies[device->body];
+  double mass = body->flexible ? body->nodes[device->node].mass : body->mass;
+  double taken = device->kind->propellant(device->params);
+  for (size_t i = 0; i < index; i++) {
+    const struct orr_device_desc *other = &d->devices[i];
+    if (other->kind->propellant && other->body == device->body && (!body->flexible || other->node == device->node))
+      taken += other->kind->propellant(other->params);
+  }
+  if (taken > 0 && taken >= mass)
+    orr_report(d->reader->diagnostics, ORR_ERROR, device->source, "propellant",
+               "the thrusters of '%.60s' up to this one hold %.6g kg of propellant, and it weighs %.6g kg with it",
+               body->name, taken, mass);
+}
+
+void orr_run_check_devices(struct orr_run_draft *d) {
+  for (size_t i = 0; i < d->device_count; i++) {
+    if (drives(&d->devices[i]))
+      check_drives(d, &d->devices[i]);
+    else if (acts_on_hinge(&d->devices[i]))
+      check_free(d, &d->devices[i]);
+    if (d->devices[i].kind->propellant)
+      check_propellant(d, i);
+  }
+}

@@ -1,0 +1,55 @@
+/* A run file while it is being read. For run.c and its neighbours run_*.c only. */
+#ifndef ORR_IO_CONFIG_RUN_RUN_DRAFT_H
+#define ORR_IO_CONFIG_RUN_RUN_DRAFT_H
+
+#include "io/config/run/run_file.h"
+#include "io/config/spacecraft/draft.h"
+
+struct orr_run_draft {
+  struct orr_config *config;
+  struct orr_draft *draft;
+  struct orr_reader *reader;
+  struct orr_run *run;
+  struct orr_names names; /* of devices, also of wrong ones */
+  struct orr_device_desc *devices;
+  size_t device_count, device_room;
+  bool blind;   /* the spacecraft is wrong: what refers to it is not judged, and no device is kept */
+  bool partial; /* devices were wrong: channels that are not in the table are not reported */
+};
+
+/* [init] Reads one of the sections of devices, after the simulation (rates are judged against its step). */
+void orr_run_read_devices(struct orr_run_draft *draft, enum orr_section section, enum orr_device_role role);
+
+/* [init] What devices must not do to each other: two drives on one hinge, more propellant than there is mass. */
+void orr_run_check_devices(struct orr_run_draft *draft);
+
+/* [init] Frames between samples for a rate in Hz of a run with a step; 0 after reporting that it does not divide. */
+int orr_run_divisor(struct orr_run_draft *draft, struct orr_place place, double rate_hz);
+
+/* [init] The section `realtime`, after the simulation (times are judged against its step). */
+void orr_run_read_realtime(struct orr_run_draft *draft);
+
+/* [init] Scripted commands; the channel table is complete. */
+void orr_run_read_script(struct orr_run_draft *draft);
+
+/* [init] Links to flight software; the channel table is complete. */
+void orr_run_read_links(struct orr_run_draft *draft);
+
+/* Keys of a link that mean something over UDP alone, as they are written. */
+struct orr_run_udp_keys {
+  const char *listen, *peer;
+  int64_t mtu;
+  struct orr_place allow, message_ids;
+};
+
+/* [init] Judges them; false after reporting. */
+bool orr_run_read_udp(struct orr_run_draft *draft, const struct orr_thing *link, const struct orr_run_udp_keys *keys,
+                      struct orr_run_link *out);
+
+/* [init] Expectations; the channel table is complete. */
+void orr_run_read_expect(struct orr_run_draft *draft);
+
+/* [init] The channel, or one number of it, that a text names; -1 after reporting. */
+int orr_run_find_channel(struct orr_run_draft *draft, struct orr_place place, const char *name, int *element);
+
+#endif

@@ -1,0 +1,245 @@
+/* The section `expect` of a run file: what a run must show to be a good one. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/config/run/run_draft.h"
+#include "io/config/text/unit.h"
+
+struct expect_keys {
+  struct orr_place channel, measure, below, above, between, is, of_peak;
+  int64_t after, until;
+};
+
+enum { CHANNEL, MEASURE, BELOW, ABOVE, BETWEEN, IS, OF_PEAK, AFTER, UNTIL, EXPECT_KEYS };
+
+#define PLACE(key, field)                                                                                              \
+  { .name = (key), .type = ORR_KEY_PLACE, .offset = offsetof(struct expect_keys, field) }
+#define TIME(key, field)                                                                                               \
+  {                                                                                                                    \
+    .name = (key), .type = ORR_KEY_TIME, .range = &orr_range_not_negative,                                             \
+    .offset = offsetof(struct expect_keys, field)                                                                      \
+  }
+
+static const struct orr_key expect_table[EXPECT_KEYS] = {
+    [CHANNEL] = PLACE("channel", channel), [MEASURE] = PLACE("measure", measure), [BELOW] = PLACE("below", below),
+    [ABOVE] = PLACE("above", above),       [BETWEEN] = PLACE("between", between), [IS] = PLACE("is", is),
+    [OF_PEAK] = PLACE("of_peak", of_peak), [AFTER] = TIME("after", after),        [UNTIL] = TIME("until", until),
+};
+
+static const char *const measures[] = {
+    [ORR_MEASURE_OVERRUNS_OWN] = "overruns.own",     [ORR_MEASURE_OVERRUNS_MACHINE] = "overruns.machine",
+    [ORR_MEASURE_OVERRUNS_ALL] = "overruns.all",     [ORR_MEASURE_LINKS_LATE] = "links.late",
+    [ORR_MEASURE_LINKS_MISSED] = "links.missed",     [ORR_MEASURE_LINKS_REFUSED] = "links.refused",
+    [ORR_MEASURE_LINKS_TIMEOUTS] = "links.timeouts",
+};
+
+static const char *const histograms[] = {"wake_up", "start", "publish", "latch", "record", "integrate", "sensors"};
+
+static const struct {
+  const char *name;
+  double fraction;
+} percentiles[] = {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1}};
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static const struct orr_range part_range = {0, 1, true};
+
+struct reading {
+  struct orr_reader *reader;
+  struct orr_run_draft *d;
+  struct orr_run_expect *out;
+};
+
+/* ---- what is judged ---------------------------------------------------------------------------------------------- */
+
+static bool find_latency(struct orr_run_expect *out, const char *name) {
+  const char *dot = strchr(name, '.');
+  size_t n = dot ? (size_t)(dot - name) : 0;
+  for (size_t h = 0; dot && h < COUNT(histograms); h++)
+    for (size_t p = 0; p < COUNT(percentiles); p++)
+      if (strlen(histograms[h]) == n && strncmp(histograms[h], name, n) == 0 &&
+          strcmp(dot + 1, percentiles[p].name) == 0) {
+        out->measure = ORR_MEASURE_LATENCY;
+        out->histogram = histograms[h];
+        out->fraction = percentiles[p].fraction;
+        out->unit = "s";
+        return true;
+      }
+  return false;
+}
+
+static bool find_measure(struct reading *r, struct orr_place place) {
+  const char *name;
+  struct orr_nearest nearest = {0};
+  if (!orr_read_text(r->reader, place, "measure", &name))
+    return false;
+  nearest.wanted = name;
+  r->out->subject = name;
+  r->out->channel = r->out->element = -1;
+  for (size_t i = 0; i < COUNT(measures); i++) {
+    if (strcmp(name, measures[i]) == 0) {
+      r->out->measure = (enum orr_measure)i;
+      return true;
+    }
+    orr_nearest_offer(&nearest, measures[i]);
+  }
+  if (find_latency(r->out, name))
+    return true;
+  if (nearest.best)
+    orr_read_error(r->reader, place, "unknown-measure", "there is no measure '%.60s', did you mean '%s'?", name,
+                   nearest.best);
+  else
+    orr_read_error(r->reader, place, "unknown-measure",
+                   "there is no measure '%.60s'; there are overruns.own, .machine and .all, links.late, .missed, "
+                   ".refused and .timeouts, and p50, p90, p99, p99.9 or max of wake_up, start, publish, latch, record, "
+                   "integrate and sensors, as in wake_up.p99.9",
+                   name);
+  return false;
+}
+
+static bool find_subject(struct reading *r, const struct expect_keys *keys, struct orr_place place) {
+  r->out->unit = "";
+  if (!keys->channel.node == !keys->measure.node) {
+    orr_read_error(r->reader, place, "expect", "an expectation is of one 'channel' or of one 'measure'");
+    return false;
+  }
+  if (keys->measure.node)
+    return find_measure(r, keys->measure);
+  if (!orr_read_text(r->reader, keys->channel, "channel", &r->out->subject))
+    return false;
+  r->out->channel = orr_run_find_channel(r->d, keys->channel, r->out->subject, &r->out->element);
+  if (r->out->channel < 0)
+    return false;
+  r->out->unit = r->d->run->table.channels[r->out->channel].unit;
+  return true;
+}
+
+/* ---- the bound --------------------------------------------------------------------------------------------------- */
+
+/* What is said of the run later is said in the unit of its bound. */
+static void keep_unit(struct orr_run_expect *out, const char *text) {
+  struct orr_quantity q;
+  char *end;
+  out->shown_unit = out->unit;
+  out->shown_unit_si = 1;
+  if (orr_quantity_parse(text, out->unit, &q) != ORR_QUANTITY_OK || !q.has_unit)
+    return;
+  strtod(text, &end);
+  out->shown_unit = end + strspn(end, " ");
+  out->shown_unit_si = q.unit.numerator / q.unit.denominator;
+}
+
+static bool read_between(struct reading *r, struct orr_place place) {
+  const struct orr_key key = {.name = "between", .unit = r->out->unit, .count = 2, .form = "[low, high]"};
+  double ends[2];
+  if (!orr_read_numbers(r->reader, place, &key, ends))
+    return false;
+  const char *text[2];
+  for (size_t i = 0; i < 2; i++)
+    text[i] = orr_place_item(r->reader->diagnostics, place, i).node->text;
+  keep_unit(r->out, text[0]);
+  r->out->bound = orr_arena_format(r->reader->arena, "between %s and %s", text[0], text[1]);
+  r->out->low = ends[0];
+  r->out->high = ends[1];
+  if (ends[0] < ends[1])
+    return true;
+  orr_read_error(r->reader, place, "order", "'between' takes [low, high], and here low is not below high");
+  return false;
+}
+
+static bool read_of_peak(struct reading *r, struct orr_place place, const struct expect_keys *keys) {
+  if (r->out->channel < 0 || keys->after == 0) {
+    orr_read_error(r->reader, place, "expect",
+                   "'of_peak' is of a channel, and needs 'after': what is left then, as part of the largest before");
+    return false;
+  }
+  return orr_read_number(r->reader, place, "of_peak", "", &part_range, &r->out->high);
+}
+
+static bool read_bound(struct reading *r, const struct expect_keys *keys, struct orr_place place) {
+  const struct orr_place forms[] = {[ORR_EXPECT_BELOW] = keys->below,
+                                    [ORR_EXPECT_ABOVE] = keys->above,
+                                    [ORR_EXPECT_BETWEEN] = keys->between,
+                                    [ORR_EXPECT_IS] = keys->is,
+                                    [ORR_EXPECT_OF_PEAK] = keys->of_peak};
+  static const char *const names[] = {"below", "above", "between", "is", "of_peak"};
+  int found = -1, given = 0;
+  for (int i = 0; i < (int)COUNT(forms); i++)
+    if (forms[i].node) {
+      found = i;
+      given++;
+    }
+  if (given != 1) {
+    orr_read_error(r->reader, place, "expect",
+                   "an expectation has one of 'below', 'above', 'between', 'is' and 'of_peak'");
+    return false;
+  }
+  r->out->form = (enum orr_expect_form)found;
+  struct orr_place bound = forms[found];
+  if (found == ORR_EXPECT_BETWEEN)
+    return read_between(r, bound);
+  bool good = found == ORR_EXPECT_OF_PEAK
+                  ? read_of_peak(r, bound, keys)
+                  : orr_read_number(r->reader, bound, names[found], r->out->unit, NULL, &r->out->high);
+  r->out->low = r->out->high;
+  if (!good)
+    return false;
+  r->out->bound = orr_arena_format(r->reader->arena, "%s %s", names[found], bound.node->text);
+  keep_unit(r->out, bound.node->text);
+  return true;
+}
+
+/* ---- entries ----------------------------------------------------------------------------------------------------- */
+
+/* An expectation that the file's own duration leaves out never fails. One cut short from the command line is no mistake
+ * of the file. */
+static void judge_end(struct reading *r, struct orr_place entry) {
+  struct orr_place section = orr_config_section(r->d->config, ORR_SECTION_SIMULATION);
+  int64_t end_ns = r->d->run->duration_ns;
+  if (end_ns <= 0 || r->out->after_ns <= end_ns)
+    return;
+  const struct orr_yaml *duration = section.node->entries[orr_yaml_find(section.node, "duration")].value;
+  if (duration->file == entry.node->file)
+    orr_read_warning(r->reader, entry, "never-judged",
+                     "the run is over after %.9g s, so what is expected after %.9g s is never judged",
+                     1e-9 * (double)end_ns, 1e-9 * (double)r->out->after_ns);
+}
+
+static bool read_span(struct reading *r, const struct expect_keys *keys, uint64_t present, struct orr_place place) {
+  r->out->after_ns = keys->after;
+  r->out->until_ns = present >> UNTIL & 1 ? keys->until : INT64_MAX;
+  if (r->out->channel < 0 && (present & (UINT64_C(1) << AFTER | UINT64_C(1) << UNTIL))) {
+    orr_read_error(r->reader, place, "expect", "a measure is of the whole run; 'after' and 'until' go with a channel");
+    return false;
+  }
+  judge_end(r, place);
+  if (r->out->until_ns >= r->out->after_ns)
+    return true;
+  orr_read_error(r->reader, place, "order", "'until' is before 'after', so there is nothing to judge");
+  return false;
+}
+
+static bool read_entry(struct reading *r, struct orr_place place) {
+  struct expect_keys keys = {0};
+  uint64_t present;
+  const struct orr_thing thing = {.what = "an expectation", .place = place};
+  *r->out = (struct orr_run_expect){0};
+  return orr_read_mapping(r->reader, &thing, expect_table, EXPECT_KEYS, &keys, &present) &&
+         find_subject(r, &keys, place) && read_bound(r, &keys, place) && read_span(r, &keys, present, place);
+}
+
+void orr_run_read_expect(struct orr_run_draft *d) {
+  struct orr_place list = orr_config_section(d->config, ORR_SECTION_EXPECT);
+  if (!list.node || !orr_expect_sequence(d->reader, list, "expect"))
+    return;
+  size_t n = orr_place_count(list), good = 0;
+  struct orr_run_expect *entries = orr_arena_alloc(d->reader->arena, n, sizeof *entries);
+  for (size_t i = 0; i < n; i++) {
+    struct reading r = {.reader = d->reader, .d = d, .out = &entries[good]};
+    if (read_entry(&r, orr_place_item(d->reader->diagnostics, list, i)))
+      good++;
+  }
+  d->run->expects = entries;
+  d->run->expect_count = good;
+}

@@ -1,0 +1,281 @@
+#include "io/config/run/run_file.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "io/config/run/run_draft.h"
+
+/* ---- simulation -------------------------------------------------------------------------------------------------- */
+
+struct simulation_keys {
+  int64_t step, substeps, duration, seed;
+  int integrator;
+  struct orr_place initial;
+};
+
+static const struct orr_range substeps_range = {1, 1000, false};
+static const struct orr_range step_range = {1e-6, 10, false};
+static const struct orr_range seed_range = {0, 9007199254740992.0, false};
+
+static const struct orr_key simulation_table[] = {
+    {.name = "step",
+     .type = ORR_KEY_TIME,
+     .required = true,
+     .range = &step_range,
+     .offset = offsetof(struct simulation_keys, step)},
+    {.name = "substeps",
+     .type = ORR_KEY_WHOLE,
+     .range = &substeps_range,
+     .offset = offsetof(struct simulation_keys, substeps)},
+    {.name = "integrator",
+     .type = ORR_KEY_CHOICE,
+     .choices = orr_integrator_names,
+     .offset = offsetof(struct simulation_keys, integrator)},
+    {.name = "duration",
+     .type = ORR_KEY_TIME,
+     .range = &orr_range_positive,
+     .offset = offsetof(struct simulation_keys, duration)},
+    {.name = "seed", .type = ORR_KEY_WHOLE, .range = &seed_range, .offset = offsetof(struct simulation_keys, seed)},
+    {.name = "initial", .type = ORR_KEY_PLACE, .offset = offsetof(struct simulation_keys, initial)},
+};
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+/* The first section of the run, else its spacecraft. */
+static orr_source anywhere(const struct orr_run_draft *d) {
+  orr_source first = orr_config_description(d->config)->source;
+  uint32_t offset = UINT32_MAX;
+  for (size_t i = 0; i < ORR_SECTION_COUNT; i++) {
+    struct orr_place key = orr_config_section_key(d->config, (enum orr_section)i);
+    if (key.node && key.node->offset < offset) {
+      offset = key.node->offset;
+      first = orr_place_source(d->reader->diagnostics, key);
+    }
+  }
+  return first;
+}
+
+static void read_simulation(struct orr_run_draft *d) {
+  struct simulation_keys keys = {.substeps = 1, .seed = 1};
+  const struct orr_thing thing = {.what = "simulation",
+                                  .place = orr_config_section(d->config, ORR_SECTION_SIMULATION),
+                                  .key = orr_config_section_key(d->config, ORR_SECTION_SIMULATION)};
+  uint64_t present;
+  if (!thing.place.node) {
+    orr_report(d->reader->diagnostics, ORR_ERROR, anywhere(d), "missing-key",
+               "a run needs a section 'simulation' with a 'step', and this file has none");
+    return;
+  }
+  orr_read_mapping(d->reader, &thing, simulation_table, COUNT(simulation_table), &keys, &present);
+  if (keys.step % keys.substeps)
+    orr_read_error(d->reader, orr_read_member(d->reader, &thing, "substeps"), "substeps",
+                   "a step of %lld ns cannot be divided into %lld sub-steps of whole nanoseconds", (long long)keys.step,
+                   (long long)keys.substeps);
+  if (keys.step && keys.duration % keys.step)
+    orr_read_error(d->reader, orr_read_member(d->reader, &thing, "duration"), "duration",
+                   "the duration is no whole number of steps: %.9g s of %.9g s", 1e-9 * (double)keys.duration,
+                   1e-9 * (double)keys.step);
+  d->run->plant.step_ns = keys.step;
+  d->run->step_source = orr_place_source(d->reader->diagnostics, orr_read_member(d->reader, &thing, "step"));
+  d->run->plant.substeps = (int)keys.substeps;
+  d->run->plant.integrator = (enum orr_integrator)keys.integrator;
+  d->run->plant.seed = (uint64_t)keys.seed;
+  d->run->duration_ns = keys.duration;
+  if (keys.initial.node && !orr_expect_mapping(d->reader, keys.initial, "initial"))
+    keys.initial.node = NULL;
+  if (!d->blind)
+    d->run->initial = orr_case_read_state(d->config, keys.initial);
+}
+
+/* ---- environment ------------------------------------------------------------------------------------------------- */
+
+static void read_environment(struct orr_run_draft *d) {
+  static const char *const gravities[] = {"none", NULL};
+  static const struct orr_key table[] = {{.name = "gravity", .type = ORR_KEY_CHOICE, .choices = gravities}};
+  const struct orr_thing thing = {.what = "environment",
+                                  .place = orr_config_section(d->config, ORR_SECTION_ENVIRONMENT),
+                                  .key = orr_config_section_key(d->config, ORR_SECTION_ENVIRONMENT)};
+  const double *g = orr_config_description(d->config)->gravity;
+  int gravity = 0;
+  uint64_t present = 0;
+  if (!thing.place.node)
+    return;
+  orr_read_mapping(d->reader, &thing, table, 1, &gravity, &present);
+  if (present && (g[0] != 0 || g[1] != 0 || g[2] != 0))
+    orr_read_error(d->reader, orr_read_member(d->reader, &thing, "gravity"), "gravity-twice",
+                   "gravity is given by the spacecraft and by the environment; it is given once");
+}
+
+/* ---- pointing ---------------------------------------------------------------------------------------------------- */
+
+struct pointing_keys {
+  struct orr_place node, target;
+};
+
+static const struct orr_key pointing_table[] = {
+    {.name = "node", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct pointing_keys, node)},
+    {.name = "target", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct pointing_keys, target)},
+};
+
+struct target_keys {
+  int64_t at;
+  struct orr_place attitude;
+};
+
+static const struct orr_key target_table[] = {
+    {.name = "at",
+     .type = ORR_KEY_TIME,
+     .required = true,
+     .range = &orr_range_not_negative,
+     .offset = offsetof(struct target_keys, at)},
+    {.name = "attitude", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct target_keys, attitude)},
+};
+
+/* A list of moments, or one attitude for all time. */
+static bool read_targets(struct orr_run_draft *d, struct orr_place place, struct orr_pointing_desc *out) {
+  if (!orr_expect_sequence(d->reader, place, "target"))
+    return false;
+  size_t n = orr_place_count(place);
+  struct orr_target *targets = orr_arena_alloc(d->reader->arena, n + 1, sizeof *targets);
+  out->targets = targets;
+  out->target_count = n;
+  if (n == 0 || orr_place_item(d->reader->diagnostics, place, 0).node->kind == ORR_YAML_SCALAR) {
+    out->target_count = 1;
+    return orr_read_quaternion(d->reader, place, "target", targets[0].attitude);
+  }
+  bool good = true;
+  for (size_t i = 0; i < n; i++) {
+    struct target_keys keys = {0};
+    uint64_t present;
+    struct orr_place item = orr_place_item(d->reader->diagnostics, place, i);
+    const struct orr_thing thing = {.what = "a target", .place = item};
+    good &= orr_read_mapping(d->reader, &thing, target_table, COUNT(target_table), &keys, &present);
+    targets[i].at_ns = keys.at;
+    if (keys.attitude.node)
+      good &= orr_read_quaternion(d->reader, keys.attitude, "attitude", targets[i].attitude);
+    if (good && i > 0 && targets[i].at_ns <= targets[i - 1].at_ns) {
+      orr_read_error(d->reader, item, "order", "targets stand in the order of their times");
+      good = false;
+    }
+  }
+  return good;
+}
+
+static bool find_pointed(struct orr_run_draft *d, struct orr_place key, struct orr_place node,
+                         struct orr_pointing_desc *out) {
+  if (d->blind)
+    return false;
+  int body = orr_draft_find_body(d->draft, &d->draft->own, key, key.node->text);
+  if (!node.node || !orr_draft_read_reference(d->draft, &d->draft->own, node, "node", &out->body, &out->node) ||
+      body < 0)
+    return false;
+  if (out->body == body)
+    return true;
+  orr_read_error(d->reader, node, "pointing", "the node must be one of '%.60s', whose pointing this is",
+                 key.node->text);
+  return false;
+}
+
+static bool read_pointing(struct orr_run_draft *d, struct orr_place key, struct orr_place value,
+                          struct orr_pointing_desc *out) {
+  struct pointing_keys keys = {0};
+  uint64_t present;
+  const struct orr_thing thing = {.what = "pointing of", .name = key.node->text, .place = value, .key = key};
+  bool good = orr_read_mapping(d->reader, &thing, pointing_table, COUNT(pointing_table), &keys, &present);
+  good = find_pointed(d, key, keys.node, out) && good;
+  return (!keys.target.node || read_targets(d, keys.target, out)) && good;
+}
+
+static void read_pointings(struct orr_run_draft *d) {
+  struct orr_place place = orr_config_section(d->config, ORR_SECTION_POINTING);
+  if (!place.node || !orr_expect_mapping(d->reader, place, "pointing"))
+    return;
+  size_t n = orr_place_count(place);
+  struct orr_pointing_desc *list = orr_arena_alloc(d->reader->arena, n, sizeof *list);
+  for (size_t i = 0; i < n; i++)
+    if (read_pointing(d, orr_place_key(d->reader->diagnostics, place, i),
+                      orr_place_value(d->reader->diagnostics, place, i), &list[d->run->plant.pointing_count]))
+      d->run->plant.pointing_count++;
+  d->run->plant.pointings = list;
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------- */
+
+static void build_table(struct orr_run_draft *d) {
+  struct orr_channel_table *table = &d->run->table;
+  orr_plant_declare(&d->run->plant, table);
+  size_t bytes = orr_channels_size(table);
+  struct orr_block block = {.base = orr_arena_alloc(d->reader->arena, 1, bytes), .size = bytes};
+  orr_channels_place(table, &block);
+  orr_plant_declare(&d->run->plant, table);
+  orr_channels_seal(table);
+}
+
+static void finish_plant(struct orr_run_draft *d) {
+  struct orr_run *run = d->run;
+  size_t rotors = orr_plant_rotors(d->devices, d->device_count, NULL);
+  struct orr_rotor_desc *list = orr_arena_alloc(d->reader->arena, rotors, sizeof *list);
+  orr_plant_rotors(d->devices, d->device_count, list);
+  run->spacecraft = *orr_config_description(d->config);
+  run->spacecraft.rotors = list;
+  run->spacecraft.rotor_count = rotors;
+  run->plant.spacecraft = &run->spacecraft;
+  run->plant.devices = d->devices;
+  run->plant.device_count = d->device_count;
+}
+
+static const struct orr_run *read_sections(struct orr_config *config) {
+  struct orr_draft *draft = orr_config_draft(config);
+  struct orr_run_draft d = {.config = config, .draft = draft, .reader = draft->reader};
+  size_t errors = orr_diagnostics_errors(d.reader->diagnostics);
+  d.run = orr_arena_alloc(d.reader->arena, 1, sizeof *d.run);
+  d.run->config = config;
+  d.blind = !orr_config_spacecraft_is_good(config);
+  read_simulation(&d);
+  read_environment(&d);
+  orr_run_read_realtime(&d);
+  size_t before = orr_diagnostics_errors(d.reader->diagnostics);
+  orr_run_read_devices(&d, ORR_SECTION_ACTUATORS, ORR_ACTUATOR);
+  orr_run_read_devices(&d, ORR_SECTION_SENSORS, ORR_SENSOR);
+  orr_run_check_devices(&d);
+  read_pointings(&d);
+  d.partial = d.blind || orr_diagnostics_errors(d.reader->diagnostics) > before;
+  finish_plant(&d);
+  if (!d.blind)
+    build_table(&d);
+  orr_run_read_script(&d);
+  orr_run_read_links(&d);
+  orr_run_read_expect(&d);
+  return d.blind || orr_diagnostics_errors(d.reader->diagnostics) > errors ? NULL : d.run;
+}
+
+const struct orr_run *orr_run_read(struct orr_config *config) {
+  struct orr_diagnostics *d = orr_config_draft(config)->reader->diagnostics;
+  size_t first = orr_diagnostics_count(d);
+  const struct orr_run *run = read_sections(config);
+  orr_diagnostics_sort(d, first);
+  return run;
+}
+
+/* Both at once, so that the messages of both stand in one order. */
+static struct orr_config *load(const char *path, const struct orr_config_options *options, struct orr_diagnostics *d,
+                               bool always, const struct orr_run **run) {
+  size_t errors = orr_diagnostics_errors(d), first = orr_diagnostics_count(d);
+  struct orr_config *config = orr_config_read(path, options, d);
+  *run = NULL;
+  if (orr_config_is_run(config) || (always && orr_diagnostics_errors(d) == errors))
+    *run = read_sections(config);
+  orr_diagnostics_sort(d, first);
+  return orr_diagnostics_errors(d) > errors ? NULL : config;
+}
+
+const struct orr_run *orr_run_load(const char *path, const struct orr_config_options *options,
+                                   struct orr_diagnostics *diagnostics) {
+  const struct orr_run *run;
+  return load(path, options, diagnostics, true, &run) ? run : NULL;
+}
+
+struct orr_config *orr_run_check(const char *path, const struct orr_config_options *options,
+                                 struct orr_diagnostics *diagnostics, const struct orr_run **run) {
+  return load(path, options, diagnostics, false, run);
+}

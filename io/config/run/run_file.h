@@ -1,0 +1,136 @@
+/* Reads the sections of a run file (conventions, "The run file") beside its spacecraft: devices, pointing, simulation,
+ * scripted commands, links to flight software, what a run in real time asks of the machine, and what is expected of the
+ * run.
+ *
+ * orr_run_load → use it while the diagnostics live. [init]; one thread at a time.
+ * A section, kind or transport that is not built yet is an error that says so.
+ */
+#ifndef ORR_IO_CONFIG_RUN_RUN_FILE_H
+#define ORR_IO_CONFIG_RUN_RUN_FILE_H
+
+#include "core/plant/plant.h"
+#include "io/config/spacecraft/case.h"
+#include "rt/executive.h"
+
+/* A scripted command: from `at_ns` on, the last entry that has begun rules its channel. */
+enum orr_script_form { ORR_SCRIPT_STEP, ORR_SCRIPT_RAMP, ORR_SCRIPT_SINE, ORR_SCRIPT_TABLE };
+
+struct orr_script_entry {
+  enum orr_script_form form;
+  int channel, element;     /* element -1: all numbers of the channel */
+  int64_t at_ns, until_ns;  /* until another entry takes the channel over */
+  const double *values;     /* step: [count of the channel, or 1] */
+  double from, to;          /* ramp */
+  int64_t over_ns;          /* ramp: its length; the end value stands after it */
+  double amplitude, offset; /* sine: offset + amplitude sin(2π f (t − at) + phase) */
+  double frequency_hz, phase_rad;
+  size_t row_count; /* table */
+  const int64_t *row_ns;
+  const double *row_values; /* linear between rows, the last one stands */
+};
+
+enum orr_transport { ORR_TRANSPORT_LINKED, ORR_TRANSPORT_SHM, ORR_TRANSPORT_UDP };
+
+/* IPv4. port 0: any. */
+struct orr_run_address {
+  uint32_t ip; /* host order */
+  uint16_t port;
+};
+
+/* A link: what goes out to flight software at frames kd, and what it commands for frame (k+1)d (both
+ * later by its phase).
+ *
+ * Transport `linked`, and any other in a batch run, is answered by a controller inside the program, which the link
+ * names or has the gains for (a stand-in); a link without one cannot fly in batch. */
+struct orr_run_link {
+  const char *name;
+  enum orr_transport transport;
+  const char *name_shm; /* shm: of the segment, with the leading slash */
+  int divisor, phase;   /* it is due in frames k·divisor + phase */
+  int telemetry_count, command_count;
+  const int *telemetry, *commands; /* channels, in the order of the file's patterns */
+  const char *stand_in_name;       /* of the controller inside; NULL: the plain law, with these gains */
+  bool stand_in;                   /* a name or gains are there */
+  double stiffness[3], damping[3]; /* N m/rad, N m s/rad: about the axes of the sensors */
+  int64_t wait_ns;                 /* for a peer, before frame 0 */
+  bool asap;                       /* real time: a command is applied at the first frame after it came */
+  int silence_frames;              /* of the link, without a command, until the policy rules; 0: never */
+  int silence_policy;              /* hold, zero, stop */
+  int64_t answer_ns;               /* lockstep: how long an answer is waited for */
+  struct orr_run_address listen;   /* udp: where commands are expected */
+  struct orr_run_address peer;     /* udp: where telemetry goes; port 0: to whoever sent the last good packet */
+  const uint32_t *allow;           /* udp: [allow_count] addresses that may send */
+  int allow_count;
+  uint16_t telemetry_id, command_id; /* udp: message ids of the first packet of a frame, of a command */
+  uint32_t packet_max;               /* udp: bytes of the longest packet */
+  bool answer_stop;                  /* lockstep: without one the run stops, else it goes on with what is held */
+};
+
+/* `realtime`: how the loop keeps time. */
+struct orr_run_realtime {
+  int core;                  /* or ORR_CORE_AUTO, ORR_CORE_ANY */
+  int priority;              /* SCHED_FIFO; 0: none */
+  int64_t spin_ns, phase_ns; /* or ORR_AUTO_NS */
+  enum orr_overrun_policy policy;
+  uint32_t limit; /* frames in a row that catch_up runs at once */
+  bool strict;    /* what the machine cannot give ends the start */
+};
+
+/* What can be expected of a run beside its channels. */
+enum orr_measure {
+  ORR_MEASURE_OVERRUNS_OWN,     /* frames late by our own computing or page faults */
+  ORR_MEASURE_OVERRUNS_MACHINE, /* by the machine */
+  ORR_MEASURE_OVERRUNS_ALL,     /* those that followed from an earlier one included */
+  ORR_MEASURE_LINKS_LATE,       /* commands applied late, of all links */
+  ORR_MEASURE_LINKS_MISSED,     /* boundaries without a command */
+  ORR_MEASURE_LINKS_REFUSED,
+  ORR_MEASURE_LINKS_TIMEOUTS,
+  ORR_MEASURE_LATENCY, /* a percentile of a histogram of the loop */
+};
+
+enum orr_expect_form { ORR_EXPECT_BELOW, ORR_EXPECT_ABOVE, ORR_EXPECT_BETWEEN, ORR_EXPECT_IS, ORR_EXPECT_OF_PEAK };
+
+/* One line of `expect`: a bound on each number of a channel over a span of time, or on a measure of the whole run. */
+struct orr_run_expect {
+  int channel, element; /* −1: a measure; −1: all numbers of the channel */
+  enum orr_measure measure;
+  const char *histogram; /* latency: "wake-up", "start", or a stage */
+  double fraction;       /* latency: 0…1, 1 the maximum */
+  enum orr_expect_form form;
+  double low, high; /* SI; of_peak: `high` is the part of the largest magnitude before `after_ns` that may be left */
+  int64_t after_ns, until_ns;         /* both ends count */
+  const char *subject, *bound, *unit; /* as the file has them, and the unit inside */
+  const char *shown_unit;             /* that of the bound in the file */
+  double shown_unit_si;               /* one of it */
+};
+
+struct orr_run {
+  struct orr_config *config;
+  struct orr_description spacecraft; /* with the rotors of the devices */
+  struct orr_plant_desc plant;       /* but for the initial state, which needs the compiled model */
+  const struct orr_case_body *initial;
+  struct orr_channel_table table; /* the channels that the plant will have */
+  orr_source step_source;         /* of `step`, for what is found out about it later */
+  int64_t duration_ns;            /* 0: until stopped */
+  size_t script_count;
+  const struct orr_script_entry *script;
+  size_t link_count;
+  const struct orr_run_link *links;
+  struct orr_run_realtime realtime;
+  size_t expect_count;
+  const struct orr_run_expect *expects;
+};
+
+/* [init] Reads a run file with its spacecraft. NULL when anything is wrong: every mistake is then among the
+ * diagnostics; one in the spacecraft hides only what refers to it. Options may be NULL. Cost as orr_config_load. */
+const struct orr_run *orr_run_load(const char *path, const struct orr_config_options *options,
+                                   struct orr_diagnostics *diagnostics);
+
+/* [init] The same for a file that may be a model alone: *run is then NULL. */
+struct orr_config *orr_run_check(const char *path, const struct orr_config_options *options,
+                                 struct orr_diagnostics *diagnostics, const struct orr_run **run);
+
+/* [init] The sections of a file that orr_config_load found right; as orr_run_load. O(text). */
+const struct orr_run *orr_run_read(struct orr_config *config);
+
+#endif

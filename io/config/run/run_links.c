@@ -1,0 +1,421 @@
+/* The section `links` of a run file. */
+#include <string.h>
+
+#include "io/config/run/run_draft.h"
+#include "io/wire.h"
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static const char *const transports[] = {
+    [ORR_TRANSPORT_LINKED] = "linked", [ORR_TRANSPORT_SHM] = "shm", [ORR_TRANSPORT_UDP] = "udp", NULL};
+
+struct link_keys {
+  double stiffness[3], damping[3];
+  int64_t wait, phase;
+  int latch;
+  const char *name, *stand_in;
+  struct orr_run_udp_keys udp;
+  struct orr_place transport, rate, telemetry, commands, timeout, lockstep;
+};
+
+enum {
+  TRANSPORT,
+  NAME,
+  RATE,
+  PHASE,
+  TELEMETRY,
+  COMMANDS,
+  STAND_IN,
+  STIFFNESS,
+  DAMPING,
+  WAIT,
+  LATCH,
+  TIMEOUT,
+  LOCKSTEP,
+  LISTEN,
+  PEER,
+  ALLOW,
+  IDS,
+  MTU,
+  LINK_KEYS
+};
+
+#define PLACE(key, field)                                                                                              \
+  { .name = (key), .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct link_keys, field) }
+
+static const struct orr_range mtu_range = {128, 8192, false};
+static const char *const latches[] = {"boundary", "asap", NULL};
+
+static const struct orr_key link_table[LINK_KEYS] = {
+    [TRANSPORT] = PLACE("transport", transport),
+    [NAME] = {.name = "name", .type = ORR_KEY_TEXT, .offset = offsetof(struct link_keys, name)},
+    [RATE] = PLACE("rate", rate),
+    [PHASE] = {.name = "phase",
+               .type = ORR_KEY_WHOLE,
+               .range = &orr_range_not_negative,
+               .offset = offsetof(struct link_keys, phase)},
+    [TELEMETRY] = PLACE("telemetry", telemetry),
+    [COMMANDS] = PLACE("commands", commands),
+    [STAND_IN] = {.name = "stand_in", .type = ORR_KEY_TEXT, .offset = offsetof(struct link_keys, stand_in)},
+    [STIFFNESS] = {.name = "stiffness",
+                   .type = ORR_KEY_NUMBERS,
+                   .unit = "N m/rad",
+                   .range = &orr_range_not_negative,
+                   .count = 3,
+                   .form = "[x, y, z]",
+                   .offset = offsetof(struct link_keys, stiffness)},
+    [DAMPING] = {.name = "damping",
+                 .type = ORR_KEY_NUMBERS,
+                 .unit = "N m s/rad",
+                 .range = &orr_range_not_negative,
+                 .count = 3,
+                 .form = "[x, y, z]",
+                 .offset = offsetof(struct link_keys, damping)},
+    [WAIT] = {.name = "wait",
+              .type = ORR_KEY_TIME,
+              .range = &orr_range_not_negative,
+              .offset = offsetof(struct link_keys, wait)},
+    [LATCH] = {.name = "latch",
+               .type = ORR_KEY_CHOICE,
+               .choices = latches,
+               .offset = offsetof(struct link_keys, latch)},
+    [TIMEOUT] = {.name = "timeout", .type = ORR_KEY_PLACE, .offset = offsetof(struct link_keys, timeout)},
+    [LOCKSTEP] = {.name = "lockstep", .type = ORR_KEY_PLACE, .offset = offsetof(struct link_keys, lockstep)},
+    [LISTEN] = {.name = "listen", .type = ORR_KEY_TEXT, .offset = offsetof(struct link_keys, udp.listen)},
+    [PEER] = {.name = "peer", .type = ORR_KEY_TEXT, .offset = offsetof(struct link_keys, udp.peer)},
+    [ALLOW] = {.name = "allow", .type = ORR_KEY_PLACE, .offset = offsetof(struct link_keys, udp.allow)},
+    [IDS] = {.name = "message_ids", .type = ORR_KEY_PLACE, .offset = offsetof(struct link_keys, udp.message_ids)},
+    [MTU] = {.name = "mtu", .type = ORR_KEY_WHOLE, .range = &mtu_range, .offset = offsetof(struct link_keys, udp.mtu)},
+};
+
+static void no_channel(struct orr_run_draft *d, struct orr_place item, const char *pattern,
+                       enum orr_channel_direction direction) {
+  const char *kind = direction == ORR_CHANNEL_COMMAND ? "command" : "output";
+  struct orr_nearest nearest = {.wanted = pattern};
+  for (int k = 0; k < d->run->table.count && orr_read_may_suggest(d->reader); k++)
+    if (d->run->table.channels[k].direction == direction)
+      orr_nearest_offer(&nearest, d->run->table.channels[k].name);
+  if (nearest.best)
+    orr_read_error(d->reader, item, "unknown-channel", "no %s fits '%.80s', did you mean '%s'?", kind, pattern,
+                   nearest.best);
+  else
+    orr_read_error(d->reader, item, "unknown-channel", "no %s fits '%.80s'", kind, pattern);
+}
+
+/* Channels of one direction that the patterns of a list name, in the order of the list. -1 after reporting. */
+static int read_channels(struct orr_run_draft *d, struct orr_place list, const char *name,
+                         enum orr_channel_direction direction, const int **out) {
+  const struct orr_channel_table *table = &d->run->table;
+  int *found = orr_arena_alloc(d->reader->arena, (size_t)table->count + 1, sizeof *found), count = 0;
+  *out = found;
+  if (!orr_expect_sequence(d->reader, list, name))
+    return -1;
+  for (size_t i = 0; i < orr_place_count(list); i++) {
+    struct orr_place item = orr_place_item(d->reader->diagnostics, list, i);
+    const char *pattern;
+    bool fits = false;
+    if (!orr_read_text(d->reader, item, name, &pattern))
+      return -1;
+    for (int k = 0; k < table->count; k++) {
+      bool known = false;
+      if (table->channels[k].direction != direction || !orr_channel_matches(pattern, table->channels[k].name))
+        continue;
+      fits = true;
+      for (int j = 0; j < count; j++)
+        known |= found[j] == k;
+      if (!known)
+        found[count++] = k;
+    }
+    if (!fits && !d->partial) {
+      no_channel(d, item, pattern, direction);
+      return -1;
+    }
+  }
+  return count;
+}
+
+static int numbers_of(const struct orr_channel_table *table, const int *channels, int count) {
+  int sum = 0;
+  for (int i = 0; i < count; i++)
+    sum += table->channels[channels[i]].count;
+  return sum;
+}
+
+/* `timeout: {frames: 50, policy: hold}` */
+static bool read_timeout(struct orr_run_draft *d, struct orr_place place, struct orr_run_link *out) {
+  static const char *const policies[] = {"hold", "zero", "stop", NULL};
+  static const struct orr_range frames = {1, 1e9, false};
+  struct {
+    int64_t frames;
+    int policy;
+  } keys = {0};
+  const struct orr_key table[] = {
+      {.name = "frames", .type = ORR_KEY_WHOLE, .required = true, .range = &frames, .offset = 0},
+      {.name = "policy", .type = ORR_KEY_CHOICE, .required = true, .choices = policies, .offset = sizeof(int64_t)},
+  };
+  const struct orr_thing thing = {.what = "timeout", .place = place};
+  uint64_t present;
+  if (!place.node)
+    return true;
+  if (!orr_read_mapping(d->reader, &thing, table, COUNT(table), &keys, &present))
+    return false;
+  out->silence_frames = (int)keys.frames;
+  out->silence_policy = keys.policy;
+  return true;
+}
+
+/* `lockstep: {timeout: 10 s, policy: stop}`, which is also what holds without it. */
+static bool read_lockstep(struct orr_run_draft *d, struct orr_place place, struct orr_run_link *out) {
+  static const char *const policies[] = {"stop", "continue", NULL};
+  struct {
+    int64_t timeout;
+    int policy;
+  } keys = {.timeout = INT64_C(10000000000)};
+  const struct orr_key table[] = {
+      {.name = "timeout", .type = ORR_KEY_TIME, .range = &orr_range_positive, .offset = 0},
+      {.name = "policy", .type = ORR_KEY_CHOICE, .choices = policies, .offset = sizeof(int64_t)},
+  };
+  const struct orr_thing thing = {.what = "lockstep", .place = place};
+  uint64_t present;
+  if (place.node && !orr_read_mapping(d->reader, &thing, table, COUNT(table), &keys, &present))
+    return false;
+  out->answer_ns = keys.timeout;
+  out->answer_stop = keys.policy == 0;
+  return true;
+}
+
+/* Before the other keys are judged: one that is not built has keys that are not known. -1 after reporting. */
+static int read_transport(struct orr_run_draft *d, struct orr_place link) {
+  size_t at = orr_yaml_find(link.node, "transport");
+  const char *text;
+  if (at >= orr_place_count(link))
+    return ORR_TRANSPORT_LINKED; /* that it is missing is said with the rest */
+  struct orr_place place = orr_place_value(d->reader->diagnostics, link, at);
+  if (!orr_read_text(d->reader, place, "transport", &text))
+    return -1;
+  for (int i = 0; transports[i]; i++)
+    if (strcmp(text, transports[i]) == 0)
+      return i;
+  orr_read_error(d->reader, place, "not-built",
+                 "the transport '%.40s' is not built yet; this version has 'linked', 'shm' and 'udp'", text);
+  return -1;
+}
+
+/* A name of shared memory: one slash, in front, and no more than the system takes. */
+static bool judge_name(struct orr_run_draft *d, const struct orr_thing *link, const char *name) {
+  if (name && name[0] == '/' && name[1] && !strchr(name + 1, '/') && strlen(name) < 48 && strcmp(name, "/.") != 0 &&
+      strcmp(name, "/..") != 0)
+    return true;
+  orr_read_error(
+      d->reader, orr_read_member(d->reader, link, "name"), "link-name",
+      "a link over shared memory has a name such as '/orrery.fsw': a slash, then at most 46 letters without one");
+  return false;
+}
+
+static size_t bytes_of(const struct orr_channel_table *table, const int *channels, int count) {
+  size_t sum = 0;
+  for (int i = 0; i < count; i++) {
+    const struct orr_channel *c = &table->channels[channels[i]];
+    sum += (c->type == ORR_CHANNEL_FLAG ? 1 : sizeof(uint64_t)) * (size_t)c->count;
+  }
+  return sum;
+}
+
+/* What a payload may hold: io/wire.h, of either side. */
+static bool judge_payload(struct orr_run_draft *d, struct orr_place list, const char *name, size_t bytes, uint16_t id,
+                          const struct orr_run_link *link) {
+  if (bytes > ORR_WIRE_PAYLOAD_MAX) {
+    orr_read_error(d->reader, list, "link-size",
+                   "the %s of a link are at most %d bytes, and these are %zu: name fewer channels, or spread them over "
+                   "several links",
+                   name, ORR_WIRE_PAYLOAD_MAX, bytes);
+    return false;
+  }
+  if (link->transport != ORR_TRANSPORT_UDP)
+    return true;
+  uint32_t pieces = orr_wire_pieces(bytes, orr_wire_piece_bytes(id, bytes, link->packet_max));
+  if (pieces <= ORR_WIRE_PIECES_MAX)
+    return true;
+  orr_read_error(d->reader, list, "link-size",
+                 "the %s take %u packets, and may take %d: name fewer channels, or set 'mtu', which is at most 8192",
+                 name, pieces, ORR_WIRE_PIECES_MAX);
+  return false;
+}
+
+static bool judge_payloads(struct orr_run_draft *d, const struct link_keys *keys, const struct orr_run_link *link) {
+  const struct orr_channel_table *table = &d->run->table;
+  if (link->transport == ORR_TRANSPORT_LINKED || link->telemetry_count < 0 || link->command_count < 0)
+    return true; /* what is wrong with the lists is said already */
+  bool good = judge_payload(d, keys->telemetry, "telemetry", bytes_of(table, link->telemetry, link->telemetry_count),
+                            link->telemetry_id, link);
+  return judge_payload(d, keys->commands, "commands", bytes_of(table, link->commands, link->command_count),
+                       link->command_id, link) &&
+         good;
+}
+
+/* A ramp, a sine or a table speaks at every frame, and so undoes a command at the next; a step speaks once. */
+static bool follows_script(const struct orr_run *run, int channel) {
+  for (size_t i = 0; i < run->script_count; i++)
+    if (run->script[i].channel == channel && run->script[i].form != ORR_SCRIPT_STEP)
+      return true;
+  return false;
+}
+
+static void judge_script(struct orr_run_draft *d, const struct link_keys *keys, const struct orr_run_link *link) {
+  for (int i = 0; i < link->command_count; i++)
+    if (follows_script(d->run, link->commands[i]))
+      orr_read_warning(d->reader, keys->commands, "scripted-and-linked",
+                       "'%.80s' follows the file's own 'commands' too, in every frame for which this link commands "
+                       "nothing: leave it out of one of the two",
+                       d->run->table.channels[link->commands[i]].name);
+}
+
+/* ---- one link beside another ------------------------------------------------------------------------------------- */
+
+static bool commands_meet(const struct orr_run_link *a, const struct orr_run_link *b, int *channel) {
+  for (int i = 0; i < a->command_count; i++)
+    for (int k = 0; k < b->command_count; k++)
+      if (a->commands[i] == b->commands[k]) {
+        *channel = a->commands[i];
+        return true;
+      }
+  return false;
+}
+
+static bool addresses_meet(const struct orr_run_address *a, const struct orr_run_address *b) {
+  return a->port == b->port && (a->ip == b->ip || a->ip == 0 || b->ip == 0);
+}
+
+static bool judge_beside(struct orr_run_draft *d, const struct orr_thing *thing, const struct orr_run_link *link,
+                         const struct orr_run_link *other) {
+  int channel;
+  bool good = true;
+  if (commands_meet(link, other, &channel)) {
+    orr_read_error(d->reader, orr_read_member(d->reader, thing, "commands"), "link-shared",
+                   "'%.80s' is commanded by the link '%.60s' already", d->run->table.channels[channel].name,
+                   other->name);
+    good = false;
+  }
+  if (link->transport != other->transport)
+    return good;
+  if (link->transport == ORR_TRANSPORT_SHM && strcmp(link->name_shm, other->name_shm) == 0) {
+    orr_read_error(d->reader, orr_read_member(d->reader, thing, "name"), "link-shared",
+                   "the link '%.60s' has the name '%s' already", other->name, other->name_shm);
+    good = false;
+  }
+  if (link->transport == ORR_TRANSPORT_UDP && addresses_meet(&link->listen, &other->listen)) {
+    orr_read_error(d->reader, orr_read_member(d->reader, thing, "listen"), "link-shared",
+                   "the link '%.60s' listens there already", other->name);
+    good = false;
+  }
+  return good;
+}
+
+static bool judge_stand_in(struct orr_run_draft *d, struct orr_place key, const struct orr_run_link *link) {
+  if (link->stand_in_name || (link->transport != ORR_TRANSPORT_LINKED && !link->stand_in))
+    return true;
+  if (numbers_of(&d->run->table, link->telemetry, link->telemetry_count) == 11 &&
+      numbers_of(&d->run->table, link->commands, link->command_count) == 3)
+    return true;
+  orr_read_error(d->reader, key, "link",
+                 "the linked-in controller takes a rate, an attitude and a target attitude (3 + 4 + 4 numbers of "
+                 "telemetry, in this order) and commands three wheel torques");
+  return false;
+}
+
+static bool judge_phase(struct orr_run_draft *d, const struct orr_thing *thing, const struct orr_run_link *link,
+                        int64_t phase) {
+  if (phase < link->divisor)
+    return true;
+  orr_read_error(d->reader, orr_read_member(d->reader, thing, "phase"), "out-of-range",
+                 "'phase' counts frames within the %d between two of the link, so it is at most %d", link->divisor,
+                 link->divisor - 1);
+  return false;
+}
+
+/* A key that means nothing for the transport is a mistake, not an ornament. */
+static bool judge_keys(struct orr_run_draft *d, const struct orr_thing *link, uint64_t present, int transport) {
+  bool good = true;
+  const uint64_t of_udp =
+      UINT64_C(1) << LISTEN | UINT64_C(1) << PEER | UINT64_C(1) << ALLOW | UINT64_C(1) << IDS | UINT64_C(1) << MTU;
+  const uint64_t foreign = present & (transport == ORR_TRANSPORT_UDP   ? UINT64_C(1) << NAME
+                                      : transport == ORR_TRANSPORT_SHM ? of_udp
+                                                                       : of_udp | UINT64_C(1) << NAME);
+  for (int i = 0; i < LINK_KEYS; i++)
+    if (foreign >> i & 1) {
+      size_t at = orr_yaml_find(link->place.node, link_table[i].name);
+      orr_read_error(d->reader, orr_place_key(d->reader->diagnostics, link->place, at), "link-key",
+                     "'%s' means nothing for the transport '%s'", link_table[i].name, transports[transport]);
+      good = false;
+    }
+  return good;
+}
+
+static bool read_rate(struct orr_run_draft *d, const struct link_keys *keys, const struct orr_thing *thing,
+                      struct orr_run_link *out) {
+  double rate;
+  if (!keys->rate.node || !orr_read_number(d->reader, keys->rate, "rate", "Hz", &orr_range_positive, &rate))
+    return false;
+  out->divisor = orr_run_divisor(d, keys->rate, rate);
+  return out->divisor && (d->run->plant.step_ns <= 0 || judge_phase(d, thing, out, keys->phase));
+}
+
+static bool read_lists(struct orr_run_draft *d, const struct link_keys *keys, struct orr_run_link *out) {
+  out->telemetry_count = out->command_count = -1;
+  if (keys->telemetry.node)
+    out->telemetry_count = read_channels(d, keys->telemetry, "telemetry", ORR_CHANNEL_OUTPUT, &out->telemetry);
+  if (keys->commands.node)
+    out->command_count = read_channels(d, keys->commands, "commands", ORR_CHANNEL_COMMAND, &out->commands);
+  return out->telemetry_count >= 0 && out->command_count >= 0;
+}
+
+static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_place value, struct orr_run_link *out) {
+  struct link_keys keys = {.wait = INT64_C(10000000000), .udp.mtu = 1500};
+  uint64_t present;
+  const struct orr_thing thing = {.what = "link", .name = key.node->text, .place = value, .key = key};
+  if (!orr_read_name(d->reader, key, "link") || !orr_expect_mapping(d->reader, value, key.node->text))
+    return false;
+  int transport = read_transport(d, value);
+  if (transport < 0)
+    return false;
+  bool good = orr_read_mapping(d->reader, &thing, link_table, LINK_KEYS, &keys, &present);
+  *out = (struct orr_run_link){.name = key.node->text, .transport = (enum orr_transport)transport};
+  out->name_shm = keys.name;
+  out->wait_ns = keys.wait;
+  out->asap = keys.latch == 1;
+  out->phase = (int)keys.phase;
+  out->stand_in_name = keys.stand_in;
+  out->stand_in = keys.stand_in || (present >> STIFFNESS & 1 && present >> DAMPING & 1);
+  memcpy(out->stiffness, keys.stiffness, sizeof out->stiffness);
+  memcpy(out->damping, keys.damping, sizeof out->damping);
+  good = read_rate(d, &keys, &thing, out) && good;
+  good = read_lists(d, &keys, out) && good;
+  good = read_timeout(d, keys.timeout, out) && good;
+  good = read_lockstep(d, keys.lockstep, out) && good;
+  good = judge_keys(d, &thing, present, transport) && good;
+  bool named = present >> NAME & 1 || orr_yaml_find(value.node, "name") >= orr_place_count(value);
+  if (transport == ORR_TRANSPORT_SHM && named)
+    good = judge_name(d, &thing, keys.name) && good;
+  if (transport == ORR_TRANSPORT_UDP)
+    good = orr_run_read_udp(d, &thing, &keys.udp, out) && good;
+  if (!good || d->partial)
+    return false;
+  good = judge_payloads(d, &keys, out);
+  judge_script(d, &keys, out);
+  for (size_t i = 0; i < d->run->link_count; i++)
+    good = judge_beside(d, &thing, out, &d->run->links[i]) && good;
+  return good && judge_stand_in(d, key, out);
+}
+
+void orr_run_read_links(struct orr_run_draft *d) {
+  struct orr_place place = orr_config_section(d->config, ORR_SECTION_LINKS);
+  if (!place.node || !orr_expect_mapping(d->reader, place, "links"))
+    return;
+  size_t n = orr_place_count(place);
+  struct orr_run_link *links = orr_arena_alloc(d->reader->arena, n, sizeof *links);
+  d->run->links = links;
+  for (size_t i = 0; i < n; i++)
+    if (read_link(d, orr_place_key(d->reader->diagnostics, place, i), orr_place_value(d->reader->diagnostics, place, i),
+                  &links[d->run->link_count]))
+      d->run->link_count++;
+}

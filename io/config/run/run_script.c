@@ -1,0 +1,256 @@
+/* Scripted commands of a run. */
+#include <string.h>
+
+#include "io/config/run/run_draft.h"
+#include "io/config/text/unit.h"
+
+struct entry_keys {
+  const char *channel;
+  struct orr_place channel_place, value, ramp, sine, table;
+  int64_t at;
+};
+
+enum { CHANNEL, AT, VALUE, RAMP, SINE, TABLE, ENTRY_KEYS };
+
+static const struct orr_key entry_table[ENTRY_KEYS] = {
+    [CHANNEL] = {.name = "channel",
+                 .type = ORR_KEY_PLACE,
+                 .required = true,
+                 .offset = offsetof(struct entry_keys, channel_place)},
+    [AT] = {.name = "at",
+            .type = ORR_KEY_TIME,
+            .range = &orr_range_not_negative,
+            .offset = offsetof(struct entry_keys, at)},
+    [VALUE] = {.name = "value", .type = ORR_KEY_PLACE, .offset = offsetof(struct entry_keys, value)},
+    [RAMP] = {.name = "ramp", .type = ORR_KEY_PLACE, .offset = offsetof(struct entry_keys, ramp)},
+    [SINE] = {.name = "sine", .type = ORR_KEY_PLACE, .offset = offsetof(struct entry_keys, sine)},
+    [TABLE] = {.name = "table", .type = ORR_KEY_PLACE, .offset = offsetof(struct entry_keys, table)},
+};
+
+struct reading {
+  struct orr_run_draft *d;
+  const struct orr_channel *channel;
+  struct orr_script_entry *out;
+};
+
+static struct orr_diagnostics *diagnostics(const struct reading *r) { return r->d->reader->diagnostics; }
+
+static struct orr_range channel_range(const struct reading *r) {
+  return (struct orr_range){r->channel->low, r->channel->high, false};
+}
+
+/* ---- channels ---------------------------------------------------------------------------------------------------- */
+
+int orr_run_find_channel(struct orr_run_draft *d, struct orr_place place, const char *name, int *element) {
+  const struct orr_channel_table *table = &d->run->table;
+  int index = d->blind ? -1 : orr_channel_find_element(table, name, element);
+  if (index >= 0 || d->partial)
+    return index;
+  struct orr_nearest nearest = {.wanted = name};
+  for (int i = 0; i < table->count && orr_read_may_suggest(d->reader); i++)
+    orr_nearest_offer(&nearest, table->channels[i].name);
+  if (nearest.best)
+    orr_read_error(d->reader, place, "unknown-channel", "there is no channel '%.80s', did you mean '%s'?", name,
+                   nearest.best);
+  else
+    orr_read_error(d->reader, place, "unknown-channel", "there is no channel '%.80s'", name);
+  return -1;
+}
+
+static void find_channel(struct reading *r, struct orr_place place) {
+  const char *name;
+  if (!place.node || !orr_read_text(r->d->reader, place, "channel", &name))
+    return;
+  r->out->channel = orr_run_find_channel(r->d, place, name, &r->out->element);
+  if (r->out->channel < 0)
+    return;
+  r->channel = &r->d->run->table.channels[r->out->channel];
+  if (r->channel->direction == ORR_CHANNEL_COMMAND)
+    return;
+  r->channel = NULL;
+  orr_read_error(r->d->reader, place, "not-a-command", "'%.80s' is an output; only commands can be scripted", name);
+}
+
+/* ---- forms ------------------------------------------------------------------------------------------------------- */
+
+static bool accepted(struct reading *r, struct orr_place place, double value) {
+  if (orr_channel_accepts(r->channel, value))
+    return true;
+  orr_read_error(r->d->reader, place, "not-accepted", "'%.80s' takes %s, not '%.60s'", r->channel->name,
+                 r->channel->type == ORR_CHANNEL_FLAG ? "0 or 1" : "a whole number", place.node->text);
+  return false;
+}
+
+static bool read_step(struct reading *r, struct orr_place place) {
+  int count = r->out->element >= 0 ? 1 : r->channel->count;
+  struct orr_range range = channel_range(r);
+  double *values = orr_arena_alloc(r->d->reader->arena, (size_t)count, sizeof *values);
+  r->out->form = ORR_SCRIPT_STEP;
+  r->out->values = values;
+  bool list = place.node->kind == ORR_YAML_SEQUENCE;
+  if (list ? orr_place_count(place) != (size_t)count : count > 1) {
+    orr_read_error(r->d->reader, place, "wrong-length", "'%.80s' takes %d numbers", r->channel->name, count);
+    return false;
+  }
+  for (int i = 0; i < count; i++) {
+    struct orr_place item = list ? orr_place_item(diagnostics(r), place, (size_t)i) : place;
+    if (!orr_read_number(r->d->reader, item, "value", r->channel->unit, &range, &values[i]) ||
+        !accepted(r, item, values[i]))
+      return false;
+  }
+  return true;
+}
+
+static bool read_ramp(struct reading *r, struct orr_place place) {
+  struct orr_range range = channel_range(r);
+  const struct orr_key keys[] = {
+      {.name = "from",
+       .required = true,
+       .unit = r->channel->unit,
+       .range = &range,
+       .offset = offsetof(struct orr_script_entry, from)},
+      {.name = "to",
+       .required = true,
+       .unit = r->channel->unit,
+       .range = &range,
+       .offset = offsetof(struct orr_script_entry, to)},
+      {.name = "over",
+       .type = ORR_KEY_TIME,
+       .required = true,
+       .range = &orr_range_positive,
+       .offset = offsetof(struct orr_script_entry, over_ns)},
+  };
+  uint64_t present;
+  const struct orr_thing thing = {.what = "a ramp", .place = place};
+  r->out->form = ORR_SCRIPT_RAMP;
+  return orr_read_mapping(r->d->reader, &thing, keys, 3, r->out, &present);
+}
+
+static bool read_sine(struct reading *r, struct orr_place place) {
+  const struct orr_key keys[] = {
+      {.name = "amplitude",
+       .required = true,
+       .unit = r->channel->unit,
+       .offset = offsetof(struct orr_script_entry, amplitude)},
+      {.name = "frequency",
+       .required = true,
+       .unit = "Hz",
+       .range = &orr_range_not_negative,
+       .offset = offsetof(struct orr_script_entry, frequency_hz)},
+      {.name = "phase", .unit = "rad", .offset = offsetof(struct orr_script_entry, phase_rad)},
+      {.name = "offset", .unit = r->channel->unit, .offset = offsetof(struct orr_script_entry, offset)},
+  };
+  uint64_t present;
+  const struct orr_thing thing = {.what = "a sine", .place = place};
+  r->out->form = ORR_SCRIPT_SINE;
+  return orr_read_mapping(r->d->reader, &thing, keys, 4, r->out, &present);
+}
+
+static bool read_row(struct reading *r, struct orr_place row, int64_t *ns, double *value) {
+  struct orr_range range = channel_range(r);
+  struct orr_quantity q;
+  if (row.node->kind != ORR_YAML_SEQUENCE || orr_place_count(row) != 2) {
+    orr_read_error(r->d->reader, row, "wrong-length", "a row of a table is [time, value]");
+    return false;
+  }
+  struct orr_place time = orr_place_item(diagnostics(r), row, 0);
+  if (time.node->kind != ORR_YAML_SCALAR || orr_quantity_parse_time(time.node->text, &q) != ORR_QUANTITY_OK) {
+    orr_read_error(r->d->reader, time, "wrong-type", "a row of a table begins with a time such as 5 ms");
+    return false;
+  }
+  *ns = q.ns;
+  return orr_read_number(r->d->reader, orr_place_item(diagnostics(r), row, 1), "value", r->channel->unit, &range,
+                         value);
+}
+
+static bool read_table(struct reading *r, struct orr_place place) {
+  if (!orr_expect_sequence(r->d->reader, place, "table"))
+    return false;
+  size_t n = orr_place_count(place);
+  int64_t *ns = orr_arena_alloc(r->d->reader->arena, n, sizeof *ns);
+  double *values = orr_arena_alloc(r->d->reader->arena, n, sizeof *values);
+  for (size_t i = 0; i < n; i++) {
+    struct orr_place row = orr_place_item(diagnostics(r), place, i);
+    if (!read_row(r, row, &ns[i], &values[i]))
+      return false;
+    if (i > 0 && ns[i] <= ns[i - 1]) {
+      orr_read_error(r->d->reader, row, "order", "the times of a table grow from row to row");
+      return false;
+    }
+  }
+  if (n == 0)
+    orr_read_error(r->d->reader, place, "wrong-length", "a table has at least one row [time, value]");
+  r->out->form = ORR_SCRIPT_TABLE;
+  r->out->row_count = n;
+  r->out->row_ns = ns;
+  r->out->row_values = values;
+  return n > 0;
+}
+
+/* ---- entries ----------------------------------------------------------------------------------------------------- */
+
+static bool read_form(struct reading *r, const struct entry_keys *keys, struct orr_place place) {
+  const struct orr_place forms[] = {keys->value, keys->ramp, keys->sine, keys->table};
+  bool (*const readers[])(struct reading *, struct orr_place) = {read_step, read_ramp, read_sine, read_table};
+  int found = -1, given = 0;
+  for (int i = 0; i < 4; i++)
+    if (forms[i].node) {
+      found = i;
+      given++;
+    }
+  if (given != 1) {
+    orr_read_error(r->d->reader, place, "script", "a command takes one of 'value', 'ramp', 'sine' and 'table'");
+    return false;
+  }
+  if (!r->channel)
+    return false;
+  bool one = r->out->element >= 0 || r->channel->count == 1;
+  if (found > 0 && (!one || r->channel->hold == ORR_CHANNEL_PULSE || r->channel->type != ORR_CHANNEL_REAL)) {
+    orr_read_error(r->d->reader, place, "script", "'%.80s' %s, so it takes only 'value'", r->channel->name,
+                   one ? "is applied once for each command" : "has several numbers (name one, as in name.x)");
+    return false;
+  }
+  return readers[found](r, forms[found]);
+}
+
+/* An entry ends where a later one takes up a number of the same channel; of two at the same time the last in the
+ * file. */
+static void end_entries(struct orr_script_entry *entries, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    entries[i].until_ns = INT64_MAX;
+    for (size_t k = 0; k < count; k++) {
+      const struct orr_script_entry *e = &entries[k];
+      bool later = e->at_ns > entries[i].at_ns || (e->at_ns == entries[i].at_ns && k > i);
+      bool same = e->channel == entries[i].channel &&
+                  (e->element < 0 || entries[i].element < 0 || e->element == entries[i].element);
+      if (later && same && e->at_ns < entries[i].until_ns)
+        entries[i].until_ns = e->at_ns;
+    }
+  }
+}
+
+void orr_run_read_script(struct orr_run_draft *d) {
+  struct orr_place list = orr_config_section(d->config, ORR_SECTION_COMMANDS);
+  if (!list.node || !orr_expect_sequence(d->reader, list, "commands"))
+    return;
+  size_t n = orr_place_count(list), good = 0;
+  struct orr_script_entry *entries = orr_arena_alloc(d->reader->arena, n, sizeof *entries);
+  for (size_t i = 0; i < n; i++) {
+    struct orr_place place = orr_place_item(d->reader->diagnostics, list, i);
+    struct reading r = {.d = d, .out = &entries[good]};
+    struct entry_keys keys = {0};
+    uint64_t present;
+    const struct orr_thing thing = {.what = "a command", .place = place};
+    *r.out = (struct orr_script_entry){0};
+    bool right = orr_read_mapping(d->reader, &thing, entry_table, ENTRY_KEYS, &keys, &present);
+    bool formed = keys.value.node || keys.ramp.node || keys.sine.node || keys.table.node;
+    r.out->at_ns = keys.at;
+    find_channel(&r, keys.channel_place);
+    if (right || formed)
+      right = read_form(&r, &keys, place) && right;
+    good += right;
+  }
+  end_entries(entries, good);
+  d->run->script = entries;
+  d->run->script_count = good;
+}

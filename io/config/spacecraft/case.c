@@ -1,0 +1,400 @@
+#include "io/config/spacecraft/case.h"
+
+#include <string.h>
+
+#include "core/model/hinge_kinds.h"
+#include "io/config/spacecraft/draft.h"
+#include "io/config/text/files.h"
+
+struct case_keys {
+  struct orr_place state, forces, external, prescribed, accelerations;
+};
+
+enum case_key { STATE, FORCES, EXTERNAL, PRESCRIBED, ACCELERATIONS, CASE_KEYS };
+
+static const struct orr_key case_table[CASE_KEYS] = {
+    [STATE] = {.name = "state", .type = ORR_KEY_PLACE, .offset = offsetof(struct case_keys, state)},
+    [FORCES] = {.name = "forces", .type = ORR_KEY_PLACE, .offset = offsetof(struct case_keys, forces)},
+    [EXTERNAL] = {.name = "external", .type = ORR_KEY_PLACE, .offset = offsetof(struct case_keys, external)},
+    [PRESCRIBED] = {.name = "prescribed", .type = ORR_KEY_PLACE, .offset = offsetof(struct case_keys, prescribed)},
+    [ACCELERATIONS] = {.name = "accelerations",
+                       .type = ORR_KEY_PLACE,
+                       .offset = offsetof(struct case_keys, accelerations)},
+};
+
+struct reading {
+  struct orr_reader reader;
+  struct orr_draft *draft;
+  const struct orr_description *description;
+  enum orr_case_kind kind;
+  struct orr_case *out;
+  struct orr_place root;
+  struct case_keys keys;
+};
+
+/* A body's entry in one of the sections. */
+struct entry {
+  struct reading *r;
+  struct orr_place key, value;
+  const struct orr_body_desc *body;
+  const struct orr_hinge_kind_info *kind;
+  struct orr_case_body *out;
+};
+
+static struct orr_place section_key(struct reading *r, enum case_key key) {
+  return orr_place_key(r->reader.diagnostics, r->root, orr_yaml_find(r->root.node, case_table[key].name));
+}
+
+/* --- numbers per coordinate, numbers per mode ------------------------------------------------------------------- */
+
+/* What a program writes where there is nothing to give. */
+static bool is_empty_list(struct orr_place place) {
+  return place.node->kind == ORR_YAML_SEQUENCE && place.node->count == 0;
+}
+
+static const char *speed_unit(enum orr_hinge_kind kind, const char *angular, const char *linear, size_t i) {
+  return orr_hinge_kind_info(kind)->angles >> i & 1 ? angular : linear;
+}
+
+/* A list with a number for each speed of the hinge; one coordinate needs no list. */
+static bool read_per_speed(struct entry *e, struct orr_place place, const char *name, const char *angular,
+                           const char *linear, double *out) {
+  struct orr_reader *reader = &e->r->reader;
+  size_t n = e->kind->speed_count;
+  if (place.node->kind == ORR_YAML_SCALAR && n == 1)
+    return orr_read_number(reader, place, name, speed_unit(e->body->hinge.kind, angular, linear, 0), NULL, out);
+  if (place.node->kind != ORR_YAML_SEQUENCE || place.node->count != n) {
+    orr_read_error(reader, place, "wrong-length", "'%s' of '%.60s' takes a list of %zu number%s: its hinge is %s", name,
+                   e->body->name, n, n == 1 ? "" : "s", e->kind->name);
+    return false;
+  }
+  bool good = true;
+  for (size_t i = 0; i < n; i++)
+    good &= orr_read_number(reader, orr_place_item(reader->diagnostics, place, i), name,
+                            speed_unit(e->body->hinge.kind, angular, linear, i), NULL, &out[i]);
+  return good;
+}
+
+static bool read_per_mode(struct entry *e, struct orr_place place, const char *name, const double **out) {
+  struct orr_reader *reader = &e->r->reader;
+  size_t n = e->body->mode_count;
+  if (n == 0 && is_empty_list(place))
+    return true; /* out stays the zeros of prepare */
+  if (n == 0) {
+    orr_read_error(reader, place, "no-modes", "'%.60s' has no modes, so it takes no '%s'", e->body->name, name);
+    return false;
+  }
+  if (place.node->kind != ORR_YAML_SEQUENCE || place.node->count != n) {
+    orr_read_error(reader, place, "wrong-length", "'%s' of '%.60s' takes a list of %zu number%s, one for each mode",
+                   name, e->body->name, n, n == 1 ? "" : "s");
+    return false;
+  }
+  double *values = orr_arena_alloc(reader->arena, n, sizeof *values);
+  bool good = true;
+  for (size_t i = 0; i < n; i++)
+    good &= orr_read_number(reader, orr_place_item(reader->diagnostics, place, i), name, NULL, NULL, &values[i]);
+  *out = values;
+  return good;
+}
+
+/* --- state ------------------------------------------------------------------------------------------------------ */
+
+struct state_keys {
+  struct orr_place position, attitude, rate, velocity, q, speed, eta, eta_rate;
+};
+
+enum state_key { POSITION, ATTITUDE, RATE, VELOCITY, Q, SPEED, ETA, ETA_RATE, STATE_KEYS };
+
+static const struct orr_key state_table[STATE_KEYS] = {
+    [POSITION] = {.name = "position", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, position)},
+    [ATTITUDE] = {.name = "attitude", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, attitude)},
+    [RATE] = {.name = "rate", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, rate)},
+    [VELOCITY] = {.name = "velocity", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, velocity)},
+    [Q] = {.name = "q", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, q)},
+    [SPEED] = {.name = "speed", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, speed)},
+    [ETA] = {.name = "eta", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, eta)},
+    [ETA_RATE] = {.name = "eta_rate", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, eta_rate)},
+};
+
+/* Which of the keys a hinge takes. */
+static unsigned state_keys_of(enum orr_hinge_kind kind) {
+  unsigned modal = 1u << ETA | 1u << ETA_RATE;
+  if (kind == ORR_HINGE_FREE)
+    return modal | 1u << POSITION | 1u << ATTITUDE | 1u << RATE | 1u << VELOCITY;
+  if (kind == ORR_HINGE_BALL)
+    return modal | 1u << ATTITUDE | 1u << RATE;
+  return kind == ORR_HINGE_FIXED ? modal : modal | 1u << Q | 1u << SPEED;
+}
+
+/* `q: []` or `speed: []` of a hinge without coordinates says what is so. */
+static bool says_nothing(const struct entry *e, size_t key) {
+  size_t at = orr_yaml_find(e->value.node, state_table[key].name);
+  return e->kind->speed_count == 0 && (key == Q || key == SPEED) &&
+         is_empty_list(orr_place_value(e->r->reader.diagnostics, e->value, at));
+}
+
+static void check_state_keys(struct entry *e, uint64_t *present) {
+  static const char *const instead[] = {[ORR_HINGE_FIXED] = "no coordinates",
+                                        [ORR_HINGE_BALL] = "'attitude' and 'rate'",
+                                        [ORR_HINGE_FREE] = "'position', 'attitude', 'rate' and 'velocity'"};
+  enum orr_hinge_kind kind = e->body->hinge.kind;
+  unsigned taken = state_keys_of(kind);
+  for (size_t k = 0; k < STATE_KEYS; k++) {
+    if (!(*present >> k & 1) || taken >> k & 1 || says_nothing(e, k))
+      continue;
+    const char *has = kind <= ORR_HINGE_FREE && instead[kind] ? instead[kind] : "'q' and 'speed'";
+    orr_read_error(&e->r->reader,
+                   orr_place_key(e->r->reader.diagnostics, e->value, orr_yaml_find(e->value.node, state_table[k].name)),
+                   "state-key", "the %s hinge of '%.60s' has no '%s'; it has %s", e->kind->name, e->body->name,
+                   state_table[k].name, has);
+    *present &= ~(UINT64_C(1) << k);
+  }
+}
+
+static void read_state(struct entry *e) {
+  static const struct orr_key position = {.name = "position", .unit = "m", .count = 3, .form = "[x, y, z]"};
+  static const struct orr_key rate = {.name = "rate", .unit = "rad/s", .count = 3, .form = "[x, y, z]"};
+  static const struct orr_key velocity = {.name = "velocity", .unit = "m/s", .count = 3, .form = "[x, y, z]"};
+  struct orr_reader *r = &e->r->reader;
+  struct state_keys keys = {0};
+  uint64_t there;
+  const struct orr_thing thing = {.what = "state of", .name = e->body->name, .place = e->value, .key = e->key};
+  orr_read_mapping(r, &thing, state_table, STATE_KEYS, &keys, &there);
+  check_state_keys(e, &there);
+  double *attitude = e->body->hinge.kind == ORR_HINGE_FREE ? e->out->q + 3 : e->out->q;
+  if (there >> POSITION & 1)
+    orr_read_numbers(r, keys.position, &position, e->out->q);
+  if (there >> ATTITUDE & 1)
+    orr_read_quaternion(r, keys.attitude, "attitude", attitude);
+  if (there >> RATE & 1)
+    orr_read_numbers(r, keys.rate, &rate, e->out->speed);
+  if (there >> VELOCITY & 1)
+    orr_read_numbers(r, keys.velocity, &velocity, e->out->speed + 3);
+  if (there >> Q & 1)
+    read_per_speed(e, keys.q, "q", "rad", "m", e->out->q);
+  if (there >> SPEED & 1)
+    read_per_speed(e, keys.speed, "speed", "rad/s", "m/s", e->out->speed);
+  if (there >> ETA & 1)
+    read_per_mode(e, keys.eta, "eta", &e->out->eta);
+  if (there >> ETA_RATE & 1)
+    read_per_mode(e, keys.eta_rate, "eta_rate", &e->out->eta_rate);
+}
+
+/* --- forces, prescribed, accelerations --------------------------------------------------------------------------- */
+
+struct pair_keys {
+  struct orr_place hinge, modal;
+};
+
+static const struct orr_key force_table[] = {
+    {.name = "tau", .type = ORR_KEY_PLACE, .offset = offsetof(struct pair_keys, hinge)},
+    {.name = "modal", .type = ORR_KEY_PLACE, .offset = offsetof(struct pair_keys, modal)},
+};
+static const struct orr_key acceleration_table[] = {
+    {.name = "acceleration", .type = ORR_KEY_PLACE, .offset = offsetof(struct pair_keys, hinge)},
+    {.name = "eta_acceleration", .type = ORR_KEY_PLACE, .offset = offsetof(struct pair_keys, modal)},
+};
+
+static void read_forces(struct entry *e) {
+  struct pair_keys keys = {0};
+  uint64_t present;
+  const struct orr_thing thing = {.what = "forces on", .name = e->body->name, .place = e->value, .key = e->key};
+  orr_read_mapping(&e->r->reader, &thing, force_table, 2, &keys, &present);
+  if (keys.hinge.node && e->out->prescribed)
+    orr_read_error(&e->r->reader,
+                   orr_place_key(e->r->reader.diagnostics, e->value, orr_yaml_find(e->value.node, "tau")),
+                   "tau-prescribed", "the hinge of '%.60s' is prescribed: its 'tau' is an output and cannot be given",
+                   e->body->name);
+  else if (keys.hinge.node)
+    read_per_speed(e, keys.hinge, "tau", "N m", "N", e->out->tau);
+  if (keys.modal.node)
+    read_per_mode(e, keys.modal, "modal", &e->out->modal);
+}
+
+static void read_prescribed(struct entry *e) {
+  struct pair_keys keys = {0};
+  uint64_t present;
+  const struct orr_thing thing = {
+      .what = "prescribed motion of", .name = e->body->name, .place = e->value, .key = e->key};
+  e->out->prescribed = e->out->driven = true;
+  orr_read_mapping(&e->r->reader, &thing, acceleration_table, 1, &keys, &present);
+  if (e->kind->speed_count == 0)
+    orr_read_error(&e->r->reader, e->key, "not-moving",
+                   "the hinge of '%.60s' is fixed; there is no motion to prescribe", e->body->name);
+  else if (keys.hinge.node)
+    read_per_speed(e, keys.hinge, "acceleration", "rad/s^2", "m/s^2", e->out->acceleration);
+}
+
+static void read_accelerations(struct entry *e) {
+  struct pair_keys keys = {0};
+  uint64_t present;
+  const struct orr_thing thing = {.what = "accelerations of", .name = e->body->name, .place = e->value, .key = e->key};
+  orr_read_mapping(&e->r->reader, &thing, acceleration_table, 2, &keys, &present);
+  if (keys.hinge.node && e->out->driven)
+    orr_read_error(
+        &e->r->reader, orr_place_key(e->r->reader.diagnostics, e->value, orr_yaml_find(e->value.node, "acceleration")),
+        "case-kind", "the acceleration of '%.60s' is given under 'prescribed'; keep one of the two", e->body->name);
+  else if (keys.hinge.node)
+    read_per_speed(e, keys.hinge, "acceleration", "rad/s^2", "m/s^2", e->out->acceleration);
+  if (keys.modal.node)
+    read_per_mode(e, keys.modal, "eta_acceleration", &e->out->eta_acceleration);
+}
+
+static int find_body(struct reading *r, struct orr_place key) {
+  const char *name = key.node->text;
+  int body = orr_names_find(&r->draft->names, name);
+  if (body >= 0)
+    return body;
+  struct orr_nearest nearest = {.wanted = name};
+  for (size_t i = 0; i < r->description->body_count && orr_read_may_suggest(&r->reader); i++)
+    orr_nearest_offer(&nearest, r->description->bodies[i].name);
+  if (nearest.best)
+    orr_read_error(&r->reader, key, "unknown-body", "the model has no body '%.60s', did you mean '%s'?", name,
+                   nearest.best);
+  else
+    orr_read_error(&r->reader, key, "unknown-body", "the model has no body '%.60s'", name);
+  return -1;
+}
+
+static void read_section(struct reading *r, struct orr_place section, enum case_key key, void (*read)(struct entry *)) {
+  if (!section.node || !orr_expect_mapping(&r->reader, section, case_table[key].name))
+    return;
+  for (size_t i = 0; i < orr_place_count(section); i++) {
+    struct entry e = {.r = r,
+                      .key = orr_place_key(r->reader.diagnostics, section, i),
+                      .value = orr_place_value(r->reader.diagnostics, section, i)};
+    int body = find_body(r, e.key);
+    if (body < 0 || !orr_expect_mapping(&r->reader, e.value, e.key.node->text))
+      continue;
+    e.body = &r->description->bodies[body];
+    e.kind = orr_hinge_kind_info(e.body->hinge.kind);
+    e.out = &r->out->bodies[body];
+    read(&e);
+  }
+}
+
+/* --- external forces --------------------------------------------------------------------------------------------- */
+
+struct external_keys {
+  struct orr_place node;
+  double force[3], moment[3];
+  int frame;
+};
+
+static const char *const frames[] = {"inertial", "body", NULL};
+
+static const struct orr_key external_table[] = {
+    {.name = "node", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct external_keys, node)},
+    {.name = "force",
+     .type = ORR_KEY_NUMBERS,
+     .unit = "N",
+     .count = 3,
+     .form = "[x, y, z]",
+     .offset = offsetof(struct external_keys, force)},
+    {.name = "moment",
+     .type = ORR_KEY_NUMBERS,
+     .unit = "N m",
+     .count = 3,
+     .form = "[x, y, z]",
+     .offset = offsetof(struct external_keys, moment)},
+    {.name = "frame", .type = ORR_KEY_CHOICE, .choices = frames, .offset = offsetof(struct external_keys, frame)},
+};
+
+static void read_external(struct reading *r) {
+  struct orr_place list = r->keys.external;
+  if (!list.node || !orr_expect_sequence(&r->reader, list, "external"))
+    return;
+  size_t n = orr_place_count(list);
+  struct orr_case_external *externals = orr_arena_alloc(r->reader.arena, n, sizeof *externals);
+  for (size_t i = 0; i < n; i++) {
+    struct external_keys keys = {0};
+    uint64_t present;
+    const struct orr_thing thing = {.what = "an external force",
+                                    .place = orr_place_item(r->reader.diagnostics, list, i)};
+    orr_read_mapping(&r->reader, &thing, external_table, sizeof external_table / sizeof *external_table, &keys,
+                     &present);
+    struct orr_case_external *x = &externals[i];
+    memcpy(x->force, keys.force, sizeof x->force);
+    memcpy(x->moment, keys.moment, sizeof x->moment);
+    x->body_axes = keys.frame == 1;
+    if (keys.node.node)
+      orr_draft_read_reference(r->draft, &r->draft->own, keys.node, "node", &x->body, &x->node);
+  }
+  r->out->externals = externals;
+  r->out->external_count = n;
+}
+
+/* --- all ----------------------------------------------------------------------------------------------------------- */
+
+static void prepare(struct reading *r) {
+  const struct orr_description *d = r->description;
+  size_t most = 0;
+  for (size_t i = 0; i < d->body_count; i++)
+    most = d->bodies[i].mode_count > most ? d->bodies[i].mode_count : most;
+  const double *zeros = orr_arena_alloc(r->reader.arena, most, sizeof *zeros);
+  r->out->bodies = orr_arena_alloc(r->reader.arena, d->body_count, sizeof *r->out->bodies);
+  for (size_t i = 0; i < d->body_count; i++) {
+    struct orr_case_body *b = &r->out->bodies[i];
+    enum orr_hinge_kind kind = d->bodies[i].hinge.kind;
+    b->eta = b->eta_rate = b->modal = b->eta_acceleration = zeros;
+    b->prescribed = d->bodies[i].hinge.prescribed;
+    if (kind == ORR_HINGE_BALL || kind == ORR_HINGE_FREE)
+      b->q[kind == ORR_HINGE_FREE ? 6 : 3] = 1;
+  }
+}
+
+const struct orr_case_body *orr_case_read_state(struct orr_config *config, struct orr_place state) {
+  struct orr_draft *draft = orr_config_draft(config);
+  struct reading r = {.reader = *draft->reader, .draft = draft, .description = orr_config_description(config)};
+  r.out = orr_arena_alloc(r.reader.arena, 1, sizeof *r.out);
+  prepare(&r);
+  read_section(&r, state, STATE, read_state);
+  return r.out->bodies;
+}
+
+/* What belongs to the other kind of case is reported and not looked at. */
+static void refuse_section(struct reading *r, enum case_key key, struct orr_place *section, const char *what) {
+  if (!section->node)
+    return;
+  orr_read_error(&r->reader, section_key(r, key), "case-kind", "%s", what);
+  section->node = NULL;
+}
+
+static void check_kind(struct reading *r) {
+  if (r->kind == ORR_CASE_INVERSE) {
+    refuse_section(r, FORCES, &r->keys.forces,
+                   "with --inverse the forces are the answer: give 'accelerations' in place of 'forces'");
+  } else {
+    refuse_section(r, ACCELERATIONS, &r->keys.accelerations,
+                   "'accelerations' are the answer; they are given only with --inverse");
+  }
+}
+
+const struct orr_case *orr_case_load(const char *path, struct orr_config *config, enum orr_case_kind kind,
+                                     const struct orr_config_options *options) {
+  struct orr_draft *draft = orr_config_draft(config);
+  struct reading r = {
+      .reader = *draft->reader, .draft = draft, .description = orr_config_description(config), .kind = kind};
+  size_t errors = orr_diagnostics_errors(r.reader.diagnostics), first = orr_diagnostics_count(r.reader.diagnostics);
+  struct orr_files files = {.reader = &r.reader};
+  if (options && options->file_count) {
+    files.memory = options->files;
+    files.memory_count = options->file_count;
+  }
+  r.out = orr_arena_alloc(r.reader.arena, 1, sizeof *r.out);
+  r.root.node = orr_files_open(&files, path, NULL, 0)->root;
+  if (!r.root.node)
+    return NULL;
+  const struct orr_thing thing = {.what = "a case", .place = r.root};
+  uint64_t present;
+  orr_read_mapping(&r.reader, &thing, case_table, CASE_KEYS, &r.keys, &present);
+  prepare(&r);
+  check_kind(&r);
+  read_section(&r, r.keys.prescribed, PRESCRIBED, read_prescribed); /* first: they decide whether a tau is an error */
+  read_section(&r, r.keys.state, STATE, read_state);
+  read_section(&r, r.keys.forces, FORCES, read_forces);
+  read_section(&r, r.keys.accelerations, ACCELERATIONS, read_accelerations);
+  read_external(&r);
+  orr_diagnostics_sort(r.reader.diagnostics, first);
+  return orr_diagnostics_errors(r.reader.diagnostics) > errors ? NULL : r.out;
+}

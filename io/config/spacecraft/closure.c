@@ -1,0 +1,70 @@
+/* Has core put the closed loops of a spacecraft together and tells what does not fit. */
+#include <string.h>
+
+#include "core/loops/assemble.h"
+#include "io/config/spacecraft/draft.h"
+
+/* A zeroed piece at a multiple of what core's blocks ask for. */
+static void *aligned(struct orr_arena *arena, size_t bytes) {
+  char *piece = orr_arena_alloc(arena, 1, bytes + ORR_ALIGNMENT);
+  return piece + (ORR_ALIGNMENT - (uintptr_t)piece % ORR_ALIGNMENT) % ORR_ALIGNMENT;
+}
+
+static const char *gap_text(struct orr_arena *arena, const struct orr_assembly *a, struct orr_loop_gap gap) {
+  bool apart = gap.metres > 1e-9 * a->size, askew = gap.radians > 1e-9;
+  if (apart && askew)
+    return orr_arena_format(arena, "%.3g m and %.3g rad", gap.metres, gap.radians);
+  return askew ? orr_arena_format(arena, "%.3g rad", gap.radians) : orr_arena_format(arena, "%.3g m", gap.metres);
+}
+
+static void tell_open(struct orr_draft *draft, const struct orr_description *d, const struct orr_loops *loops,
+                      const struct orr_assembly *a) {
+  for (int i = 0; i < loops->count; i++) {
+    struct orr_loop_gap gap = orr_loop_gap(loops, i);
+    if (gap.metres <= 1e-9 * a->size && gap.radians <= 1e-9)
+      continue;
+    const char *left = gap_text(draft->reader->arena, a, gap);
+    orr_report(draft->reader->diagnostics, ORR_ERROR, d->loops[i].source, "open-loop",
+               "loop %d does not close in any posture that was found: %s remain open in the best; check the places of "
+               "its nodes, and that its hinges can reach",
+               i + 1, left);
+  }
+}
+
+static void tell_redundant(struct orr_draft *draft, const struct orr_description *d, struct orr_loops *loops,
+                           const struct orr_workspace *ws) {
+  int *redundant = orr_arena_alloc(draft->reader->arena, (size_t)loops->count, sizeof *redundant);
+  int rank = orr_loops_rank(loops, ws, NULL, redundant);
+  for (int i = 0; i < loops->count; i++)
+    if (redundant[i])
+      orr_report(draft->reader->diagnostics, ORR_WARNING, d->loops[i].source, "redundant-loop",
+                 "%d of the %d equations of loop %d follow%s from others: all loops together have %d equations of rank "
+                 "%d, and some forces in them cannot be known",
+                 redundant[i], loops->loops[i].rows, i + 1, redundant[i] == 1 ? "s" : "", loops->row_count, rank);
+}
+
+void orr_draft_judge_loops(struct orr_draft *draft, const struct orr_description *d) {
+  struct orr_arena *arena = draft->reader->arena;
+  enum orr_status status;
+  int where;
+  size_t bytes = orr_model_size(d, ORR_MODEL_DEFAULT);
+  const struct orr_model *model = orr_model_init(aligned(arena, bytes), bytes, d, ORR_MODEL_DEFAULT, &status, &where);
+  if (!model)
+    return; /* its tree is at fault, and that has been told */
+  bytes = orr_workspace_size(model);
+  struct orr_workspace *ws = orr_workspace_init(aligned(arena, bytes), bytes, model);
+  bytes = orr_loops_size(d, model);
+  struct orr_loops *loops = orr_loops_init(aligned(arena, bytes), bytes, d, model);
+  if (loops->row_count > ORR_MOST_LOOP_ROWS) {
+    orr_report(draft->reader->diagnostics, ORR_ERROR, d->loops[0].source, "too-many",
+               "the loops have %d equations, and at most %d are taken", loops->row_count, ORR_MOST_LOOP_ROWS);
+    return;
+  }
+  double *q = orr_arena_alloc(arena, (size_t)model->q_count, sizeof *q);
+  memcpy(q, ws->q, sizeof *q * (size_t)model->q_count);
+  struct orr_assembly a = orr_loops_assemble_first(loops, ws, aligned(arena, orr_assembly_size(loops)), q);
+  if (a.closed)
+    tell_redundant(draft, d, loops, ws);
+  else if (!draft->state_follows)
+    tell_open(draft, d, loops, &a);
+}

@@ -1,0 +1,149 @@
+#include "io/config/spacecraft/config.h"
+
+#include <string.h>
+
+#include "io/config/spacecraft/spacecraft.h"
+#include "io/config/text/setting.h"
+
+struct orr_config {
+  struct orr_reader reader;
+  struct orr_files files;
+  struct orr_draft draft;
+  struct orr_description description;
+  struct orr_place sections[ORR_SECTION_COUNT], section_keys[ORR_SECTION_COUNT];
+  bool spacecraft_good;
+};
+
+struct top_keys {
+  struct orr_place version, spacecraft, sections[ORR_SECTION_COUNT];
+};
+
+#define SECTION(which) .type = ORR_KEY_PLACE, .offset = offsetof(struct top_keys, sections[which])
+
+static const struct orr_key top_table[] = {
+    {.name = "orrery", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct top_keys, version)},
+    {.name = "spacecraft", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct top_keys, spacecraft)},
+    {.name = "actuators", SECTION(ORR_SECTION_ACTUATORS)},
+    {.name = "sensors", SECTION(ORR_SECTION_SENSORS)},
+    {.name = "pointing", SECTION(ORR_SECTION_POINTING)},
+    {.name = "environment", SECTION(ORR_SECTION_ENVIRONMENT)},
+    {.name = "simulation", SECTION(ORR_SECTION_SIMULATION)},
+    {.name = "commands", SECTION(ORR_SECTION_COMMANDS)},
+    {.name = "realtime", SECTION(ORR_SECTION_REALTIME)},
+    {.name = "links", SECTION(ORR_SECTION_LINKS)},
+    {.name = "record", .type = ORR_KEY_UNBUILT},
+    {.name = "faults", .type = ORR_KEY_UNBUILT},
+    {.name = "expect", SECTION(ORR_SECTION_EXPECT)},
+};
+
+/* Sections belong to the file that is named on the command line. */
+static void keep_sections(struct orr_config *c, const struct top_keys *keys, struct orr_place root, bool named) {
+  for (size_t k = 0; k < sizeof top_table / sizeof *top_table; k++) {
+    if (top_table[k].offset < offsetof(struct top_keys, sections) || top_table[k].type != ORR_KEY_PLACE)
+      continue;
+    size_t section = (top_table[k].offset - offsetof(struct top_keys, sections)) / sizeof(struct orr_place);
+    if (!keys->sections[section].node)
+      continue;
+    struct orr_place key = orr_place_key(c->reader.diagnostics, root, orr_yaml_find(root.node, top_table[k].name));
+    if (named)
+      orr_read_error(&c->reader, key, "section-in-spacecraft",
+                     "'%s' belongs in the run file, not in the file of its spacecraft", top_table[k].name);
+    if (c->sections[section].node)
+      continue;
+    c->sections[section] = keys->sections[section];
+    c->section_keys[section] = key;
+  }
+}
+
+/* The spacecraft section of a file: the mapping, or the file it names. */
+static void read_top(struct orr_config *c, const struct orr_file *file, orr_source via, bool named) {
+  struct top_keys keys = {0};
+  uint64_t present;
+  struct orr_place root = {file->root, via};
+  if (root.node->kind != ORR_YAML_MAPPING) {
+    orr_read_error(&c->reader, root, "wrong-type", "a model file is a mapping that begins with 'orrery: 1'");
+    return;
+  }
+  const struct orr_thing thing = {.what = "a model file", .place = root};
+  orr_read_mapping(&c->reader, &thing, top_table, sizeof top_table / sizeof *top_table, &keys, &present);
+  orr_spacecraft_check_version(&c->reader, keys.version);
+  keep_sections(c, &keys, root, named);
+  if (!keys.spacecraft.node)
+    return;
+  struct orr_place key = orr_place_key(c->reader.diagnostics, root, orr_yaml_find(root.node, "spacecraft"));
+  if (keys.spacecraft.node->kind != ORR_YAML_SCALAR) {
+    size_t errors = orr_diagnostics_errors(c->reader.diagnostics);
+    orr_spacecraft_read(&c->draft, &c->files, file, keys.spacecraft, key, &c->description);
+    c->spacecraft_good = orr_diagnostics_errors(c->reader.diagnostics) == errors;
+    return;
+  }
+  orr_source at = orr_place_source(c->reader.diagnostics, keys.spacecraft);
+  if (named) {
+    orr_report(c->reader.diagnostics, ORR_ERROR, at, "wrong-type",
+               "the spacecraft's own file must hold the spacecraft, not name another file");
+    return;
+  }
+  const struct orr_file *other = orr_files_open(&c->files, keys.spacecraft.node->text, file->path, at);
+  struct orr_location l = orr_sources_get(orr_diagnostics_sources(c->reader.diagnostics), at);
+  l.kind = ORR_VIA_INCLUDE;
+  if (other->root)
+    read_top(c, other, orr_sources_add(orr_diagnostics_sources(c->reader.diagnostics), l), true);
+}
+
+struct orr_config *orr_config_read(const char *path, const struct orr_config_options *options,
+                                   struct orr_diagnostics *diagnostics) {
+  struct orr_arena *arena = orr_diagnostics_arena(diagnostics);
+  struct orr_config *c = orr_arena_alloc(arena, 1, sizeof *c);
+  c->reader = (struct orr_reader){diagnostics, arena};
+  c->files.reader = c->draft.reader = &c->reader;
+  c->draft.own.prefix = "";
+  c->draft.state_follows = options && options->state_follows;
+  if (options && options->file_count) {
+    c->files.memory = options->files;
+    c->files.memory_count = options->file_count;
+  }
+  const struct orr_file *file = orr_files_open(&c->files, path, NULL, 0);
+  struct orr_file overlaid = *file;
+  for (size_t i = 0; options && overlaid.root && i < options->setting_count; i++)
+    overlaid.root = orr_setting_apply(&c->reader, overlaid.root, options->settings[i]);
+  if (overlaid.root)
+    read_top(c, &overlaid, 0, false);
+  return c;
+}
+
+struct orr_config *orr_config_load(const char *path, const struct orr_config_options *options,
+                                   struct orr_diagnostics *diagnostics) {
+  size_t errors = orr_diagnostics_errors(diagnostics), first = orr_diagnostics_count(diagnostics);
+  struct orr_config *c = orr_config_read(path, options, diagnostics);
+  orr_diagnostics_sort(diagnostics, first);
+  return orr_diagnostics_errors(diagnostics) > errors ? NULL : c;
+}
+
+bool orr_config_spacecraft_is_good(const struct orr_config *c) { return c->spacecraft_good; }
+
+const struct orr_description *orr_config_description(const struct orr_config *c) { return &c->description; }
+
+struct orr_place orr_config_section(const struct orr_config *c, enum orr_section section) {
+  return c->sections[section];
+}
+
+struct orr_place orr_config_section_key(const struct orr_config *c, enum orr_section section) {
+  return c->section_keys[section];
+}
+
+bool orr_config_is_run(const struct orr_config *c) {
+  for (size_t i = 0; i < ORR_SECTION_COUNT; i++)
+    if (c->sections[i].node)
+      return true;
+  return false;
+}
+
+int orr_config_find_body(const struct orr_config *c, const char *name) { return orr_names_find(&c->draft.names, name); }
+
+int orr_config_find_node(const struct orr_config *c, int body, const char *name) {
+  return orr_draft_find_node(&c->draft, body, name);
+}
+
+struct orr_draft *orr_config_draft(struct orr_config *c) {
+  return &c->draft;
+}

@@ -1,0 +1,401 @@
+/* Bodies, their nodes and modes. */
+#include <math.h>
+#include <string.h>
+
+#include "io/config/spacecraft/draft.h"
+
+static const char *const deformations[] = {"full", "linearized", NULL};
+
+static const char com_form[] = "[x, y, z]", inertia_form[] = "[xx, yy, zz, xy, xz, yz]";
+
+/* A body is rigid when it says `mass`, `com` or `inertia`; it is flexible when it says how it deforms, or when only its
+ * nodes have mass. */
+struct body_keys {
+  double mass, com[3], inertia[6];
+  int deformation;
+  struct orr_place hinge, nodes, modes, stiffness, damping_matrix;
+};
+
+enum body_key { MASS, COM, INERTIA, HINGE, NODES, DEFORMATION, MODES, STIFFNESS, DAMPING_MATRIX, BODY_KEYS };
+
+static const struct orr_key body_table[BODY_KEYS] = {
+    [MASS] = {.name = "mass", .type = ORR_KEY_NUMBER, .unit = "kg", .offset = offsetof(struct body_keys, mass)},
+    [COM] = {.name = "com",
+             .type = ORR_KEY_NUMBERS,
+             .unit = "m",
+             .count = 3,
+             .form = com_form,
+             .offset = offsetof(struct body_keys, com)},
+    [INERTIA] = {.name = "inertia",
+                 .type = ORR_KEY_NUMBERS,
+                 .unit = "kg m^2",
+                 .count = 6,
+                 .form = inertia_form,
+                 .offset = offsetof(struct body_keys, inertia)},
+    [HINGE] = {.name = "hinge", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct body_keys, hinge)},
+    [NODES] = {.name = "nodes", .type = ORR_KEY_PLACE, .offset = offsetof(struct body_keys, nodes)},
+    [DEFORMATION] = {.name = "deformation",
+                     .type = ORR_KEY_CHOICE,
+                     .choices = deformations,
+                     .offset = offsetof(struct body_keys, deformation)},
+    [MODES] = {.name = "modes", .type = ORR_KEY_PLACE, .offset = offsetof(struct body_keys, modes)},
+    [STIFFNESS] = {.name = "stiffness", .type = ORR_KEY_PLACE, .offset = offsetof(struct body_keys, stiffness)},
+    [DAMPING_MATRIX] = {.name = "damping_matrix",
+                        .type = ORR_KEY_PLACE,
+                        .offset = offsetof(struct body_keys, damping_matrix)},
+};
+
+enum {
+  RIGID_KEYS = 1 << MASS | 1 << COM | 1 << INERTIA,
+  FLEXIBLE_KEYS = 1 << DEFORMATION | 1 << MODES | 1 << STIFFNESS | 1 << DAMPING_MATRIX
+};
+
+/* A body being read. */
+struct reading {
+  struct orr_draft *draft;
+  struct orr_reader *reader;
+  size_t index;
+  struct orr_body_desc *body;
+  struct orr_draft_body *home;
+  struct body_keys keys;
+  uint64_t there;   /* keys that stand in the file, right or wrong */
+  bool modes_known; /* how many modes there are */
+};
+
+static void break_body(struct reading *r) { r->draft->broken[r->index] = 1; }
+
+static struct orr_place key_place(struct reading *r, const char *name, bool value) {
+  size_t i = orr_yaml_find(r->home->value.node, name);
+  return value ? orr_place_value(r->reader->diagnostics, r->home->value, i)
+               : orr_place_key(r->reader->diagnostics, r->home->value, i);
+}
+
+static uint64_t keys_there(const struct orr_yaml *mapping) {
+  uint64_t there = 0;
+  for (size_t k = 0; k < BODY_KEYS; k++)
+    if (orr_yaml_find(mapping, body_table[k].name) < mapping->count)
+      there |= UINT64_C(1) << k;
+  return there;
+}
+
+/* --- matrices and modes ---------------------------------------------------------------------------------------- */
+
+static bool symmetric(struct reading *r, struct orr_place place, const char *name, size_t n, const double *a) {
+  double largest = 0;
+  for (size_t i = 0; i < n * n; i++)
+    largest = fmax(largest, fabs(a[i]));
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < i; j++)
+      if (fabs(a[i * n + j] - a[j * n + i]) > 1e-9 * largest) {
+        orr_read_error(r->reader, place, "not-symmetric",
+                       "'%s' must be symmetric: element [%zu][%zu] is %.9g and [%zu][%zu] is %.9g", name, i + 1, j + 1,
+                       a[i * n + j], j + 1, i + 1, a[j * n + i]);
+        return false;
+      }
+  return true;
+}
+
+/* An n × n matrix; n is the number of rows where it is still 0. NULL after reporting. */
+static const double *read_matrix(struct reading *r, struct orr_place place, const char *name, size_t *n) {
+  struct orr_reader *reader = r->reader;
+  if (place.node->kind != ORR_YAML_SEQUENCE || place.node->count == 0) {
+    orr_read_error(reader, place, "wrong-type", "'%s' takes a square matrix [[..], ..]", name);
+    return NULL;
+  }
+  size_t rows = place.node->count;
+  if (*n && rows != *n) {
+    orr_read_error(reader, place, "wrong-length", "'%s' must be %zu by %zu like 'stiffness' and has %zu rows", name, *n,
+                   *n, rows);
+    return NULL;
+  }
+  bool good = true;
+  for (size_t i = 0; i < rows; i++) { /* lengths first: they bound what is allocated by what is written */
+    struct orr_place row = orr_place_item(reader->diagnostics, place, i);
+    if (orr_place_count(row) == rows && row.node->kind == ORR_YAML_SEQUENCE)
+      continue;
+    orr_read_error(reader, row, "wrong-length", "'%s' must be square: %zu rows of %zu numbers", name, rows, rows);
+    good = false;
+  }
+  if (!good)
+    return NULL;
+  double *a = orr_arena_alloc(reader->arena, rows * rows, sizeof *a);
+  for (size_t i = 0; i < rows; i++) {
+    struct orr_place row = orr_place_item(reader->diagnostics, place, i);
+    for (size_t j = 0; j < rows; j++)
+      good &= orr_read_number(reader, orr_place_item(reader->diagnostics, row, j), name, NULL, NULL, &a[i * rows + j]);
+  }
+  *n = rows;
+  return good && symmetric(r, place, name, rows, a) ? a : NULL;
+}
+
+static void read_matrices(struct reading *r) {
+  size_t n = 0;
+  r->body->stiffness = read_matrix(r, r->keys.stiffness, "stiffness", &n);
+  if (r->body->stiffness) {
+    r->body->mode_count = n;
+    r->modes_known = true;
+  } else {
+    break_body(r);
+  }
+  if (!(r->there & 1 << DAMPING_MATRIX))
+    return;
+  r->body->damping = read_matrix(r, r->keys.damping_matrix, "damping_matrix", &n);
+  if (!r->body->damping)
+    break_body(r);
+}
+
+struct mode_keys {
+  double frequency, damping;
+};
+
+static const struct orr_key mode_table[] = {
+    {.name = "frequency",
+     .type = ORR_KEY_NUMBER,
+     .required = true,
+     .unit = "Hz",
+     .range = &orr_range_not_negative,
+     .offset = offsetof(struct mode_keys, frequency)},
+    {.name = "damping",
+     .type = ORR_KEY_NUMBER,
+     .range = &orr_range_not_negative,
+     .offset = offsetof(struct mode_keys, damping)},
+};
+
+static void read_modes(struct reading *r) {
+  struct orr_reader *reader = r->reader;
+  if (!orr_expect_sequence(reader, r->keys.modes, "modes")) {
+    break_body(r);
+    return;
+  }
+  size_t n = orr_place_count(r->keys.modes);
+  struct orr_mode_desc *modes = orr_arena_alloc(reader->arena, n, sizeof *modes);
+  for (size_t i = 0; i < n; i++) {
+    struct orr_place place = orr_place_item(reader->diagnostics, r->keys.modes, i);
+    struct mode_keys keys = {0};
+    uint64_t present;
+    const struct orr_thing thing = {.what = "a mode", .place = place};
+    if (!orr_read_mapping(reader, &thing, mode_table, 2, &keys, &present))
+      break_body(r);
+    modes[i] = (struct orr_mode_desc){keys.frequency, keys.damping, orr_place_source(reader->diagnostics, place)};
+  }
+  r->body->modes = n ? modes : NULL;
+  r->body->mode_count = n;
+  r->modes_known = true;
+}
+
+/* --- nodes ----------------------------------------------------------------------------------------------------- */
+
+struct node_keys {
+  double at[3], mass, com[3], inertia[6];
+  struct orr_place modes;
+};
+
+enum node_key { NODE_AT, NODE_MASS, NODE_COM, NODE_INERTIA, NODE_MODES, NODE_KEYS };
+
+static const struct orr_key node_table[NODE_KEYS] = {
+    [NODE_AT] = {.name = "at",
+                 .type = ORR_KEY_NUMBERS,
+                 .required = true,
+                 .unit = "m",
+                 .count = 3,
+                 .form = com_form,
+                 .offset = offsetof(struct node_keys, at)},
+    [NODE_MASS] = {.name = "mass", .type = ORR_KEY_NUMBER, .unit = "kg", .offset = offsetof(struct node_keys, mass)},
+    [NODE_COM] = {.name = "com",
+                  .type = ORR_KEY_NUMBERS,
+                  .unit = "m",
+                  .count = 3,
+                  .form = com_form,
+                  .offset = offsetof(struct node_keys, com)},
+    [NODE_INERTIA] = {.name = "inertia",
+                      .type = ORR_KEY_NUMBERS,
+                      .unit = "kg m^2",
+                      .count = 6,
+                      .form = inertia_form,
+                      .offset = offsetof(struct node_keys, inertia)},
+    [NODE_MODES] = {.name = "modes", .type = ORR_KEY_PLACE, .offset = offsetof(struct node_keys, modes)},
+};
+
+/* What only a flexible body's node may say. */
+static void refuse_flexible_keys(struct reading *r, const char *name, struct orr_place value, uint64_t present) {
+  for (size_t k = NODE_MASS; k < NODE_KEYS; k++)
+    if (present >> k & 1) {
+      size_t i = orr_yaml_find(value.node, node_table[k].name);
+      orr_read_error(
+          r->reader, orr_place_key(r->reader->diagnostics, value, i), "rigid-node",
+          "'%s' of node '%.60s' belongs to a flexible body, and '%.60s' is rigid: it has its own 'mass' or 'inertia'",
+          node_table[k].name, name, r->body->name);
+      break_body(r);
+    }
+}
+
+/* The node's part of every mode: mode_count rows of slope and translation. NULL after reporting. */
+static const double *read_shapes(struct reading *r, struct orr_place place) {
+  static const struct orr_key row_key = {.name = "modes", .count = 6, .form = "[slope x, y, z, translation x, y, z]"};
+  struct orr_reader *reader = r->reader;
+  if (!orr_expect_sequence(reader, place, "modes"))
+    return NULL;
+  size_t n = r->body->mode_count;
+  if (orr_place_count(place) != n) {
+    orr_read_error(reader, place, "wrong-length",
+                   "a node of '%.60s' takes a row of 'modes' for each of its %zu mode%s, and here %s %zu",
+                   r->body->name, n, n == 1 ? "" : "s", orr_place_count(place) == 1 ? "is" : "are",
+                   orr_place_count(place));
+    return NULL;
+  }
+  double *rows = orr_arena_alloc(reader->arena, n, 6 * sizeof *rows);
+  bool good = true;
+  for (size_t i = 0; i < n; i++)
+    good &= orr_read_numbers(reader, orr_place_item(reader->diagnostics, place, i), &row_key, rows + 6 * i);
+  return good ? rows : NULL;
+}
+
+static void read_flexible_node(struct reading *r, struct orr_node_desc *node, const struct node_keys *keys,
+                               uint64_t present, const struct orr_thing *thing) {
+  memcpy(node->com, keys->com, sizeof node->com);
+  memcpy(node->inertia, keys->inertia, sizeof node->inertia);
+  node->mass = keys->mass;
+  bool given = present >> NODE_MODES & 1;
+  if (!r->modes_known || (r->body->mode_count == 0 && !given))
+    return;
+  if (!given) {
+    orr_read_error(r->reader, thing->key, "missing-key",
+                   "node '%.60s' has no 'modes': it needs a row for each of the %zu mode%s of '%.60s', zeros where a "
+                   "mode does not move it",
+                   node->name, r->body->mode_count, r->body->mode_count == 1 ? "" : "s", r->body->name);
+    break_body(r);
+    return;
+  }
+  const double *shapes = read_shapes(r, keys->modes);
+  node->modes = r->body->mode_count ? shapes : NULL;
+  if (!shapes)
+    break_body(r);
+}
+
+static void read_node(struct reading *r, struct orr_node_desc *node, struct orr_place key, struct orr_place value) {
+  struct node_keys keys = {0};
+  uint64_t present;
+  const struct orr_thing thing = {.what = "node", .name = key.node->text, .place = value, .key = key};
+  node->name = key.node->text;
+  node->source = orr_place_entity(r->reader->diagnostics, key, value);
+  if (!orr_read_name(r->reader, key, "node"))
+    break_body(r);
+  if (!orr_read_mapping(r->reader, &thing, node_table, NODE_KEYS, &keys, &present))
+    break_body(r);
+  memcpy(node->at, keys.at, sizeof node->at);
+  if (r->body->flexible)
+    read_flexible_node(r, node, &keys, present, &thing);
+  else
+    refuse_flexible_keys(r, node->name, value, present);
+}
+
+enum { MANY_NODES = 16 }; /* from so many on their names have a table */
+
+static void read_nodes(struct reading *r) {
+  struct orr_place nodes = r->keys.nodes;
+  if (nodes.node && !orr_expect_mapping(r->reader, nodes, "nodes")) {
+    break_body(r);
+    nodes = (struct orr_place){0};
+  }
+  size_t listed = orr_place_count(nodes);
+  bool implied = !r->body->flexible && (listed == 0 || orr_yaml_find(nodes.node, "origin") == listed);
+  struct orr_node_desc *list = orr_arena_alloc(r->reader->arena, listed + 1, sizeof *list);
+  if (implied)
+    list[0] = (struct orr_node_desc){.name = "origin", .source = r->body->source};
+  for (size_t i = 0; i < listed; i++)
+    read_node(r, &list[i + implied], orr_place_key(r->reader->diagnostics, nodes, i),
+              orr_place_value(r->reader->diagnostics, nodes, i));
+  r->body->nodes = r->home->nodes = list;
+  r->body->node_count = listed + implied;
+  if (r->body->node_count >= MANY_NODES)
+    for (size_t i = 0; i < r->body->node_count; i++)
+      orr_names_add(&r->home->node_names, r->reader->arena, list[i].name, (int32_t)i);
+}
+
+/* --- the body -------------------------------------------------------------------------------------------------- */
+
+static bool nodes_have_mass(const struct orr_yaml *nodes) {
+  if (!nodes || nodes->kind != ORR_YAML_MAPPING)
+    return false;
+  for (size_t i = 0; i < nodes->count; i++) {
+    const struct orr_yaml *node = nodes->entries[i].value;
+    if (node->kind == ORR_YAML_MAPPING && orr_yaml_find(node, "mass") < node->count)
+      return true;
+  }
+  return false;
+}
+
+static void refuse_mixture(struct reading *r) {
+  size_t rigid = r->there & 1 << MASS ? MASS : r->there & 1 << INERTIA ? INERTIA : COM, flexible = DEFORMATION;
+  while (!(r->there >> flexible & 1))
+    flexible++;
+  orr_read_error(r->reader, key_place(r, body_table[rigid].name, false), "rigid-or-flexible",
+                 "'%s' belongs to a rigid body, and '%.60s' has '%s' and so is flexible: its mass is that of its nodes",
+                 body_table[rigid].name, r->body->name, body_table[flexible].name);
+  break_body(r);
+}
+
+/* Reports a key that a rigid body needs. */
+static void need(struct reading *r, enum body_key key) {
+  if (r->there >> key & 1)
+    return;
+  orr_read_error(r->reader, r->home->key, "missing-key", "body '%.60s' has no '%s', which a rigid body needs",
+                 r->body->name, body_table[key].name);
+  break_body(r);
+}
+
+static void read_flexible(struct reading *r) {
+  r->body->flexible = true;
+  r->body->deformation = r->keys.deformation ? ORR_DEFORMATION_LINEARIZED : ORR_DEFORMATION_FULL;
+  bool matrices = r->there & (1 << STIFFNESS | 1 << DAMPING_MATRIX);
+  if (matrices && r->there & 1 << MODES) {
+    orr_read_error(
+        r->reader, key_place(r, "modes", false), "two-stiffnesses",
+        "'%.60s' has its stiffness twice: give either 'modes' or the matrices 'stiffness' and 'damping_matrix'",
+        r->body->name);
+    break_body(r);
+  } else if (matrices && !(r->there & 1 << STIFFNESS)) {
+    orr_read_error(r->reader, key_place(r, "damping_matrix", false), "missing-key",
+                   "'damping_matrix' of '%.60s' needs a 'stiffness' matrix beside it", r->body->name);
+    break_body(r);
+  } else if (r->keys.stiffness.node) {
+    read_matrices(r);
+  } else if (r->keys.modes.node) {
+    read_modes(r);
+  } else {
+    r->modes_known = true;
+  }
+}
+
+static void read_rigid(struct reading *r) {
+  need(r, MASS);
+  need(r, INERTIA);
+  r->body->mass = r->keys.mass;
+  memcpy(r->body->com, r->keys.com, sizeof r->body->com);
+  memcpy(r->body->inertia, r->keys.inertia, sizeof r->body->inertia);
+}
+
+void orr_draft_read_body(struct orr_draft *draft, size_t index) {
+  struct reading r = {.draft = draft,
+                      .reader = draft->reader,
+                      .index = index,
+                      .body = &draft->bodies[index],
+                      .home = &draft->drafts[index]};
+  r.body->source = orr_place_entity(draft->reader->diagnostics, r.home->key, r.home->value);
+  const struct orr_thing thing = {.what = "body", .name = r.body->name, .place = r.home->value, .key = r.home->key};
+  uint64_t present;
+  if (!orr_read_mapping(draft->reader, &thing, body_table, BODY_KEYS, &r.keys, &present))
+    break_body(&r);
+  if (r.home->value.node->kind == ORR_YAML_MAPPING)
+    r.there = keys_there(r.home->value.node);
+  if (r.there & RIGID_KEYS && r.there & FLEXIBLE_KEYS)
+    refuse_mixture(&r);
+  if (r.there & FLEXIBLE_KEYS || (!(r.there & RIGID_KEYS) && nodes_have_mass(r.keys.nodes.node)))
+    read_flexible(&r);
+  else if (r.home->value.node->kind == ORR_YAML_MAPPING || r.home->value.node->kind == ORR_YAML_NULL)
+    read_rigid(&r);
+  read_nodes(&r);
+  r.home->hinge = r.keys.hinge;
+  if (r.keys.hinge.node)
+    r.home->hinge_key = key_place(&r, "hinge", false);
+}

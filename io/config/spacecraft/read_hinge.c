@@ -1,0 +1,342 @@
+/* Hinges, and the names of nodes that they and loops refer to. */
+#include <math.h>
+#include <string.h>
+
+#include "core/model/hinge_kinds.h"
+#include "io/config/spacecraft/draft.h"
+
+/* --- references ------------------------------------------------------------------------------------------------ */
+
+/* `hangs`: it is what a hinge hangs on, which has two names that are no bodies. */
+static void report_unknown_body(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place,
+                                const char *name, bool hangs) {
+  struct orr_nearest nearest = {.wanted = name};
+  bool suggest = orr_read_may_suggest(draft->reader);
+  for (size_t i = 0; i < draft->body_count && suggest; i++)
+    if (draft->drafts[i].scope == scope)
+      orr_nearest_offer(&nearest, draft->drafts[i].local);
+  for (size_t i = 0; i < draft->body_count && suggest; i++)
+    if (strncmp(draft->bodies[i].name, scope->prefix, strlen(scope->prefix)) == 0)
+      orr_nearest_offer(&nearest, draft->bodies[i].name + strlen(scope->prefix));
+  if (hangs)
+    orr_nearest_offer(&nearest, "inertial");
+  if (hangs && scope->outer)
+    orr_nearest_offer(&nearest, "mount");
+  const char *where = scope->outer ? " in this part" : "";
+  if (nearest.best)
+    orr_read_error(draft->reader, place, "unknown-body", "no body '%.60s'%s, did you mean '%s'?", name, where,
+                   nearest.best);
+  else
+    orr_read_error(draft->reader, place, "unknown-body", "no body '%.60s'%s", name, where);
+}
+
+static int find_body(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place, const char *name,
+                     bool hangs) {
+  const char *full = *scope->prefix ? orr_arena_format(draft->reader->arena, "%s%s", scope->prefix, name) : name;
+  int32_t body = orr_names_find(&draft->names, full);
+  if (body == ORR_NAME_NONE)
+    report_unknown_body(draft, scope, place, name, hangs);
+  return body;
+}
+
+int orr_draft_find_body(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place,
+                        const char *name) {
+  return find_body(draft, scope, place, name, false);
+}
+
+int orr_draft_find_node(const struct orr_draft *draft, int body, const char *name) {
+  const struct orr_draft_body *home = &draft->drafts[body];
+  if (home->node_names.used)
+    return orr_names_find(&home->node_names, name);
+  for (size_t i = 0; i < draft->bodies[body].node_count; i++)
+    if (strcmp(draft->bodies[body].nodes[i].name, name) == 0)
+      return (int)i;
+  return -1;
+}
+
+static int find_node(struct orr_draft *draft, struct orr_place place, int body, const char *name) {
+  int found = orr_draft_find_node(draft, body, name);
+  if (found >= 0)
+    return found;
+  const struct orr_body_desc *b = &draft->bodies[body];
+  struct orr_nearest nearest = {.wanted = name};
+  for (size_t i = 0; i < b->node_count && orr_read_may_suggest(draft->reader); i++)
+    orr_nearest_offer(&nearest, b->nodes[i].name);
+  if (nearest.best)
+    orr_read_error(draft->reader, place, "unknown-node", "body '%.60s' has no node '%.60s', did you mean '%s'?",
+                   b->name, name, nearest.best);
+  else if (strcmp(name, "origin") == 0)
+    orr_read_error(draft->reader, place, "unknown-node",
+                   "body '%.60s' is flexible and lists no node 'origin'; name one of its nodes", b->name);
+  else
+    orr_read_error(draft->reader, place, "unknown-node", "body '%.60s' has no node '%.60s'", b->name, name);
+  return -1;
+}
+
+bool orr_draft_read_reference(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place,
+                              const char *key, int *body, int *node) {
+  const char *text;
+  if (!orr_read_text(draft->reader, place, key, &text))
+    return false;
+  const char *dot = strchr(text, '.');
+  const char *name = dot ? orr_arena_copy(draft->reader->arena, text, (size_t)(dot - text)) : text;
+  if (!dot && strcmp(name, "inertial") == 0) {
+    orr_read_error(draft->reader, place, "not-a-node", "'%s' takes a node of a body here, not 'inertial'", key);
+    return false;
+  }
+  *body = find_body(draft, scope, place, name, !dot && strcmp(key, "to") == 0);
+  if (*body < 0)
+    return false;
+  if (!dot) {
+    orr_read_error(draft->reader, place, "not-a-node",
+                   "'%.60s' is a body; name one of its nodes, such as '%.60s.%.60s'", name, name,
+                   draft->bodies[*body].node_count ? draft->bodies[*body].nodes[0].name : "origin");
+    return false;
+  }
+  *node = find_node(draft, place, *body, dot + 1);
+  return *node >= 0;
+}
+
+/* --- the hinge ------------------------------------------------------------------------------------------------- */
+
+struct hinge_keys {
+  int kind;
+  const char *at;
+  bool prescribed;
+  struct orr_place to, axis, axes, normal, rotation, stiffness, damping, rest;
+};
+
+enum hinge_key { KIND, TO, AT, AXIS, AXES, NORMAL, ROTATION, PRESCRIBED, STIFFNESS, DAMPING, REST, HINGE_KEYS };
+
+static const char *const kinds[] = {"fixed",  "revolute", "prismatic", "cylindrical", "universal",
+                                    "gimbal", "ball",     "planar",    "free",        NULL};
+
+static const struct orr_key hinge_table[HINGE_KEYS] = {
+    [KIND] = {.name = "kind",
+              .type = ORR_KEY_CHOICE,
+              .required = true,
+              .choices = kinds,
+              .offset = offsetof(struct hinge_keys, kind)},
+    [TO] = {.name = "to", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct hinge_keys, to)},
+    [AT] = {.name = "at", .type = ORR_KEY_TEXT, .offset = offsetof(struct hinge_keys, at)},
+    [AXIS] = {.name = "axis", .type = ORR_KEY_PLACE, .offset = offsetof(struct hinge_keys, axis)},
+    [AXES] = {.name = "axes", .type = ORR_KEY_PLACE, .offset = offsetof(struct hinge_keys, axes)},
+    [NORMAL] = {.name = "normal", .type = ORR_KEY_PLACE, .offset = offsetof(struct hinge_keys, normal)},
+    [ROTATION] = {.name = "rotation", .type = ORR_KEY_PLACE, .offset = offsetof(struct hinge_keys, rotation)},
+    [PRESCRIBED] = {.name = "prescribed", .type = ORR_KEY_FLAG, .offset = offsetof(struct hinge_keys, prescribed)},
+    [STIFFNESS] = {.name = "stiffness", .type = ORR_KEY_PLACE, .offset = offsetof(struct hinge_keys, stiffness)},
+    [DAMPING] = {.name = "damping", .type = ORR_KEY_PLACE, .offset = offsetof(struct hinge_keys, damping)},
+    [REST] = {.name = "rest", .type = ORR_KEY_PLACE, .offset = offsetof(struct hinge_keys, rest)},
+};
+
+struct reading {
+  struct orr_draft *draft;
+  struct orr_reader *reader;
+  size_t index;
+  const struct orr_draft_body *home;
+  struct orr_hinge_desc *hinge;
+  const struct orr_hinge_kind_info *kind;
+  struct hinge_keys keys;
+  uint64_t present;
+};
+
+static void break_body(struct reading *r) { r->draft->broken[r->index] = 1; }
+
+static struct orr_place key_place(struct reading *r, enum hinge_key key) {
+  return orr_place_key(r->reader->diagnostics, r->home->hinge,
+                       orr_yaml_find(r->home->hinge.node, hinge_table[key].name));
+}
+
+/* Which of axis, axes and normal a kind takes. */
+static enum hinge_key axis_key(enum orr_hinge_kind kind) {
+  return kind == ORR_HINGE_PLANAR ? NORMAL : kind == ORR_HINGE_UNIVERSAL || kind == ORR_HINGE_GIMBAL ? AXES : AXIS;
+}
+
+static void refuse_key(struct reading *r, enum hinge_key key, const char *why) {
+  orr_read_error(r->reader, key_place(r, key), "hinge-key", "a %s hinge takes no '%s'%s", r->kind->name,
+                 hinge_table[key].name, why);
+  break_body(r);
+}
+
+static bool parallel(const double *a, const double *b) {
+  return fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) > 1 - 1e-9;
+}
+
+/* Neighbouring axes must differ, or the hinge can never turn about as many axes as it says. */
+static bool axes_differ(struct reading *r) {
+  for (size_t i = 0; i + 1 < r->kind->axis_count; i++)
+    if (parallel(r->hinge->axes[i], r->hinge->axes[i + 1])) {
+      orr_read_error(r->reader, r->keys.axes, "parallel-axes",
+                     "axes %zu and %zu are parallel; neighbouring axes must not be", i + 1, i + 2);
+      return false;
+    }
+  if (r->kind->axis_count == 3 && parallel(r->hinge->axes[0], r->hinge->axes[2]))
+    orr_read_warning(r->reader, r->keys.axes, "singular-at-rest",
+                     "axes 1 and 3 are parallel at rest: there the gimbal is singular");
+  return true;
+}
+
+static bool read_axes(struct reading *r) {
+  size_t n = r->kind->axis_count;
+  if (!orr_expect_sequence(r->reader, r->keys.axes, "axes"))
+    return false;
+  if (orr_place_count(r->keys.axes) != n) {
+    orr_read_error(r->reader, r->keys.axes, "wrong-length", "a %s hinge takes %zu axes and here %s %zu", r->kind->name,
+                   n, orr_place_count(r->keys.axes) == 1 ? "is" : "are", orr_place_count(r->keys.axes));
+    return false;
+  }
+  bool good = true;
+  for (size_t i = 0; i < n; i++)
+    good &= orr_read_direction(r->reader, orr_place_item(r->reader->diagnostics, r->keys.axes, i), "axes",
+                               r->hinge->axes[i]);
+  return good && axes_differ(r);
+}
+
+static bool read_direction_of_kind(struct reading *r) {
+  enum hinge_key wanted = axis_key(r->hinge->kind);
+  for (enum hinge_key k = AXIS; k <= NORMAL; k++)
+    if (r->present >> k & 1 && (k != wanted || r->kind->axis_count == 0)) {
+      const char *instead = r->kind->axis_count == 0 ? ""
+                            : wanted == AXIS         ? "; it has an 'axis'"
+                            : wanted == AXES         ? "; it has a list of 'axes'"
+                                                     : "; it has a 'normal'";
+      refuse_key(r, k, instead);
+    }
+  if (r->kind->axis_count == 0)
+    return true;
+  if (!(r->present >> wanted & 1)) {
+    orr_read_error(r->reader, r->home->hinge_key, "missing-key", "the %s hinge of '%.60s' has no '%s', which it needs",
+                   r->kind->name, r->draft->bodies[r->index].name, hinge_table[wanted].name);
+    return false;
+  }
+  return wanted == AXES ? read_axes(r)
+                        : orr_read_direction(r->reader, wanted == AXIS ? r->keys.axis : r->keys.normal,
+                                             hinge_table[wanted].name, r->hinge->axes[0]);
+}
+
+/* Springs and dampers: one number per coordinate, in a list; without a list where there is one coordinate. */
+static bool read_per_coordinate(struct reading *r, enum hinge_key key, struct orr_place place, const char *angular,
+                                const char *linear, const struct orr_range *range, double *out) {
+  size_t n = r->kind->speed_count;
+  const char *name = hinge_table[key].name;
+  if (place.node->kind != ORR_YAML_SEQUENCE && n == 1)
+    return orr_read_number(r->reader, place, name, r->kind->angles & 1 ? angular : linear, range, out);
+  if (place.node->kind != ORR_YAML_SEQUENCE || place.node->count != n) {
+    orr_read_error(r->reader, place, "wrong-length",
+                   "'%s' takes a list of %zu number%s, one for each coordinate of a %s hinge", name, n,
+                   n == 1 ? "" : "s", r->kind->name);
+    return false;
+  }
+  bool good = true;
+  for (size_t i = 0; i < n; i++)
+    good &= orr_read_number(r->reader, orr_place_item(r->reader->diagnostics, place, i), name,
+                            r->kind->angles >> i & 1 ? angular : linear, range, &out[i]);
+  return good;
+}
+
+static void read_springs(struct reading *r) {
+  struct spring {
+    enum hinge_key key;
+    struct orr_place place;
+    const char *angular, *linear;
+    const struct orr_range *range;
+    double *out;
+  } springs[] = {
+      {STIFFNESS, r->keys.stiffness, "N m/rad|N m", "N/m", &orr_range_not_negative, r->hinge->stiffness},
+      {DAMPING, r->keys.damping, "N m s/rad|N m s", "N s/m", &orr_range_not_negative, r->hinge->damping},
+      {REST, r->keys.rest, "rad", "m", NULL, r->hinge->rest},
+  };
+  for (size_t i = 0; i < sizeof springs / sizeof *springs; i++) {
+    const struct spring *s = &springs[i];
+    if (!(r->present >> s->key & 1))
+      continue;
+    if (!r->kind->scalar || r->kind->speed_count == 0)
+      refuse_key(r, s->key, r->kind->scalar ? ": it does not move" : ": springs and dampers act on scalar coordinates");
+    else if (!read_per_coordinate(r, s->key, s->place, s->angular, s->linear, s->range, s->out))
+      break_body(r);
+  }
+}
+
+/* --- to what and where ----------------------------------------------------------------------------------------- */
+
+static bool read_parent(struct reading *r) {
+  const struct orr_scope *scope = r->home->scope;
+  struct orr_place place = r->keys.to;
+  const char *text;
+  if (!orr_read_text(r->reader, place, "to", &text))
+    return false;
+  if (strcmp(text, "mount") == 0 && scope->outer) {
+    r->home->scope->mounted++;
+    if (!scope->mount.node) /* the part has no `to`, which was reported */
+      return false;
+    place = scope->mount;
+    text = place.node->text;
+    scope = scope->outer;
+  }
+  r->hinge->parent = ORR_INERTIAL;
+  r->hinge->parent_node = 0;
+  if (strcmp(text, "inertial") == 0)
+    return true;
+  int body, node;
+  if (!orr_draft_read_reference(r->draft, scope, place, "to", &body, &node))
+    return false;
+  if (body == (int)r->index) {
+    orr_read_error(r->reader, place, "own-parent", "body '%.60s' hangs on itself", r->draft->bodies[r->index].name);
+    return false;
+  }
+  r->hinge->parent = body;
+  r->hinge->parent_node = node;
+  return true;
+}
+
+static bool read_at(struct reading *r) {
+  const char *name = r->keys.at ? r->keys.at : "origin";
+  bool given = r->present >> AT & 1;
+  struct orr_place place = r->home->hinge_key;
+  if (given)
+    place = orr_place_value(r->reader->diagnostics, r->home->hinge, orr_yaml_find(r->home->hinge.node, "at"));
+  int found = orr_draft_find_node(r->draft, (int)r->index, name);
+  r->hinge->node = found < 0 ? 0 : found;
+  if (found >= 0)
+    return true;
+  if (given)
+    return find_node(r->draft, place, (int)r->index, name) >= 0;
+  orr_read_error(r->reader, place, "no-origin",
+                 "flexible body '%.60s' has no node 'origin', so its hinge needs 'at', one of its nodes",
+                 r->draft->bodies[r->index].name);
+  return false;
+}
+
+void orr_draft_read_hinge(struct orr_draft *draft, size_t index) {
+  struct reading r = {.draft = draft,
+                      .reader = draft->reader,
+                      .index = index,
+                      .home = &draft->drafts[index],
+                      .hinge = &draft->bodies[index].hinge};
+  *r.hinge = (struct orr_hinge_desc){.parent = ORR_INERTIAL, .rotation = {0, 0, 0, 1}};
+  if (!r.home->hinge.node) { /* reported as a missing key */
+    r.home->scope->doubtful = true;
+    break_body(&r);
+    return;
+  }
+  r.hinge->source = orr_place_entity(draft->reader->diagnostics, r.home->hinge_key, r.home->hinge);
+  const char *name = orr_arena_format(draft->reader->arena, "hinge of '%.60s'", draft->bodies[index].name);
+  const struct orr_thing thing = {.what = name, .place = r.home->hinge, .key = r.home->hinge_key};
+  if (!orr_read_mapping(draft->reader, &thing, hinge_table, HINGE_KEYS, &r.keys, &r.present))
+    break_body(&r);
+  bool good = !r.keys.to.node || read_parent(&r);
+  if (!good || !r.keys.to.node)
+    r.home->scope->doubtful = true;
+  good = read_at(&r) && good;
+  if (r.keys.rotation.node)
+    good = orr_read_quaternion(r.reader, r.keys.rotation, "rotation", r.hinge->rotation) && good;
+  r.hinge->prescribed = r.keys.prescribed;
+  if (r.present >> KIND & 1) {
+    r.hinge->kind = (enum orr_hinge_kind)r.keys.kind;
+    r.kind = orr_hinge_kind_info(r.hinge->kind);
+    good = read_direction_of_kind(&r) && good;
+    read_springs(&r);
+  }
+  if (!good)
+    break_body(&r);
+}

@@ -1,0 +1,208 @@
+/* Loops and gears. */
+#include "core/model/hinge_kinds.h"
+#include "io/config/spacecraft/draft.h"
+
+struct loop_keys {
+  struct orr_place between, gear, axis;
+  int kind, method;
+};
+
+enum loop_key { BETWEEN, GEAR, LOOP_KIND, AXIS, METHOD, LOOP_KEYS };
+
+static const char *const kinds[] = {"point", "weld", "revolute", "distance", NULL}; /* as enum orr_loop_kind */
+static const char *const methods[] = {"auto", "embed", "augment", NULL};            /* as enum orr_loop_method */
+
+static const struct orr_key loop_table[LOOP_KEYS] = {
+    [BETWEEN] = {.name = "between", .type = ORR_KEY_PLACE, .offset = offsetof(struct loop_keys, between)},
+    [GEAR] = {.name = "gear", .type = ORR_KEY_PLACE, .offset = offsetof(struct loop_keys, gear)},
+    [LOOP_KIND] = {.name = "kind",
+                   .type = ORR_KEY_CHOICE,
+                   .choices = kinds,
+                   .offset = offsetof(struct loop_keys, kind)},
+    [AXIS] = {.name = "axis", .type = ORR_KEY_PLACE, .offset = offsetof(struct loop_keys, axis)},
+    [METHOD] = {.name = "method",
+                .type = ORR_KEY_CHOICE,
+                .choices = methods,
+                .offset = offsetof(struct loop_keys, method)},
+};
+
+struct gear_keys {
+  struct orr_place hinge, drives, ratio, offset;
+};
+
+enum gear_key { GEAR_HINGE, GEAR_DRIVES, GEAR_RATIO, GEAR_OFFSET, GEAR_KEYS };
+
+static const struct orr_key gear_table[GEAR_KEYS] = {
+    [GEAR_HINGE] = {.name = "hinge",
+                    .type = ORR_KEY_PLACE,
+                    .required = true,
+                    .offset = offsetof(struct gear_keys, hinge)},
+    [GEAR_DRIVES] = {.name = "drives",
+                     .type = ORR_KEY_PLACE,
+                     .required = true,
+                     .offset = offsetof(struct gear_keys, drives)},
+    [GEAR_RATIO] = {.name = "ratio",
+                    .type = ORR_KEY_PLACE,
+                    .required = true,
+                    .offset = offsetof(struct gear_keys, ratio)},
+    [GEAR_OFFSET] = {.name = "offset", .type = ORR_KEY_PLACE, .offset = offsetof(struct gear_keys, offset)},
+};
+
+struct reading {
+  struct orr_draft *draft;
+  struct orr_reader *reader;
+  const struct orr_scope *scope;
+  struct orr_place place; /* of the loop */
+  struct orr_loop_desc *loop;
+  struct loop_keys keys;
+  uint64_t present;
+  bool doubtful; /* something it refers to was reported */
+};
+
+static struct orr_place key_place(struct reading *r, enum loop_key key) {
+  return orr_place_key(r->reader->diagnostics, r->place, orr_yaml_find(r->place.node, loop_table[key].name));
+}
+
+static void refuse_key(struct reading *r, enum loop_key key, const char *what) {
+  if (r->present >> key & 1)
+    orr_read_error(r->reader, key_place(r, key), "loop-key", "a %s takes no '%s'", what, loop_table[key].name);
+}
+
+static bool need_key(struct reading *r, enum loop_key key, const char *what) {
+  if (r->present >> key & 1)
+    return true;
+  if (orr_yaml_find(r->place.node, loop_table[key].name) == r->place.node->count)
+    orr_read_error(r->reader, r->place, "missing-key", "a %s needs '%s'", what, loop_table[key].name);
+  return false;
+}
+
+/* --- two nodes ------------------------------------------------------------------------------------------------- */
+
+static void read_between(struct reading *r) {
+  if (!orr_expect_sequence(r->reader, r->keys.between, "between"))
+    return;
+  if (orr_place_count(r->keys.between) != 2) {
+    orr_read_error(r->reader, r->keys.between, "wrong-length",
+                   "'between' takes two nodes, [body.node, body.node], and here %s %zu",
+                   orr_place_count(r->keys.between) == 1 ? "is" : "are", orr_place_count(r->keys.between));
+    return;
+  }
+  bool good = true;
+  for (size_t i = 0; i < 2; i++)
+    good &= orr_draft_read_reference(r->draft, r->scope, orr_place_item(r->reader->diagnostics, r->keys.between, i),
+                                     "between", &r->loop->body[i], &r->loop->node[i]);
+  if (!good || r->loop->body[0] != r->loop->body[1])
+    return;
+  const struct orr_body_desc *body = &r->draft->bodies[r->loop->body[0]];
+  if (r->loop->node[0] == r->loop->node[1])
+    orr_read_error(r->reader, r->keys.between, "loop-on-itself", "this loop joins a node to itself");
+  else if (body->mode_count == 0)
+    orr_read_error(r->reader, r->keys.between, "loop-on-itself",
+                   "this loop joins two nodes of '%.60s', which has no modes: they cannot move apart", body->name);
+}
+
+static void read_loop(struct reading *r) {
+  read_between(r);
+  if (!need_key(r, LOOP_KIND, "loop between two nodes"))
+    return;
+  r->loop->kind = (enum orr_loop_kind)r->keys.kind;
+  if (r->loop->kind != ORR_LOOP_REVOLUTE)
+    refuse_key(r, AXIS, orr_arena_format(r->reader->arena, "%s loop", kinds[r->keys.kind]));
+  else if (need_key(r, AXIS, "revolute loop"))
+    orr_read_direction(r->reader, r->keys.axis, "axis", r->loop->axis);
+}
+
+/* --- gears ----------------------------------------------------------------------------------------------------- */
+
+/* The body whose hinge is named; its hinge must have one coordinate. */
+static bool read_gear_hinge(struct reading *r, struct orr_place place, const char *key, int *body) {
+  const char *name;
+  *body = -1;
+  if (!place.node || !orr_read_text(r->reader, place, key, &name))
+    return false;
+  *body = orr_draft_find_body(r->draft, r->scope, place, name);
+  if (*body < 0)
+    return false;
+  if (r->draft->broken[*body]) { /* its hinge may not be what it is meant to be, and that has been reported */
+    r->doubtful = true;
+    return false;
+  }
+  const struct orr_hinge_kind_info *kind = orr_hinge_kind_info(r->draft->bodies[*body].hinge.kind);
+  if (kind->speed_count == 1)
+    return true;
+  orr_read_error(r->reader, place, "not-scalar", "a gear joins hinges of one coordinate, and that of '%.60s' is %s",
+                 name, kind->name);
+  return false;
+}
+
+static bool is_angle(const struct reading *r, int body) {
+  return r->draft->bodies[body].hinge.kind == ORR_HINGE_REVOLUTE;
+}
+
+/* q_B = ratio q_A + offset: the units follow from what the two hinges do. */
+static void read_ratio(struct reading *r, const struct gear_keys *keys) {
+  bool a = is_angle(r, r->loop->body[0]), b = is_angle(r, r->loop->body[1]);
+  if (keys->ratio.node &&
+      orr_read_number(r->reader, keys->ratio, "ratio",
+                      a == b ? ""
+                      : b    ? "rad/m"
+                             : "m/rad",
+                      NULL, &r->loop->ratio) &&
+      r->loop->ratio == 0)
+    orr_read_error(r->reader, keys->ratio, "zero-ratio", "a gear of ratio 0 drives nothing");
+  if (keys->offset.node)
+    orr_read_number(r->reader, keys->offset, "offset", b ? "rad" : "m", NULL, &r->loop->offset);
+}
+
+static void read_gear(struct reading *r) {
+  struct gear_keys keys = {0};
+  uint64_t present;
+  r->loop->kind = ORR_LOOP_GEAR;
+  r->loop->source = orr_place_entity(r->reader->diagnostics, key_place(r, GEAR), r->keys.gear);
+  refuse_key(r, LOOP_KIND, "gear");
+  refuse_key(r, AXIS, "gear");
+  const struct orr_thing thing = {.what = "a gear", .place = r->keys.gear, .key = key_place(r, GEAR)};
+  orr_read_mapping(r->reader, &thing, gear_table, GEAR_KEYS, &keys, &present);
+  bool a = read_gear_hinge(r, keys.hinge, "hinge", &r->loop->body[0]);
+  bool b = read_gear_hinge(r, keys.drives, "drives", &r->loop->body[1]);
+  if (!a || !b)
+    return;
+  if (r->loop->body[0] == r->loop->body[1])
+    orr_read_error(r->reader, keys.drives, "loop-on-itself", "this gear joins a hinge to itself");
+  read_ratio(r, &keys);
+}
+
+static void read_kind(struct reading *r) {
+  if (r->keys.between.node && r->keys.gear.node)
+    orr_read_error(r->reader, key_place(r, GEAR), "loop-key", "a loop has either 'between' or 'gear', not both");
+  else if (r->keys.gear.node)
+    read_gear(r);
+  else if (r->keys.between.node)
+    read_loop(r);
+  else
+    orr_read_error(r->reader, r->place, "missing-key", "a loop needs 'between' (two nodes) or 'gear' (two hinges)");
+}
+
+static void read_one(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place) {
+  struct reading r = {.draft = draft, .reader = draft->reader, .scope = scope, .place = place};
+  size_t errors = orr_diagnostics_errors(draft->reader->diagnostics);
+  if (draft->loop_count == draft->loop_room)
+    draft->loops =
+        orr_arena_grow(draft->reader->arena, draft->loops, draft->loop_count, sizeof *draft->loops, &draft->loop_room);
+  r.loop = &draft->loops[draft->loop_count];
+  *r.loop = (struct orr_loop_desc){.source = orr_place_source(draft->reader->diagnostics, place)};
+  const struct orr_thing thing = {.what = "a loop", .place = place};
+  orr_read_mapping(draft->reader, &thing, loop_table, LOOP_KEYS, &r.keys, &r.present);
+  r.loop->method = (enum orr_loop_method)r.keys.method;
+  if (place.node->kind == ORR_YAML_MAPPING || place.node->kind == ORR_YAML_NULL)
+    read_kind(&r);
+  if (orr_diagnostics_errors(draft->reader->diagnostics) == errors && !r.doubtful)
+    draft->loop_count++; /* a wrong one is not judged any further */
+}
+
+void orr_draft_read_loops(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place loops) {
+  if (!loops.node || !orr_expect_sequence(draft->reader, loops, "loops"))
+    return;
+  for (size_t i = 0; i < orr_place_count(loops); i++)
+    read_one(draft, scope, orr_place_item(draft->reader->diagnostics, loops, i));
+}

@@ -1,0 +1,252 @@
+/* Finds the bodies of a spacecraft and of its parts, then has them read: bodies first, then the hinges that refer to
+ * them, then the loops. */
+#include "io/config/spacecraft/spacecraft.h"
+
+#include <string.h>
+
+enum { DEEPEST_INCLUDE = 16 };
+
+/* A file on the way from the spacecraft to the part that is being read. */
+struct level {
+  const struct level *outer;
+  const struct orr_file *file;
+  struct orr_scope *scope;
+  size_t depth;
+};
+
+struct section {
+  struct orr_place bodies, loops, parts, version;
+  double gravity[3];
+};
+
+/* Loops wait until every hinge has been read. */
+struct waiting {
+  struct waiting *next;
+  const struct orr_scope *scope;
+  struct orr_place loops;
+};
+
+struct gathering {
+  struct orr_draft *draft;
+  struct orr_reader *reader;
+  struct orr_files *files;
+  size_t room;
+  struct waiting *loops, *last_loops;
+  uint64_t included; /* nodes that includes stood for so far */
+};
+
+static const struct orr_key spacecraft_table[] = {
+    {.name = "bodies", .type = ORR_KEY_PLACE, .offset = offsetof(struct section, bodies)},
+    {.name = "loops", .type = ORR_KEY_PLACE, .offset = offsetof(struct section, loops)},
+    {.name = "parts", .type = ORR_KEY_PLACE, .offset = offsetof(struct section, parts)},
+    {.name = "gravity",
+     .type = ORR_KEY_NUMBERS,
+     .unit = "m/s^2",
+     .count = 3,
+     .form = "[x, y, z]",
+     .offset = offsetof(struct section, gravity)},
+};
+
+static const struct orr_key part_file_table[] = {
+    {.name = "bodies", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct section, bodies)},
+    {.name = "loops", .type = ORR_KEY_PLACE, .offset = offsetof(struct section, loops)},
+    {.name = "parts", .type = ORR_KEY_PLACE, .offset = offsetof(struct section, parts)},
+    {.name = "orrery", .type = ORR_KEY_PLACE, .offset = offsetof(struct section, version)},
+};
+
+struct part_keys {
+  const char *include, *prefix;
+  struct orr_place include_place, to;
+};
+
+static const struct orr_key part_table[] = {
+    {.name = "include", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct part_keys, include_place)},
+    {.name = "prefix", .type = ORR_KEY_TEXT, .offset = offsetof(struct part_keys, prefix)},
+    {.name = "to", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct part_keys, to)},
+};
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+/* --- bodies ---------------------------------------------------------------------------------------------------- */
+
+static void make_room(struct gathering *g) {
+  struct orr_draft *d = g->draft;
+  if (d->body_count < g->room)
+    return;
+  size_t room;
+  d->bodies = orr_arena_grow(g->reader->arena, d->bodies, d->body_count, sizeof *d->bodies, &room);
+  d->drafts = orr_arena_grow(g->reader->arena, d->drafts, d->body_count, sizeof *d->drafts, &room);
+  g->room = room;
+}
+
+/* Whether a body may have that name; false after reporting. */
+static bool may_name(struct gathering *g, struct orr_place key) {
+  const char *name = key.node->text;
+  if (!orr_read_name(g->reader, key, "body"))
+    return false;
+  if (strcmp(name, "inertial") != 0 && strcmp(name, "mount") != 0)
+    return true;
+  orr_read_error(g->reader, key, "reserved-name", "'%s' has a meaning of its own and cannot name a body", name);
+  return false;
+}
+
+static void gather_body(struct gathering *g, struct orr_scope *scope, struct orr_place key, struct orr_place value) {
+  struct orr_draft *d = g->draft;
+  const char *local = key.node->text;
+  if (!may_name(g, key)) {
+    scope->doubtful = true;
+    return;
+  }
+  const char *name = orr_arena_format(g->reader->arena, "%s%s", scope->prefix, local);
+  int32_t known = orr_names_find(&d->names, name);
+  if (known != ORR_NAME_NONE) {
+    orr_read_error(g->reader, key, "duplicate-name", "a second body is named '%.60s'; give the part another prefix",
+                   name);
+    orr_report_related(g->reader->diagnostics, orr_place_source(g->reader->diagnostics, d->drafts[known].key),
+                       "the first one");
+    scope->doubtful = true;
+    return;
+  }
+  make_room(g);
+  orr_names_add(&d->names, g->reader->arena, name, (int32_t)d->body_count);
+  d->bodies[d->body_count] = (struct orr_body_desc){.name = name};
+  d->drafts[d->body_count++] = (struct orr_draft_body){.scope = scope, .key = key, .value = value, .local = local};
+}
+
+static void gather_parts(struct gathering *g, const struct level *level, struct orr_place parts);
+
+static void gather_section(struct gathering *g, const struct level *level, const struct section *section) {
+  if (section->bodies.node && orr_expect_mapping(g->reader, section->bodies, "bodies"))
+    for (size_t i = 0; i < orr_place_count(section->bodies); i++)
+      gather_body(g, level->scope, orr_place_key(g->reader->diagnostics, section->bodies, i),
+                  orr_place_value(g->reader->diagnostics, section->bodies, i));
+  if (section->loops.node) {
+    struct waiting *w = orr_arena_alloc(g->reader->arena, 1, sizeof *w);
+    *w = (struct waiting){.scope = level->scope, .loops = section->loops};
+    *(g->loops ? &g->last_loops->next : &g->loops) = w;
+    g->last_loops = w;
+  }
+  if (section->parts.node && orr_expect_mapping(g->reader, section->parts, "parts"))
+    gather_parts(g, level, section->parts);
+}
+
+/* --- parts ----------------------------------------------------------------------------------------------------- */
+
+static bool may_include(struct gathering *g, const struct level *level, const struct orr_file *file,
+                        struct orr_place place) {
+  for (const struct level *l = level; l; l = l->outer)
+    if (strcmp(l->file->identity, file->identity) == 0) {
+      orr_read_error(g->reader, place, "include-cycle", "'%.100s' is included by itself", file->path);
+      return false;
+    }
+  if (level->depth == DEEPEST_INCLUDE) {
+    orr_read_error(g->reader, place, "too-deep", "parts are included more than %d deep", DEEPEST_INCLUDE);
+    return false;
+  }
+  bool before = g->included > ORR_YAML_EXPANSION; /* once it has been said, it has been said */
+  g->included += file->root->weight;
+  if (g->included <= ORR_YAML_EXPANSION)
+    return true;
+  if (!before)
+    orr_read_error(g->reader, place, "include-bomb", "the parts up to here stand for more than 2,000,000 nodes");
+  return false;
+}
+
+static void gather_part_file(struct gathering *g, const struct level *outer, const struct orr_file *file,
+                             struct orr_scope *scope, struct orr_place include) {
+  struct orr_diagnostics *d = g->reader->diagnostics;
+  struct orr_location l = orr_sources_get(orr_diagnostics_sources(d), orr_place_source(d, include));
+  l.kind = ORR_VIA_INCLUDE;
+  struct orr_place root = {file->root, orr_sources_add(orr_diagnostics_sources(d), l)};
+  struct section section = {0};
+  uint64_t present;
+  const struct orr_thing thing = {.what = "a part's file", .place = root};
+  scope->doubtful = !orr_read_mapping(g->reader, &thing, part_file_table, COUNT(part_file_table), &section, &present);
+  orr_spacecraft_check_version(g->reader, section.version);
+  const struct level level = {.outer = outer, .file = file, .scope = scope, .depth = outer->depth + 1};
+  gather_section(g, &level, &section);
+}
+
+static bool read_prefix(struct gathering *g, struct orr_place part, const char **prefix) {
+  if (!*prefix || !**prefix) {
+    *prefix = "";
+    return true;
+  }
+  struct orr_place place = orr_place_value(g->reader->diagnostics, part, orr_yaml_find(part.node, "prefix"));
+  return orr_read_name(g->reader, place, "prefix");
+}
+
+static void gather_part(struct gathering *g, const struct level *outer, struct orr_place key, struct orr_place value) {
+  struct part_keys keys = {0};
+  uint64_t present;
+  const struct orr_thing thing = {.what = "part", .name = key.node->text, .place = value, .key = key};
+  orr_read_name(g->reader, key, "part");
+  orr_read_mapping(g->reader, &thing, part_table, COUNT(part_table), &keys, &present);
+  const char *to;
+  if (keys.to.node && !orr_read_text(g->reader, keys.to, "to", &to))
+    keys.to.node = NULL;
+  bool prefixed = read_prefix(g, value, &keys.prefix);
+  if (!keys.include_place.node || !orr_read_text(g->reader, keys.include_place, "include", &keys.include) || !prefixed)
+    return;
+  const struct orr_file *file = orr_files_open(g->files, keys.include, outer->file->path,
+                                               orr_place_source(g->reader->diagnostics, keys.include_place));
+  if (!file->root || !may_include(g, outer, file, keys.include_place))
+    return;
+  struct orr_scope *scope = orr_arena_alloc(g->reader->arena, 1, sizeof *scope);
+  *scope = (struct orr_scope){.outer = outer->scope, .part = key.node->text, .key = key, .mount = keys.to};
+  scope->prefix = orr_arena_format(g->reader->arena, "%s%s", outer->scope->prefix, keys.prefix);
+  scope->next = g->draft->parts;
+  g->draft->parts = scope;
+  gather_part_file(g, outer, file, scope, keys.include_place);
+}
+
+static void gather_parts(struct gathering *g, const struct level *level, struct orr_place parts) {
+  for (size_t i = 0; i < orr_place_count(parts); i++)
+    gather_part(g, level, orr_place_key(g->reader->diagnostics, parts, i),
+                orr_place_value(g->reader->diagnostics, parts, i));
+}
+
+/* A part hangs by one hinge; nothing else of it says where. */
+static void check_mounts(struct orr_draft *draft) {
+  for (const struct orr_scope *s = draft->parts; s; s = s->next)
+    if (s->mounted > 1 || (s->mounted == 0 && !s->doubtful))
+      orr_read_error(draft->reader, s->key, "mount",
+                     "part '%.60s' has %s hinge written 'to: mount'; it needs exactly one", s->part,
+                     s->mounted ? "more than one" : "no");
+}
+
+/* --- all ------------------------------------------------------------------------------------------------------- */
+
+void orr_spacecraft_read(struct orr_draft *draft, struct orr_files *files, const struct orr_file *file,
+                         struct orr_place place, struct orr_place key, struct orr_description *out) {
+  struct gathering g = {.draft = draft, .reader = draft->reader, .files = files};
+  struct section section = {0};
+  uint64_t present;
+  draft->errors_before = orr_diagnostics_errors(draft->reader->diagnostics);
+  const struct orr_thing thing = {.what = "spacecraft", .place = place, .key = key};
+  orr_read_mapping(draft->reader, &thing, spacecraft_table, COUNT(spacecraft_table), &section, &present);
+  const struct level level = {.file = file, .scope = &draft->own};
+  gather_section(&g, &level, &section);
+  draft->broken = orr_arena_alloc(draft->reader->arena, draft->body_count, 1);
+  for (size_t i = 0; i < draft->body_count; i++)
+    orr_draft_read_body(draft, i);
+  for (size_t i = 0; i < draft->body_count; i++)
+    orr_draft_read_hinge(draft, i);
+  check_mounts(draft);
+  for (const struct waiting *w = g.loops; w; w = w->next)
+    orr_draft_read_loops(draft, w->scope, w->loops);
+  *out = (struct orr_description){
+      .body_count = draft->body_count, .bodies = draft->bodies, .loop_count = draft->loop_count, .loops = draft->loops};
+  memcpy(out->gravity, section.gravity, sizeof out->gravity);
+  out->source = orr_place_entity(draft->reader->diagnostics, key, place);
+  orr_draft_judge(draft, out);
+  if (out->loop_count && orr_diagnostics_errors(draft->reader->diagnostics) == draft->errors_before)
+    orr_draft_judge_loops(draft, out);
+}
+
+void orr_spacecraft_check_version(struct orr_reader *reader, struct orr_place place) {
+  double version;
+  if (place.node && orr_read_number(reader, place, "orrery", NULL, NULL, &version) && version != 1)
+    orr_read_error(reader, place, "version",
+                   "this is written for version '%.20s' of the language, and this program reads 1", place.node->text);
+}

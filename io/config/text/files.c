@@ -1,0 +1,98 @@
+#include "io/config/text/files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *beside_path(struct orr_files *f, const char *path, const char *beside) {
+  const char *slash = beside && path[0] != '/' ? strrchr(beside, '/') : NULL;
+  if (!slash)
+    return path;
+  return orr_arena_format(f->reader->arena, "%.*s/%s", (int)(slash - beside), beside, path);
+}
+
+static const char *identify(struct orr_files *f, const char *path) {
+  char *real = f->memory_count ? NULL : realpath(path, NULL);
+  const char *identity = orr_arena_copy(f->reader->arena, real ? real : path, strlen(real ? real : path));
+  free(real);
+  return identity;
+}
+
+/* The whole of a stream, at most a byte more than a text may have; NULL on an error, with errno. */
+static char *read_stream(struct orr_files *f, FILE *in, size_t *length) {
+  size_t room = 1 << 16;
+  char *text = malloc(room);
+  *length = 0;
+  while (text && *length <= ORR_YAML_LONGEST) {
+    *length += fread(text + *length, 1, room - *length, in);
+    if (*length < room)
+      break;
+    char *larger = realloc(text, room *= 2);
+    if (!larger)
+      free(text);
+    text = larger;
+  }
+  if (!text || ferror(in)) {
+    free(text);
+    return NULL;
+  }
+  char *kept = orr_arena_copy(f->reader->arena, text, *length);
+  free(text);
+  return kept;
+}
+
+static const char *read_disk(struct orr_files *f, const char *path, size_t *length) {
+  errno = 0;
+  FILE *in = fopen(path, "rb");
+  if (!in)
+    return NULL;
+  const char *text = read_stream(f, in, length);
+  int error = errno;
+  fclose(in);
+  errno = error;
+  return text;
+}
+
+static const char *read_memory(struct orr_files *f, const char *path, size_t *length) {
+  for (size_t i = 0; i < f->memory_count; i++)
+    if (strcmp(f->memory[i].name, path) == 0) {
+      *length = f->memory[i].length;
+      return f->memory[i].text;
+    }
+  errno = ENOENT;
+  return NULL;
+}
+
+static const struct orr_yaml *parse(struct orr_files *f, const char *path, orr_source from) {
+  size_t length;
+  const char *text = f->memory_count ? read_memory(f, path, &length) : read_disk(f, path, &length);
+  if (!text) {
+    orr_report(f->reader->diagnostics, ORR_ERROR, from, "cannot-read", "cannot read '%.200s': %s", path,
+               strerror(errno));
+    return NULL;
+  }
+  struct orr_sources *sources = orr_diagnostics_sources(f->reader->diagnostics);
+  if (from) {
+    struct orr_location l = orr_sources_get(sources, from);
+    l.kind = ORR_VIA_INCLUDE;
+    from = orr_sources_add(sources, l);
+  }
+  uint32_t file = orr_sources_add_file(sources, path, text, length);
+  return orr_yaml_parse(f->reader->diagnostics, file, from, text, length);
+}
+
+const struct orr_file *orr_files_open(struct orr_files *f, const char *path, const char *beside, orr_source from) {
+  path = beside_path(f, path, beside);
+  const char *identity = identify(f, path);
+  int32_t known = orr_names_find(&f->known, identity);
+  if (known != ORR_NAME_NONE)
+    return f->opened[known];
+  if (f->count == f->room)
+    f->opened = orr_arena_grow(f->reader->arena, f->opened, f->count, sizeof *f->opened, &f->room);
+  orr_names_add(&f->known, f->reader->arena, identity, (int32_t)f->count);
+  struct orr_file *file = f->opened[f->count++] = orr_arena_alloc(f->reader->arena, 1, sizeof *file);
+  *file = (struct orr_file){.path = path, .identity = identity};
+  file->root = parse(f, path, from);
+  return file;
+}

@@ -1,0 +1,27 @@
+/* The files of one reading: each is read and parsed once, from disk or from memory. [init]; one thread at a time. */
+#ifndef ORR_IO_CONFIG_TEXT_FILES_H
+#define ORR_IO_CONFIG_TEXT_FILES_H
+
+#include "io/config/text/names.h"
+#include "io/config/text/reader.h"
+
+struct orr_file {
+  const char *path;            /* as messages show it */
+  const char *identity;        /* the same for every way to name the file */
+  const struct orr_yaml *root; /* NULL when it could not be read: that was reported */
+};
+
+struct orr_files {
+  struct orr_reader *reader;
+  const struct orr_text_file *memory; /* [memory_count]; when there are any, the disk is not touched */
+  size_t memory_count;
+  struct orr_names known;   /* identity → index */
+  struct orr_file **opened; /* [count] */
+  size_t count, room;
+};
+
+/* [init] Reads a file named on the command line (`from` 0) or in another file (`from` the place that names it, relative
+ * to `beside`, that file's path). Never NULL. */
+const struct orr_file *orr_files_open(struct orr_files *files, const char *path, const char *beside, orr_source from);
+
+#endif

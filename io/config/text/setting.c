@@ -1,0 +1,104 @@
+#include "io/config/text/setting.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/config/text/arena.h"
+
+struct setting {
+  struct orr_reader *reader;
+  const char *text; /* as given */
+  const struct orr_yaml *value;
+  orr_source at;
+};
+
+static const struct orr_yaml *fail(struct setting *s, const char *what, const char *where) {
+  orr_report(s->reader->diagnostics, ORR_ERROR, s->at, "bad-setting", "'--set %.100s': %s%.60s", s->text, what, where);
+  return NULL;
+}
+
+static const struct orr_yaml *lay(struct setting *s, const struct orr_yaml *old, const char *path);
+
+/* A key of its own node, placed where the value is. */
+static const struct orr_yaml *key_node(struct setting *s, const char *name) {
+  struct orr_yaml *key = orr_arena_alloc(s->reader->arena, 1, sizeof *key);
+  *key = *s->value;
+  key->kind = ORR_YAML_SCALAR;
+  key->quoted = false;
+  key->weight = 1;
+  key->text = name;
+  key->count = (uint32_t)strlen(name);
+  return key;
+}
+
+static const struct orr_yaml *lay_key(struct setting *s, const struct orr_yaml *old, const char *name,
+                                      const char *rest) {
+  bool mapping = old && old->kind == ORR_YAML_MAPPING;
+  uint32_t count = mapping ? old->count : 0;
+  size_t at = mapping ? orr_yaml_find(old, name) : 0;
+  struct orr_yaml *new = orr_arena_alloc(s->reader->arena, 1, sizeof *new);
+  struct orr_yaml_entry *entries = orr_arena_alloc(s->reader->arena, (size_t)count + 1, sizeof *entries);
+  *new = mapping ? *old : *s->value;
+  if (mapping)
+    memcpy(entries, old->entries, count * sizeof *entries);
+  if (at == count) {
+    entries[count] = (struct orr_yaml_entry){.key = key_node(s, name)};
+    count++;
+  }
+  new->kind = ORR_YAML_MAPPING;
+  new->count = count;
+  new->entries = entries;
+  entries[at].value = lay(s, entries[at].value, rest);
+  entries[at].value_via = 0;
+  return entries[at].value ? new : NULL;
+}
+
+static const struct orr_yaml *lay_item(struct setting *s, const struct orr_yaml *old, const char *name,
+                                       const char *rest) {
+  char *end;
+  unsigned long index = strtoul(name, &end, 10);
+  if (*end || end == name || index >= old->count)
+    return fail(s, "that list has no item ", name);
+  struct orr_yaml *new = orr_arena_alloc(s->reader->arena, 1, sizeof *new);
+  struct orr_yaml_item *items = orr_arena_alloc(s->reader->arena, old->count, sizeof *items);
+  *new = *old;
+  memcpy(items, old->items, old->count * sizeof *items);
+  new->items = items;
+  items[index] = (struct orr_yaml_item){.value = lay(s, items[index].value, rest)};
+  return items[index].value ? new : NULL;
+}
+
+/* What stands in place of `old` when `path` below it is set; an empty path is the place itself. */
+static const struct orr_yaml *lay(struct setting *s, const struct orr_yaml *old, const char *path) {
+  if (!path)
+    return s->value;
+  size_t length = strcspn(path, ".");
+  const char *name = orr_arena_copy(s->reader->arena, path, length);
+  const char *rest = path[length] ? path + length + 1 : NULL;
+  if (!length)
+    return fail(s, "write it as PATH.TO.KEY=VALUE", "");
+  if (old && old->kind == ORR_YAML_SEQUENCE)
+    return lay_item(s, old, name, rest);
+  if (old && old->kind == ORR_YAML_SCALAR)
+    return fail(s, "there is a single value where a mapping should hold ", name);
+  return lay_key(s, old, name, rest);
+}
+
+const struct orr_yaml *orr_setting_apply(struct orr_reader *reader, const struct orr_yaml *root, const char *setting) {
+  struct setting s = {.reader = reader, .text = setting};
+  const char *equals = strchr(setting, '=');
+  if (!equals || equals == setting || !equals[1]) {
+    fail(&s, "write it as PATH.TO.KEY=VALUE", "");
+    return root;
+  }
+  struct orr_sources *sources = orr_diagnostics_sources(reader->diagnostics);
+  const char *value = orr_arena_copy(reader->arena, equals + 1, strlen(equals + 1));
+  const char *name = orr_arena_format(reader->arena, "--set %s", setting);
+  uint32_t file = orr_sources_add_file(sources, name, value, strlen(value));
+  s.value = orr_yaml_parse(reader->diagnostics, file, 0, value, strlen(value));
+  if (!s.value)
+    return root;
+  s.at = orr_sources_add(sources, (struct orr_location){.file = file});
+  const struct orr_yaml *laid = lay(&s, root, orr_arena_copy(reader->arena, setting, (size_t)(equals - setting)));
+  return laid ? laid : root;
+}

@@ -1,0 +1,80 @@
+/* A YAML or JSON text as a tree that remembers where everything was written.
+ *
+ * libfyaml scans the text; aliases, merge keys and duplicate keys are dealt with here, in linear time. Aliases share
+ * what they name instead of copying it, and a text whose aliases would expand to more than ORR_YAML_EXPANSION nodes is
+ * refused. [init]; one thread at a time per diagnostics.
+ */
+#ifndef ORR_IO_CONFIG_TEXT_YAML_H
+#define ORR_IO_CONFIG_TEXT_YAML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/config/text/diagnostic.h"
+
+enum {
+  ORR_YAML_EXPANSION = 2000000,         /* nodes that the aliases and merge keys of a text may stand for */
+  ORR_YAML_DEPTH = 64,                  /* of nested mappings and lists */
+  ORR_YAML_LONGEST = 256 * 1024 * 1024, /* bytes of a text */
+};
+
+enum orr_yaml_kind { ORR_YAML_NULL, ORR_YAML_SCALAR, ORR_YAML_SEQUENCE, ORR_YAML_MAPPING };
+
+struct orr_yaml;
+
+struct orr_yaml_item {
+  const struct orr_yaml *value;
+  orr_source via; /* the alias that stands here, or 0 */
+};
+
+struct orr_yaml_entry {
+  const struct orr_yaml *key, *value;
+  orr_source key_via;   /* the merge keys that brought it, or 0 */
+  orr_source value_via; /* the same, and the alias that stands for the value */
+};
+
+struct orr_yaml {
+  enum orr_yaml_kind kind;
+  bool quoted;           /* a scalar in quotes: always a text */
+  uint32_t file, offset; /* where it starts */
+  uint32_t count;        /* bytes of the text, or items, or entries; 0 of an empty value */
+  uint32_t weight;       /* nodes below and including this one, aliases expanded; saturates */
+  union {
+    const char *text; /* [count + 1], ended by a NUL */
+    const struct orr_yaml_item *items;
+    const struct orr_yaml_entry *entries; /* own ones first, then merged ones that are not overridden */
+  };
+};
+
+/* A node and the way to it. */
+struct orr_place {
+  const struct orr_yaml *node; /* NULL: nothing there */
+  orr_source via;
+};
+
+/* [init] Parses one document that orr_sources_add_file has announced as `file`; `from` is the way by which it came,
+ * shown with its mistakes, or 0. Returns NULL after reporting what is wrong; of a syntax error only the first is known.
+ * O(bytes + expansion). The tree lives as long as the diagnostics. */
+const struct orr_yaml *orr_yaml_parse(struct orr_diagnostics *diagnostics, uint32_t file, orr_source from,
+                                      const char *text, size_t length);
+
+/* [init] The places below a place. */
+struct orr_place orr_place_item(struct orr_diagnostics *diagnostics, struct orr_place sequence, size_t index);
+struct orr_place orr_place_key(struct orr_diagnostics *diagnostics, struct orr_place mapping, size_t index);
+struct orr_place orr_place_value(struct orr_diagnostics *diagnostics, struct orr_place mapping, size_t index);
+
+/* [init] The index of a key in a mapping or an empty value, or its count; O(count). */
+size_t orr_yaml_find(const struct orr_yaml *mapping, const char *key);
+
+/* [init] The place as a source that a message can carry. */
+orr_source orr_place_source(struct orr_diagnostics *diagnostics, struct orr_place place);
+
+/* [init] The source of a thing: it points at `key`, and its members are those of `value` (orr_place_member). A key
+ * without a node: the value itself. */
+orr_source orr_place_entity(struct orr_diagnostics *diagnostics, struct orr_place key, struct orr_place value);
+
+/* [init] The place of a member of a thing, or where there is none the place of the thing; O(members). */
+orr_source orr_place_member(struct orr_diagnostics *diagnostics, orr_source entity, const char *member);
+
+#endif

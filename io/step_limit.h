@@ -1,0 +1,23 @@
+/* Whether a run's step is short enough for what is stiffest in its spacecraft: told before the run.
+ *
+ * orr_run_load → orr_run_judge_step → the messages among the diagnostics, the figures for a summary. [init]
+ */
+#ifndef ORR_IO_STEP_LIMIT_H
+#define ORR_IO_STEP_LIMIT_H
+
+#include "core/plant/stability.h"
+#include "io/config/run/run_file.h"
+
+enum { ORR_MOTION_TEXT = 256 };
+
+/* Compiles the run for itself, closes its loops and looks at its initial state; a step beyond the limit of the
+ * integrator is reported as a warning at the run's `step`. Where the initial state cannot be solved nothing is
+ * reported: flying will. As orr_session_create, and some 50 to 100 solutions. */
+struct orr_stability orr_run_judge_step(const struct orr_run *run, struct orr_diagnostics *diagnostics);
+
+/* "at least 412 Hz, damped by 0.5 %" or "a decay of at least 3200 1/s", text [ORR_MOTION_TEXT]; and what takes most
+ * part: "mode 5 of 'link_10'". Both return the text. [any] */
+const char *orr_motion_pace(const struct orr_stiff_motion *motion, char *text);
+const char *orr_motion_place(const struct orr_run *run, const struct orr_stiff_motion *motion, char *text);
+
+#endif

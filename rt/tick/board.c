@@ -1,0 +1,151 @@
+#include "rt/tick/board.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAMES_PER_PROCESS = 16, SWEEP_MAX = 64 };
+
+/* shm_open wants a leading slash; whoever asks for a name by hand may have left it out or not. */
+static void shared_path(char path[ORR_BOARD_NAME_MAX + 1], const char *name) {
+  snprintf(path, ORR_BOARD_NAME_MAX + 1, "/%.*s", ORR_BOARD_NAME_MAX - 1, name[0] == '/' ? name + 1 : name);
+}
+
+static int open_shared(const char *name, int flags) {
+  char path[ORR_BOARD_NAME_MAX + 1];
+  shared_path(path, name);
+  return shm_open(path, flags | O_CLOEXEC, 0600);
+}
+
+static void unlink_shared(const char *name) {
+  char path[ORR_BOARD_NAME_MAX + 1];
+  shared_path(path, name);
+  shm_unlink(path);
+}
+
+static int make_file(struct orr_board *board) {
+  int fd = -1;
+  for (int i = 0; i < NAMES_PER_PROCESS && fd < 0; i++) {
+    snprintf(board->name, sizeof board->name, i ? ORR_BOARD_PREFIX "%ld.%d" : ORR_BOARD_PREFIX "%ld", (long)getpid(),
+             i);
+    fd = open_shared(board->name, O_RDWR | O_CREAT | O_EXCL);
+    if (fd < 0 && errno != EEXIST)
+      return -1;
+  }
+  return fd;
+}
+
+/* Seen to fail with EINTR on a slow machine. */
+static int reserve(int fd, off_t bytes) {
+  enum { TRIES = 100 };
+  int error = EINTR;
+  for (int i = 0; i < TRIES && error == EINTR; i++)
+    error = posix_fallocate(fd, 0, bytes);
+  return error;
+}
+
+int orr_board_create(struct orr_board *board) {
+  *board = (struct orr_board){.writer = true};
+  board->fd = make_file(board);
+  int error = board->fd < 0 ? errno : 0;
+  /* the lock comes before the size: a sweep that finds an empty file cannot take it for a leftover of ours */
+  if (!error && flock(board->fd, LOCK_SH | LOCK_NB) != 0)
+    error = errno;
+  if (!error)
+    error = reserve(board->fd, (off_t)sizeof(struct orr_stats));
+  if (error && board->fd >= 0) {
+    unlink_shared(board->name);
+    close(board->fd);
+    board->fd = -1;
+  }
+  if (error)
+    board->name[0] = '\0';
+  int flags = error ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  void *memory = mmap(NULL, sizeof(struct orr_stats), PROT_READ | PROT_WRITE, flags, board->fd, 0);
+  if (memory == MAP_FAILED) {
+    orr_board_close(board);
+    return ENOMEM;
+  }
+  board->stats = memory;
+  return error;
+}
+
+int orr_board_open(struct orr_board *board, const char *name) {
+  struct stat status;
+  *board = (struct orr_board){.fd = -1};
+  snprintf(board->name, sizeof board->name, "%s", name);
+  board->fd = open_shared(board->name, O_RDONLY);
+  if (board->fd < 0)
+    return errno;
+  int error = fstat(board->fd, &status) != 0 ? errno : 0;
+  if (!error && status.st_size != (off_t)sizeof(struct orr_stats))
+    error = EPROTO;
+  if (!error) {
+    void *memory = mmap(NULL, sizeof(struct orr_stats), PROT_READ, MAP_SHARED, board->fd, 0);
+    if (memory == MAP_FAILED)
+      error = errno;
+    else
+      board->stats = memory;
+  }
+  if (!error && !orr_stats_valid(board->stats, (size_t)status.st_size))
+    error = EPROTO;
+  if (error)
+    orr_board_close(board);
+  return error;
+}
+
+void orr_board_close(struct orr_board *board) {
+  if (board->stats)
+    munmap(board->stats, sizeof *board->stats);
+  if (board->writer && board->name[0])
+    unlink_shared(board->name);
+  if (board->fd >= 0)
+    close(board->fd);
+  *board = (struct orr_board){.fd = -1};
+}
+
+/* The writer's shared lock keeps an exclusive one away. */
+static bool locked(int fd) {
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+    return errno == EWOULDBLOCK;
+  flock(fd, LOCK_UN);
+  return false;
+}
+
+bool orr_board_alive(const struct orr_board *board) { return locked(board->fd); }
+
+size_t orr_board_list(char names[][ORR_BOARD_NAME_MAX], size_t max) {
+  size_t count = 0;
+  DIR *shm = opendir("/dev/shm");
+  if (!shm)
+    return 0;
+  for (struct dirent *d; count < max && (d = readdir(shm)) != NULL;)
+    if (strncmp(d->d_name, ORR_BOARD_PREFIX, strlen(ORR_BOARD_PREFIX)) == 0 && strlen(d->d_name) < ORR_BOARD_NAME_MAX)
+      memcpy(names[count++], d->d_name, strlen(d->d_name) + 1);
+  closedir(shm);
+  return count;
+}
+
+size_t orr_board_sweep(void) {
+  char names[SWEEP_MAX][ORR_BOARD_NAME_MAX];
+  size_t removed = 0, count = orr_board_list(names, SWEEP_MAX);
+  for (size_t i = 0; i < count; i++) {
+    struct stat status;
+    int fd = open_shared(names[i], O_RDONLY);
+    if (fd < 0)
+      continue;
+    /* an empty one may be between its making and its lock */
+    if (fstat(fd, &status) == 0 && status.st_size > 0 && !locked(fd)) {
+      unlink_shared(names[i]);
+      removed++;
+    }
+    close(fd);
+  }
+  return removed;
+}

@@ -1,0 +1,267 @@
+/* The geometry of closed loops, their assembly, and the pivoted factor beneath both. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/loops/assemble.h"
+#include "core/loops/loop_motion.h"
+#include "tests/support/loops.h"
+#include "tests/support/prng.h"
+#include "tests/support/trial.h"
+
+/* ---- pivot ------------------------------------------------------------------------------------------------- */
+
+/* Random rows of which the last `dependent` are combinations of those before. */
+static struct orr_pivot random_rows(uint64_t seed, int rows, int columns, int dependent, void **memory, double *copy) {
+  struct orr_block block = {0};
+  struct orr_pivot p;
+  orr_pivot_layout(&p, rows, columns, &block);
+  *memory = aligned_alloc(ORR_ALIGNMENT, block.used);
+  block = (struct orr_block){.base = *memory, .size = block.used};
+  orr_pivot_layout(&p, rows, columns, &block);
+  struct orr_prng rng = {seed};
+  for (int r = 0; r < rows; r++) {
+    double *row = p.a + r * p.width;
+    for (int c = 0; c < columns && r < rows - dependent; c++)
+      row[c] = prng_between(&rng, -1, 1);
+    for (int b = 0; b < rows - dependent && r >= rows - dependent; b++) {
+      double k = prng_between(&rng, -1, 1);
+      for (int c = 0; c < columns; c++)
+        row[c] += k * p.a[b * p.width + c];
+    }
+    p.gross[r] = sqrt((double)columns);
+  }
+  memcpy(copy, p.a, sizeof *copy * (size_t)rows * (size_t)p.width);
+  return p;
+}
+
+static void pivot_finds_the_rank_and_what_vanishes(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 40; seed++) {
+    int rows = 3 + (int)(seed % 6), columns = rows + (int)(seed % 5), dependent = (int)(seed % 3);
+    double a[9 * 16], v[9], x[16], b[9] = {0};
+    void *memory;
+    struct orr_pivot p = random_rows(seed, rows, columns, dependent, &memory, a);
+    orr_pivot_factor(&p, 1e-8);
+    assert_int_equal(p.rank, rows - dependent);
+    for (int n = 0; n < dependent; n++) {
+      double worst = 0;
+      orr_pivot_null(&p, n, v);
+      for (int c = 0; c < columns; c++) {
+        double sum = 0;
+        for (int r = 0; r < rows; r++)
+          sum += v[r] * a[r * p.width + c];
+        worst = fmax(worst, fabs(sum));
+      }
+      orr_expect_below(worst, 1e-13, "vanishing combination", seed);
+    }
+    for (int r = 0; r < rows; r++) /* a consistent right side */
+      for (int c = 0; c < columns; c++)
+        b[r] += a[r * p.width + c] * (c + 1);
+    orr_pivot_smallest(&p, b, x);
+    double worst = 0, size = 0, longest = 0;
+    for (int r = 0; r < rows; r++) {
+      double sum = -b[r];
+      for (int c = 0; c < columns; c++)
+        sum += a[r * p.width + c] * x[c];
+      worst = fmax(worst, fabs(sum));
+    }
+    for (int c = 0; c < columns; c++) {
+      size += x[c] * x[c];
+      longest += (c + 1) * (c + 1);
+    }
+    orr_expect_below(worst, 1e-11, "A x = b", seed);
+    assert_true(size <= longest * (1 + 1e-12));
+    free(memory);
+  }
+}
+
+static void pivot_solves_the_normal_equations(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    double a[6 * 12], b[6], x[6];
+    void *memory;
+    struct orr_pivot p = random_rows(seed, 6, 10, 0, &memory, a);
+    for (int r = 0; r < 6; r++)
+      b[r] = r + 1;
+    orr_pivot_factor(&p, 1e-8);
+    orr_pivot_solve(&p, b, x);
+    double worst = 0;
+    for (int r = 0; r < 6; r++) {
+      double sum = -b[r];
+      for (int s = 0; s < 6; s++)
+        for (int c = 0; c < 10; c++)
+          sum += a[r * p.width + c] * a[s * p.width + c] * x[s];
+      worst = fmax(worst, fabs(sum));
+    }
+    orr_expect_below(worst, 1e-11, "A Aᵀ x = b", seed);
+    free(memory);
+  }
+}
+
+/* ---- G ----------------------------------------------------------------------------------------------------- */
+
+/* Central differences of φ about the placed q against G. */
+static double jacobian_gap(struct orr_mechanism_trial *t) {
+  struct orr_loops *l = t->loops;
+  const double h = 1e-5;
+  int m = l->row_count, n = l->column_count, count = t->trial.model->q_count;
+  double *g = orr_vector_make(m * n), *q = orr_vector_make(count), *step = orr_vector_make(n + 4),
+         *phi = orr_vector_make(m), worst = 0;
+  orr_loops_jacobian(l);
+  for (int r = 0; r < m; r++)
+    memcpy(g + r * n, l->g.a + r * l->g.width, sizeof *g * (size_t)n);
+  for (int c = 0; c < n; c++) {
+    for (int side = 0; side < 2; side++) {
+      memcpy(q, t->q, sizeof *q * (size_t)count);
+      step[c] = side ? -h : h;
+      orr_loops_move(l, step, q);
+      orr_loops_place(l, t->trial.ws, q);
+      if (side == 0)
+        memcpy(phi, l->residual, sizeof *phi * (size_t)m);
+    }
+    step[c] = 0;
+    for (int r = 0; r < m; r++)
+      worst = fmax(worst, fabs((phi[r] - l->residual[r]) / (2 * h) - g[r * n + c]));
+  }
+  free(g);
+  free(q);
+  free(step);
+  free(phi);
+  return worst;
+}
+
+static void rows_are_the_derivative_of_closed_loops(void **state) {
+  (void)state;
+  int closed = 0;
+  for (uint64_t seed = 0; seed < 120; seed++) {
+    struct orr_sample_options o = orr_sample_default(seed, 3 + (int)(seed % 6));
+    struct orr_sample *s = orr_sample_make(&o);
+    struct orr_loop_desc loops[2];
+    s->description.loops = loops;
+    s->description.loop_count = orr_random_loops(s, seed, 2, loops);
+    struct orr_mechanism_trial t = orr_mechanism_trial_make(s);
+    if (orr_mechanism_trial_assemble(&t).closed) {
+      closed++;
+      orr_expect_below(jacobian_gap(&t), 1e-8, "G", seed);
+    }
+    orr_mechanism_trial_free(&t);
+    orr_sample_free(s);
+  }
+  assert_in_range(closed, 60, 120);
+}
+
+/* ---- φ̈ ----------------------------------------------------------------------------------------------------- */
+
+/* φ̈ of points and distances is exact wherever they are; against the rate of G u along the motion. */
+static void accelerations_of_open_loops_are_rates_of_g_u(void **state) {
+  (void)state;
+  const double h = 1e-5;
+  for (uint64_t seed = 0; seed < 40; seed++) {
+    struct orr_sample_options o = orr_sample_default(seed, 3 + (int)(seed % 6));
+    struct orr_sample *s = orr_sample_make(&o);
+    struct orr_loop_desc loops[2];
+    s->description.loops = loops;
+    s->description.loop_count = orr_random_loops(s, seed, 2, loops);
+    for (size_t i = 0; i < s->description.loop_count; i++)
+      if (loops[i].kind != ORR_LOOP_GEAR)
+        loops[i].kind = seed % 2 ? ORR_LOOP_POINT : ORR_LOOP_DISTANCE;
+    struct orr_mechanism_trial t = orr_mechanism_trial_make(s);
+    double *q = orr_vector_make(s->q_count), *u = orr_vector_make(s->u_count), *rate[2], phi[6];
+    assert_int_equal(orr_trial_forward(&t.trial), ORR_OK);
+    orr_limbs_complete(t.trial.model, t.trial.ws);
+    for (int i = 0; i < 2; i++) {
+      rate[i] = orr_vector_make(t.loops->row_count);
+      orr_sample_along(s, t.trial.accel, i ? -h : h, q, u);
+      orr_loops_place(t.loops, t.trial.ws, q);
+      orr_loops_jacobian(t.loops);
+      orr_loops_velocity(t.loops, u, rate[i]);
+    }
+    orr_loops_place(t.loops, t.trial.ws, s->q);
+    for (int i = 0; i < t.loops->count; i++) {
+      const struct orr_loop *loop = &t.loops->loops[i];
+      orr_loop_acceleration(t.loops, t.trial.ws, i, t.trial.accel, phi);
+      for (int r = 0; r < loop->rows; r++) {
+        double want = (rate[0][loop->row + r] - rate[1][loop->row + r]) / (2 * h);
+        orr_expect_below(fabs(phi[r] - want) / (1 + fabs(want)), 1e-6, "acceleration of an equation", seed);
+      }
+    }
+    free(q), free(u), free(rate[0]), free(rate[1]);
+    orr_mechanism_trial_free(&t);
+    orr_sample_free(s);
+  }
+}
+
+/* ---- assembly ---------------------------------------------------------------------------------------------- */
+
+static void four_bar_closes_and_has_two_independent_equations(void **state) {
+  (void)state;
+  struct orr_sample *s = orr_four_bar(0.4, 1.1, 0.8, 1.2);
+  struct orr_mechanism_trial t = orr_mechanism_trial_make(s);
+  struct orr_assembly a = orr_mechanism_trial_assemble(&t);
+  int redundant;
+  assert_true(a.closed);
+  assert_false(a.modes || a.prescribed);
+  assert_int_equal(orr_loops_rank(t.loops, t.trial.ws, NULL, &redundant), 2);
+  assert_int_equal(redundant, 1);
+  assert_true(orr_loop_gap(t.loops, 0).metres < 1e-12);
+  orr_mechanism_trial_free(&t);
+  orr_sample_free(s);
+}
+
+static void a_loop_that_cannot_reach_keeps_its_gap(void **state) {
+  (void)state;
+  struct orr_sample *s = orr_four_bar(0.4, 1.1, 3.8, 1.2);
+  struct orr_mechanism_trial t = orr_mechanism_trial_make(s);
+  assert_false(orr_mechanism_trial_assemble(&t).closed);
+  orr_expect_below(fabs(orr_loop_gap(t.loops, 0).metres - 1.1), 1e-6, "the rocker is 3.8 − 1.2 − 0.4 − 1.1 too long",
+                   0);
+  orr_mechanism_trial_free(&t);
+  orr_sample_free(s);
+}
+
+/* With the crank held, two hinges have two equations; with the coupler's held too, one is left over. */
+static void held_hinges_count_in_the_rank(void **state) {
+  (void)state;
+  struct orr_sample *s = orr_four_bar(0.4, 1.1, 0.8, 1.2);
+  struct orr_mechanism_trial t = orr_mechanism_trial_make(s);
+  orr_mechanism_trial_assemble(&t);
+  orr_prescribe(t.trial.ws, 1, true);
+  assert_int_equal(orr_loops_rank(t.loops, t.trial.ws, NULL, NULL), 2);
+  orr_prescribe(t.trial.ws, 2, true);
+  assert_int_equal(orr_loops_rank(t.loops, t.trial.ws, NULL, NULL), 1);
+  orr_mechanism_trial_free(&t);
+  orr_sample_free(s);
+}
+
+/* Folded flat, all four bars on a line, the two equations say the same. */
+static void a_flat_four_bar_loses_an_equation(void **state) {
+  (void)state;
+  struct orr_sample *s = orr_four_bar(0.5, 1.0, 0.3, 1.2); /* 0.5 + 1.0 = 1.2 + 0.3 */
+  struct orr_mechanism_trial t = orr_mechanism_trial_make(s);
+  orr_loops_place(t.loops, t.trial.ws, t.q);
+  orr_expect_below(orr_loop_gap(t.loops, 0).metres, 1e-15, "gap", 1);
+  orr_loops_jacobian(t.loops);
+  assert_int_equal(orr_loops_rank(t.loops, t.trial.ws, NULL, NULL), 1);
+  orr_mechanism_trial_free(&t);
+  orr_sample_free(s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(pivot_finds_the_rank_and_what_vanishes),
+      cmocka_unit_test(pivot_solves_the_normal_equations),
+      cmocka_unit_test(rows_are_the_derivative_of_closed_loops),
+      cmocka_unit_test(accelerations_of_open_loops_are_rates_of_g_u),
+      cmocka_unit_test(four_bar_closes_and_has_two_independent_equations),
+      cmocka_unit_test(a_loop_that_cannot_reach_keeps_its_gap),
+      cmocka_unit_test(held_hinges_count_in_the_rank),
+      cmocka_unit_test(a_flat_four_bar_loses_an_equation),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+"""io/client/orrery_client.py alone: packets byte by byte, addresses, and a link over UDP to an executive that is played here, which loses, cuts,
+repeats and reorders as a network does. tests/e2e/python.sh runs it with nothing but the standard library, and flies the module over both carriers."""
+import os
+import socket
+import struct
+import sys
+import threading
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../../io/client"))
+import orrery_client as oc
+
+TELEMETRY_ID, COMMAND_ID = 0x0880, 0x1880
+RATES = (1.5, -2.5, 0.0, 1e-300, 4.0, 5.0, 6.0, 7.0)
+
+
+def telemetry_packet(message_id, frame, time_ns=0, answered=oc.NONE, piece=b"", flags=0):
+    block = struct.pack("<QqQ", frame, time_ns, answered) + piece
+    block += struct.pack("<I", oc.crc32c(block))
+    return struct.pack(">HHHIHI", message_id, 0xC000, 16 + len(block) - 7, time_ns // 10**9, 0, flags) + block
+
+
+def description(run=1, packet_max=100, divisor=10):
+    """Eight real numbers, a whole one and a flag out; a level and a pulse in."""
+    channels = [("gyro.rate", "rad/s", 8, 0, 0, 0, 0), ("mode", "", 1, 64, 1, 0, 0), ("on", "", 1, 72, 2, 0, 0),
+                ("wheel.torque", "N m", 1, 0, 0, 1, 0), ("jet.on_time", "s", 1, 8, 0, 1, 1)]
+    names, rows = b"", b""
+    for name, unit, count, offset, kind, direction, hold in channels:
+        at = len(names)
+        names += name.encode() + b"\0" + unit.encode() + b"\0"
+        rows += oc.CHANNEL.pack(at, at + len(name) + 1, count, offset, kind, direction, hold, -1.0, 1.0)
+    directory_at = 128
+    names_at = directory_at + len(rows)
+    head = oc.HEADER.pack(oc.MAGIC, 0x01020304, oc.VERSION, 0x1111222233334444, names_at + len(names), 10**7, divisor, len(channels),
+                          directory_at, names_at, len(names), 73, 16, 0, 0, 0, 0, os.getpid(), TELEMETRY_ID, COMMAND_ID, packet_max, run)
+    return head.ljust(directory_at, b"\0") + rows + names
+
+
+class Executive(threading.Thread):
+    """Answers questions and keeps commands."""
+
+    def __init__(self, run=1, port=0):
+        super().__init__(daemon=True)
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", port))
+        self.socket.settimeout(0.05)
+        self.port, self.run_id, self.commands, self.peer, self.over = self.socket.getsockname()[1], run, [], None, False
+        self.arrived = threading.Condition()
+        self.start()
+
+    def run(self):
+        while not self.over:
+            try:
+                packet, peer = self.socket.recvfrom(9000)
+            except TimeoutError:
+                continue
+            message_id, function = struct.unpack_from(">H", packet)[0], packet[6]
+            if message_id == oc.DESCRIPTION_ID | oc.COMMAND_FLAG and function == oc.DESCRIBE:
+                text, number = description(self.run_id), struct.unpack_from("<Q", packet, 8)[0]
+                piece = text[number * 200 : number * 200 + 200]
+                self.socket.sendto(telemetry_packet(oc.DESCRIPTION_ID, number, 0, len(text), piece), peer)
+                continue
+            with self.arrived:
+                self.peer = peer
+                if function != oc.BEAT:
+                    self.commands.append(packet)
+                self.arrived.notify_all()
+
+    def await_commands(self, count):
+        with self.arrived:
+            assert self.arrived.wait_for(lambda: len(self.commands) >= count, 10), self.commands
+            return self.commands
+
+    def pieces(self, frame):
+        payload = struct.pack("<8dqB", *RATES, -7, 1)
+        return [telemetry_packet(TELEMETRY_ID + i, frame, frame * 10**6, oc.NONE, payload[56 * i : 56 * i + 56]) for i in range(2)]
+
+    def send(self, *packets):
+        with self.arrived:
+            assert self.arrived.wait_for(lambda: self.peer, 10)
+        for p in packets:
+            self.socket.sendto(p, self.peer)
+
+    def stop(self):
+        self.over = True
+        self.join()
+        self.socket.close()
+
+
+class Packets(unittest.TestCase):
+    def test_the_checksum_is_that_of_rfc_3720(self):
+        for data, crc in ((bytes(32), 0x8A9136AA), (b"\xff" * 32, 0x62A8AB43), (bytes(range(32)), 0x46DD794E), (b"123456789", 0xE3069283)):
+            self.assertEqual(oc.crc32c(data), crc)
+
+    def test_a_command_in_a_slot_has_the_sum_that_the_run_reckons(self):
+        payload = struct.pack("<5d3B", 0.5, -0.5, 1e-300, 3.0, -7.25, 1, 0, 1)  # the numbers of tests/unit/io/links/shm_peers.c
+        command = oc.slot_command(1234, 0x1111222233334444, 7, 1, payload, 3)
+        self.assertEqual((len(command), command[:24]), (80, struct.pack("<3Q", 1234, 0x1111222233334444, 3 << 48 | 1 << 32 | 7)))
+        self.assertEqual((command[32:], struct.unpack_from("<Q", command, 24)[0]), (payload + bytes(5), 0x18264B71926587EA))
+
+    def test_a_command_is_laid_out_as_cfe_has_it(self):
+        p = oc.write_command(0x1881, 0x4005, 3, 9, -1, 7, b"x" * 8)
+        self.assertEqual(p[:7], bytes((0x18, 0x81, 0xC0, 0x05, 0, len(p) - 7, 3)))
+        self.assertEqual(struct.unpack_from("<QqQ", p, 8), (9, -1, 7))
+        total = 0xFF
+        for b in p:
+            total ^= b
+        self.assertEqual((len(p), total), (44, 0))
+
+    def test_a_packet_with_any_one_bit_wrong_is_refused(self):
+        good = telemetry_packet(TELEMETRY_ID, 5, 3, 4, bytes(range(16)), 2)
+        self.assertEqual(oc.read_telemetry(good), (TELEMETRY_ID, 2, 5, 3, 4, bytes(range(16))))
+        for bit in range(8 * 16, 8 * len(good)):
+            bad = bytearray(good)
+            bad[bit // 8] ^= 1 << bit % 8
+            self.assertIsNone(oc.read_telemetry(bytes(bad)))
+        self.assertIsNone(oc.read_telemetry(good[:-1]))
+        self.assertIsNone(oc.read_telemetry(b""))
+
+
+class Addresses(unittest.TestCase):
+    def test_what_is_no_address_is_said_at_once(self):
+        for url, says in (("udp:[::1]:5010", "no IPv6"), ("udp:::1:5010", "no IPv6"), ("udp:127.0.0.1", "udp:host:port"),
+                          ("udp::5010", "udp:host:port"), ("udp:127.0.0.1:0", "from 1 to"), ("udp:127.0.0.1:x", "from 1 to"),
+                          ("udp:127.0.0.1:65536", "from 1 to"), ("shm:orrery", "shm:/name"), ("tcp:127.0.0.1:1", "shm:/name"), ("", "shm:/name")):
+            with self.assertRaisesRegex(ValueError, says):
+                oc.open(url, wait=60)
+
+    def test_nobody_is_there(self):
+        with self.assertRaises(FileNotFoundError):
+            oc.open("shm:/orrery.nobody.%d" % os.getpid(), wait=0)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        with self.assertRaises(ConnectionRefusedError):
+            oc.open("udp:127.0.0.1:%d" % port, wait=0)
+
+
+class Mute:
+    """A socket whose network does not say that nobody has a port."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    def send(self, packet):
+        try:
+            return self.inner.send(packet)
+        except ConnectionRefusedError:
+            return len(packet)
+
+    def recv(self, room):
+        try:
+            return self.inner.recv(room)
+        except ConnectionRefusedError:
+            raise TimeoutError from None
+
+
+class OverUdp(unittest.TestCase):
+    def setUp(self):
+        self.executive = Executive()
+        self.addCleanup(lambda: self.executive.stop())
+        self.link = oc.open("udp:localhost:%d" % self.executive.port)
+        self.addCleanup(lambda: self.link.close())
+
+    def test_the_description_comes_in_pieces_and_says_all_of_each_channel(self):
+        self.assertGreater(len(description()), 200)
+        self.assertEqual([(c.name, c.unit, c.count) for c in self.link.channels.values()],
+                         [("gyro.rate", "rad/s", 8), ("mode", "", 1), ("on", "", 1), ("wheel.torque", "N m", 1), ("jet.on_time", "s", 1)])
+
+    def test_a_frame_in_pieces_in_any_order_among_garbage(self):
+        first, second = self.executive.pieces(0)
+        self.executive.send(b"garbage", second, second[:-1], first)
+        self.assertTrue(self.link.wait())
+        self.assertEqual((self.link["gyro.rate"], self.link["mode"], self.link["on"]), (RATES, -7, 1))
+        self.assertEqual((self.link.frame, self.link.time_ns, self.link.answered), (0, 0, oc.NONE))
+
+    def test_levels_stay_and_pulses_do_not(self):
+        sent = []
+        for frame, values in ((0, {"wheel.torque": 0.5, "jet.on_time": 0.1}), (10, {})):
+            self.executive.send(*self.executive.pieces(frame))
+            self.assertTrue(self.link.wait())
+            self.link.send(values)
+            sent.append(self.executive.await_commands(frame // 10 + 1)[-1])
+        self.assertEqual([struct.unpack_from("<2d", p, 32) for p in sent], [(0.5, 0.1), (0.5, 0.0)])
+        self.assertEqual([struct.unpack_from("<Q", p, 24)[0] for p in sent], [0, 10])
+
+    def test_what_cannot_be_commanded_is_refused(self):
+        with self.assertRaises(ValueError):
+            self.link.send()  # no frame to answer yet
+        self.executive.send(*self.executive.pieces(0))
+        self.link.wait()
+        for name in ("gyro.rate", "nothing"):
+            with self.assertRaises(KeyError):
+                self.link.send({name: 1.0})
+
+    def test_a_frame_that_comes_again_is_answered_again_and_one_that_is_left_out_is_counted(self):
+        self.executive.send(*self.executive.pieces(0))
+        self.link.wait()
+        self.link.send({"wheel.torque": 0.25})
+        self.executive.send(*self.executive.pieces(0), *self.executive.pieces(30))
+        self.assertTrue(self.link.wait())
+        first, again = self.executive.await_commands(2)
+        self.assertEqual(first[16:-4], again[16:-4])
+        self.assertEqual((self.link.frame, self.link.missed), (30, 2))
+
+    def test_no_frame_the_end_of_the_run_and_its_death_are_three_things(self):
+        with self.assertRaises(TimeoutError):
+            self.link.wait(0.3)
+        self.executive.send(telemetry_packet(oc.DESCRIPTION_ID, 0, flags=oc.ENDED))
+        self.assertFalse(self.link.wait())
+        self.executive.stop()
+        with self.assertRaises(ConnectionResetError):
+            self.link.wait(10)
+
+    def test_its_death_is_noticed_also_where_no_port_is_refused(self):
+        self.link.socket = Mute(self.link.socket)
+        self.executive.stop()
+        with self.assertRaises(ConnectionResetError):
+            self.link.wait(10)
+
+    def test_another_run_in_the_same_place_is_noticed(self):
+        self.executive.send(*self.executive.pieces(100))
+        self.link.wait()
+        self.executive.run_id = 2
+        with self.assertRaises(ConnectionResetError):
+            while True:
+                self.link.wait(10)
+
+    def test_life_is_shown_while_nothing_comes(self):
+        self.executive.send()
+        self.executive.peer = None
+        with self.assertRaises(TimeoutError):
+            self.link.wait(0.5)
+        self.assertIsNotNone(self.executive.peer)
+
+
+if __name__ == "__main__":
+    unittest.main()

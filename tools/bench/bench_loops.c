@@ -1,0 +1,224 @@
+/* `orrery bench --loops`: what closed loops cost, by their number and by their size, beside the tree alone.
+ *
+ * A loop is two chains of revolute bodies about z, x, y in turn on a free bus, their tips kept together by a point.
+ * First so many loops of six bodies, then one loop of so many bodies. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/loops/assemble.h"
+#include "core/loops/closed.h"
+#include "core/tree/forward.h"
+#include "core/tree/kinematics.h"
+#include "tools/bench/bench.h"
+#include "tools/common/commands.h"
+#include "tools/common/compiled.h"
+
+enum { MOST_BODIES = 257, MOST_LOOPS = 32, SAMPLES = 40, BATCH = 20 };
+
+struct model {
+  struct orr_description description;
+  struct orr_body_desc bodies[MOST_BODIES];
+  struct orr_node_desc nodes[MOST_BODIES][2 + 2 * MOST_LOOPS];
+  struct orr_loop_desc loops[MOST_LOOPS];
+};
+
+static struct orr_body_desc *add_body(struct model *m, int parent, int node, int axis, const double *tip) {
+  int i = (int)m->description.body_count++;
+  double mass = 1 + 0.1 * (i % 7);
+  struct orr_body_desc *b = &m->bodies[i];
+  m->nodes[i][0] = (struct orr_node_desc){.name = "origin"};
+  m->nodes[i][1] = (struct orr_node_desc){.name = "tip", .at = {tip[0], tip[1], tip[2]}};
+  *b = (struct orr_body_desc){.name = "link", .mass = mass, .node_count = 2, .nodes = m->nodes[i]};
+  for (int k = 0; k < 3; k++) {
+    b->com[k] = 0.5 * tip[k];
+    b->inertia[k] = (0.04 + 0.01 * k) * mass;
+  }
+  b->hinge = (struct orr_hinge_desc){
+      .kind = ORR_HINGE_REVOLUTE, .parent = parent, .parent_node = node, .rotation = {0, 0, 0, 1}};
+  b->hinge.axes[0][axis] = 1;
+  return b;
+}
+
+/* A free bus with a node for every root: `count` of them. */
+static struct model *begin(int roots) {
+  static const double tip[3] = {0, 0, 0};
+  struct model *m = calloc(1, sizeof *m);
+  if (!m)
+    abort();
+  m->description.bodies = m->bodies;
+  m->description.loops = m->loops;
+  struct orr_body_desc *bus = add_body(m, ORR_INERTIAL, 0, 2, tip);
+  bus->mass = 1000;
+  bus->inertia[0] = 400, bus->inertia[1] = 500, bus->inertia[2] = 300;
+  bus->hinge.kind = ORR_HINGE_FREE;
+  bus->node_count = 1 + (size_t)roots;
+  for (int i = 0; i < roots; i++) {
+    int pair = i / 2, side = i % 2;
+    m->nodes[0][1 + i] =
+        (struct orr_node_desc){.name = "root", .at = {cos(0.4 * pair), sin(0.4 * pair) + 0.5 * side, 0.1 * i}};
+  }
+  return m;
+}
+
+/* A chain of `count` bodies; the last one's index. */
+static int add_chain(struct model *m, int root, int count) {
+  int parent = 0, node = root;
+  for (int i = 0; i < count; i++) {
+    const double tip[3] = {0.5, 0.1 * ((i % 3) - 1), 0.1};
+    add_body(m, parent, node, (2 + i) % 3, tip);
+    parent = (int)m->description.body_count - 1;
+    node = 1;
+  }
+  return parent;
+}
+
+/* `loops` loops of two chains of `half` bodies each. */
+static struct model *build(int loops, int half) {
+  struct model *m = begin(2 * loops);
+  for (int i = 0; i < loops; i++) {
+    int a = add_chain(m, 1 + 2 * i, half), b = add_chain(m, 2 + 2 * i, half);
+    m->loops[i] = (struct orr_loop_desc){.kind = ORR_LOOP_POINT, .body = {a, b}, .node = {1, 1}};
+  }
+  m->description.loop_count = (size_t)loops;
+  return m;
+}
+
+struct rig {
+  struct orr_compiled compiled;
+  struct orr_loops *loops;
+  struct orr_closed *closed;
+  double *q, *u, *q1, *u1, *force, *accel;
+  void *loops_block, *closed_block;
+};
+
+static double *numbers(int count) { return orr_aligned_block(sizeof(double) * (size_t)count); }
+
+static bool make(struct rig *r, const struct model *m, enum orr_loop_method method) {
+  *r = (struct rig){0};
+  orr_compiled_create(&r->compiled, &m->description, ORR_MODEL_DEFAULT);
+  const struct orr_model *model = r->compiled.model;
+  double **const arrays[] = {&r->q, &r->u, &r->q1, &r->u1, &r->force, &r->accel};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+    *arrays[i] = numbers(model->q_count);
+  memcpy(r->q, r->compiled.ws->q, sizeof(double) * (size_t)model->q_count);
+  for (int i = 0; i < model->body_count; i++)
+    if (model->limbs[i].dof == 1)
+      r->q[model->limbs[i].hinge_q] = 0.3 * sin(i + 1.0);
+  for (int i = 0; i < model->u_count; i++)
+    r->force[i] = 0.1 * sin(2.3 * i + 0.5);
+  size_t bytes = orr_loops_size(&m->description, model);
+  r->loops_block = orr_aligned_block(bytes);
+  r->loops = orr_loops_init(r->loops_block, bytes, &m->description, model);
+  for (int i = 0; i < r->loops->count; i++)
+    r->loops->loops[i].method = method;
+  void *scratch = orr_aligned_block(orr_assembly_size(r->loops));
+  bool closes = orr_loops_assemble(r->loops, r->compiled.ws, scratch, r->q).closed;
+  free(scratch);
+  orr_loops_group(r->loops);
+  bytes = orr_closed_size(r->loops);
+  r->closed_block = orr_aligned_block(bytes);
+  r->closed = orr_closed_init(r->closed_block, bytes, r->loops);
+  return closes;
+}
+
+static void destroy(struct rig *r) {
+  double *const arrays[] = {r->q, r->u, r->q1, r->u1, r->force, r->accel};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+    free(arrays[i]);
+  free(r->closed_block);
+  free(r->loops_block);
+  orr_compiled_destroy(&r->compiled);
+}
+
+enum what { TREE, CLOSED, CLOSURE };
+
+static void once(struct rig *r, enum what what) {
+  const struct orr_model *m = r->compiled.model;
+  struct orr_workspace *ws = r->compiled.ws;
+  if (what == CLOSURE) { /* of a posture as far off as a step of 1 ms leaves it */
+    memcpy(r->q1, r->q, sizeof(double) * (size_t)m->q_count);
+    memcpy(r->u1, r->u, sizeof(double) * (size_t)m->u_count);
+    r->q1[m->limbs[m->body_count - 1].hinge_q] += 1e-7;
+    orr_closed_project(r->closed, ws, r->q1, r->u1);
+    return;
+  }
+  orr_state_set(m, ws, r->q, r->u);
+  if (what == TREE)
+    orr_forward(m, ws, r->force, NULL, r->accel);
+  else
+    orr_closed_forward(r->closed, ws, r->force, NULL, r->accel);
+}
+
+/* Microseconds of one, the least of many samples. */
+static double time_of(struct rig *r, enum what what, int samples) {
+  double took[SAMPLES];
+  for (int s = 0; s < samples; s++) {
+    double start = orr_bench_now_ns();
+    for (int i = 0; i < BATCH; i++)
+      once(r, what);
+    took[s] = (orr_bench_now_ns() - start) / (1000.0 * BATCH);
+  }
+  return orr_bench_stat(took, samples).min;
+}
+
+static bool row(int loops, int half, int samples, json_t *list) {
+  struct model *m = build(loops, half);
+  double us[5];
+  bool good = true;
+  for (int method = ORR_LOOP_EMBED; method <= ORR_LOOP_AUGMENT; method++) {
+    struct rig r;
+    good = make(&r, m, (enum orr_loop_method)method) && good;
+    us[0] = time_of(&r, TREE, samples);
+    us[2 * method - 1] = time_of(&r, CLOSED, samples);
+    us[2 * method] = time_of(&r, CLOSURE, samples);
+    destroy(&r);
+  }
+  int bodies = (int)m->description.body_count;
+  free(m);
+  if (!good)
+    fprintf(stderr, "orrery bench: %d loops of %d bodies do not close\n", loops, 2 * half);
+  if (!list) {
+    printf("%5d %6d %6d %9.2f %9.2f %9.2f %11.2f %9.2f\n", loops, 2 * half, bodies, us[0], us[1], us[2], us[3], us[4]);
+    return good;
+  }
+  json_t *o = json_object();
+  static const char *const names[] = {"tree_us", "embed_us", "embed_close_us", "augment_us", "augment_project_us"};
+  json_object_set_new(o, "loops", json_integer(loops));
+  json_object_set_new(o, "loop_bodies", json_integer(2 * (json_int_t)half));
+  json_object_set_new(o, "bodies", json_integer(bodies));
+  for (int i = 0; i < 5; i++)
+    json_object_set_new(o, names[i], json_real(us[i]));
+  json_array_append_new(list, o);
+  return good;
+}
+
+static int run(int argc, char **argv, json_t *json) {
+  int samples = SAMPLES;
+  for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], "--quick") != 0) {
+      fprintf(stderr, "orrery bench --loops takes only --quick and --json, not '%s'\n", argv[i]);
+      return ORR_EXIT_USAGE;
+    }
+    samples = 5;
+  }
+  json_t *list = json ? json_array() : NULL;
+  bool good = true;
+  if (!list)
+    printf("one evaluation, and closing after a step; us, the least of %d samples\n"
+           "loops   each bodies      tree     embed   closing     augment   closing\n",
+           samples);
+  for (int loops = 1; loops <= MOST_LOOPS; loops *= 2)
+    good = row(loops, 3, samples, list) && good;
+  for (int half = 2; half <= 32; half *= 2)
+    good = row(1, half, samples, list) && good;
+  if (list)
+    json_object_set_new(json, "loops", list);
+  return good ? ORR_EXIT_OK : ORR_EXIT_BAD;
+}
+
+const struct orr_bench orr_bench_loops = {
+    .name = "loops",
+    .summary = "closed loops by both methods, by number and size",
+    .run = run,
+};

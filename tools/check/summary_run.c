@@ -1,0 +1,155 @@
+#include "tools/check/summary_run.h"
+
+#include <math.h>
+#include <string.h>
+
+/* "bus.imu", "hinge hga", "hinge hga [1]". */
+static void print_host(const struct orr_run *run, const struct orr_device_desc *d, char *text, size_t size) {
+  const struct orr_body_desc *body = &run->spacecraft.bodies[d->body];
+  if (d->kind->host == ORR_ON_NODE)
+    snprintf(text, size, "%s.%s", body->name, body->nodes[d->node].name);
+  else if (d->kind->host == ORR_ON_COORDINATE && d->coordinate)
+    snprintf(text, size, "hinge %s [%d]", body->name, d->coordinate);
+  else
+    snprintf(text, size, "hinge %s", body->name);
+}
+
+static bool belongs(const struct orr_channel *c, const char *device) {
+  size_t n = strlen(device);
+  return strncmp(c->name, device, n) == 0 && c->name[n] == '.';
+}
+
+static void print_channels(const struct orr_run *run, const struct orr_device_desc *d, FILE *out) {
+  for (int pass = ORR_CHANNEL_COMMAND; pass >= ORR_CHANNEL_OUTPUT; pass--) {
+    bool first = true;
+    for (int i = 0; i < run->table.count; i++) {
+      const struct orr_channel *c = &run->table.channels[i];
+      if ((int)c->direction != pass || !belongs(c, d->name))
+        continue;
+      fprintf(out, "%s%s", first ? pass == ORR_CHANNEL_COMMAND ? "  takes " : "  tells " : ", ",
+              c->name + strlen(d->name) + 1);
+      if (c->count > 1)
+        fprintf(out, "[%d]", c->count);
+      if (*c->unit)
+        fprintf(out, " (%s)", c->unit);
+      first = false;
+    }
+  }
+}
+
+static void print_devices(const struct orr_run *run, enum orr_device_role role, FILE *out) {
+  for (size_t i = 0; i < run->plant.device_count; i++) {
+    const struct orr_device_desc *d = &run->plant.devices[i];
+    char host[300];
+    if (d->kind->role != role)
+      continue;
+    print_host(run, d, host, sizeof host);
+    fprintf(out, "  %-12s %s on %s", d->name, d->kind->name, host);
+    if (role == ORR_SENSOR)
+      fprintf(out, ", %.6g Hz", 1e9 / ((double)run->plant.step_ns * d->divisor));
+    if (d->phase || d->delay)
+      fprintf(out, ", phase %d, delay %d frames", d->phase, d->delay);
+    print_channels(run, d, out);
+    fputc('\n', out);
+  }
+}
+
+static void print_motion(const struct orr_run *run, const struct orr_stiff_motion *m, FILE *out) {
+  char pace[ORR_MOTION_TEXT], place[ORR_MOTION_TEXT];
+  fprintf(out, "%s, %.0f %% of it %s", orr_motion_pace(m, pace), 100 * m->share, orr_motion_place(run, m, place));
+}
+
+static bool same_motion(const struct orr_stiff_motion *a, const struct orr_stiff_motion *b) {
+  return hypot(a->root.re - b->root.re, a->root.im - b->root.im) <= 1e-6 * hypot(a->root.re, a->root.im);
+}
+
+static void print_stability(const struct orr_run *run, const struct orr_stability *s, FILE *out) {
+  const char *rule = orr_integrator_names[run->plant.integrator];
+  if (s->status != ORR_OK || !s->moves)
+    return;
+  fputs("stiffest motion: ", out);
+  print_motion(run, &s->stiffest, out);
+  if (!isfinite(s->limit_s)) {
+    fprintf(out, "; %s is stable at any step\n", rule);
+    return;
+  }
+  if (!same_motion(&s->stiffest, &s->limiting)) {
+    fputs("\n  the step is limited by: ", out);
+    print_motion(run, &s->limiting, out);
+  }
+  bool long_step = s->limit_s >= 1;
+  fprintf(out, "; %s is stable up to a step of %.4g %s%s\n", rule, long_step ? s->limit_s : 1e3 * s->limit_s,
+          long_step ? "s" : "ms", run->plant.integrator == ORR_HEUN ? " over this run" : "");
+}
+
+void orr_summary_run_print(const struct orr_run *run, const struct orr_stability *stability, FILE *out) {
+  fprintf(out, "run: %.6g Hz, %s%s", 1e9 / (double)run->plant.step_ns, orr_integrator_names[run->plant.integrator],
+          run->duration_ns ? "" : ", until stopped");
+  if (run->plant.substeps > 1)
+    fprintf(out, ", %d sub-steps", run->plant.substeps);
+  if (run->duration_ns)
+    fprintf(out, ", %.9g s", 1e-9 * (double)run->duration_ns);
+  fprintf(out, ", seed %llu\n", (unsigned long long)run->plant.seed);
+  print_stability(run, stability, out);
+  print_devices(run, ORR_ACTUATOR, out);
+  print_devices(run, ORR_SENSOR, out);
+  for (size_t i = 0; i < run->plant.pointing_count; i++)
+    fprintf(out, "  %s points by %zu target%s\n", run->spacecraft.bodies[run->plant.pointings[i].body].name,
+            run->plant.pointings[i].target_count, run->plant.pointings[i].target_count == 1 ? "" : "s");
+  if (run->script_count)
+    fprintf(out, "  %zu scripted command%s\n", run->script_count, run->script_count == 1 ? "" : "s");
+  for (size_t i = 0; i < run->link_count; i++)
+    fprintf(out, "  link %s: %.6g Hz, %d channels out, %d in\n", run->links[i].name,
+            1e9 / ((double)run->plant.step_ns * run->links[i].divisor), run->links[i].telemetry_count,
+            run->links[i].command_count);
+  fprintf(out, "channels: %d, with %d numbers out and %d in\n", run->table.count, run->table.output_values,
+          run->table.value_count - run->table.output_values);
+}
+
+static json_t *channels_json(const struct orr_run *run, const char *device) {
+  json_t *list = json_array();
+  for (int i = 0; i < run->table.count; i++) {
+    const struct orr_channel *c = &run->table.channels[i];
+    if (belongs(c, device))
+      json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:b}", "name", c->name, "unit", c->unit, "count", c->count,
+                                            "command", c->direction == ORR_CHANNEL_COMMAND));
+  }
+  return list;
+}
+
+static json_t *motion_json(const struct orr_run *run, const struct orr_stiff_motion *m) {
+  double rate = hypot(m->root.re, m->root.im);
+  char place[ORR_MOTION_TEXT];
+  return json_pack("{s:f, s:f, s:s, s:s, s:f}", "rate", rate, "damping", rate > 0 ? -m->root.re / rate : 0, "body",
+                   run->spacecraft.bodies[m->body].name, "mostly", orr_motion_place(run, m, place), "share", m->share);
+}
+
+/* Null where nothing is stiff, or the initial state has no solution. */
+static json_t *stability_json(const struct orr_run *run, const struct orr_stability *s) {
+  if (s->status != ORR_OK || !s->moves)
+    return json_null();
+  return json_pack("{s:o, s:o, s:o}", "stiffest", motion_json(run, &s->stiffest), "limiting",
+                   motion_json(run, &s->limiting), "step_limit",
+                   isfinite(s->limit_s) ? json_real(s->limit_s) : json_null());
+}
+
+json_t *orr_summary_run_json(const struct orr_run *run, const struct orr_stability *stability) {
+  json_t *root = json_object(), *devices = json_array();
+  json_object_set_new(root, "step_ns", json_integer(run->plant.step_ns));
+  json_object_set_new(root, "substeps", json_integer(run->plant.substeps));
+  json_object_set_new(root, "integrator", json_string(orr_integrator_names[run->plant.integrator]));
+  json_object_set_new(root, "duration_ns", json_integer(run->duration_ns));
+  json_object_set_new(root, "seed", json_integer((json_int_t)run->plant.seed));
+  for (size_t i = 0; i < run->plant.device_count; i++) {
+    const struct orr_device_desc *d = &run->plant.devices[i];
+    char host[300];
+    print_host(run, d, host, sizeof host);
+    json_array_append_new(devices, json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:o}", "name", d->name, "kind",
+                                             d->kind->name, "on", host, "divisor", d->divisor, "phase", d->phase,
+                                             "delay", d->delay, "channels", channels_json(run, d->name)));
+  }
+  json_object_set_new(root, "stability", stability_json(run, stability));
+  json_object_set_new(root, "devices", devices);
+  json_object_set_new(root, "channels", json_integer(run->table.count));
+  return root;
+}

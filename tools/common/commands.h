@@ -1,0 +1,34 @@
+/* The subcommands of `orrery`.
+ *
+ * Each subcommand is one file in tools/: it reads its arguments, calls the rooms, prints, and defines one const `struct
+ * orr_command`. To add one: write tools/<name>.c with its `orr_cmd_<name>`, declare that below, and name it in the
+ * table of tools/main.c. main prints the help texts, so a subcommand never handles `--help` itself.
+ */
+#ifndef ORR_TOOLS_COMMON_COMMANDS_H
+#define ORR_TOOLS_COMMON_COMMANDS_H
+
+/* Exit statuses that every subcommand shares. */
+enum {
+  ORR_EXIT_OK = 0,
+  ORR_EXIT_BAD = 1,   /* the work was done and the answer is no, or a file is wrong: said on stderr */
+  ORR_EXIT_USAGE = 2, /* the command line is wrong: said on stderr, with `orrery help NAME` as the way on */
+};
+
+struct orr_command {
+  const char *name;
+  const char *summary; /* one line, no full stop: the line in `orrery --help` */
+  const char *usage;   /* what follows `orrery NAME`, e.g. "[--json] FILE..." */
+  const char *help;    /* the manual below the usage line: paragraphs, options, exit status, an example; ends with \n */
+  /* argv[0] is the subcommand's name, argv[1..argc-1] its arguments, argv[argc] NULL. Returns the exit status. */
+  int (*run)(int argc, char **argv);
+};
+
+extern const struct orr_command orr_cmd_check;
+extern const struct orr_command orr_cmd_eval;
+extern const struct orr_command orr_cmd_run;
+extern const struct orr_command orr_cmd_icd;
+extern const struct orr_command orr_cmd_bench;
+extern const struct orr_command orr_cmd_doctor;
+extern const struct orr_command orr_cmd_top;
+
+#endif

@@ -1,0 +1,14 @@
+/* Which build this is: for `orrery --version` and for whatever a run records about itself. */
+#ifndef ORR_TOOLS_COMMON_VERSION_H
+#define ORR_TOOLS_COMMON_VERSION_H
+
+/* [any] The commit (git describe) or "unversioned" outside a repository. A string that lives as long as the program. */
+const char *orr_version_commit(void);
+
+/* [any] Compiler and its version. */
+const char *orr_version_compiler(void);
+
+/* [any] The flags that core was compiled with, the target architecture among them. */
+const char *orr_version_flags(void);
+
+#endif

@@ -1,0 +1,253 @@
+/* `orrery eval`: one evaluation of the equations of motion, as data. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/config/spacecraft/case.h"
+#include "io/config/text/unit.h"
+#include "tools/common/commands.h"
+#include "tools/common/json_numbers.h"
+#include "tools/eval/evaluation.h"
+#include "tools/eval/trajectory.h"
+
+struct arguments {
+  const char *model, *given;
+  bool inverse, composite;
+  char **operational;
+  int operational_count;
+  struct orr_trajectory *trajectory; /* its count is 0 unless --trajectory is there */
+  const char *step, *integrator;
+};
+
+static int usage(const char *what, const char *word) {
+  fprintf(stderr, "orrery eval: %s%s%s%s\nTry 'orrery help eval'.\n", what, word ? " '" : "", word ? word : "",
+          word ? "'" : "");
+  return ORR_EXIT_USAGE;
+}
+
+static int parse_method(const char *name, struct arguments *a) {
+  if (name && strcmp(name, "composite") == 0)
+    a->composite = true;
+  else if (!name || strcmp(name, "articulated") != 0)
+    return usage("--method takes 'articulated' or 'composite', not", name ? name : "");
+  return ORR_EXIT_OK;
+}
+
+static int parse_operational(int argc, char **argv, int *i, struct arguments *a) {
+  a->operational = argv + *i + 1;
+  while (*i + 1 < argc && argv[*i + 1][0] != '-') {
+    a->operational_count++;
+    ++*i;
+  }
+  return a->operational_count ? ORR_EXIT_OK : usage("--operational needs at least one BODY.NODE", NULL);
+}
+
+/* --trajectory and what belongs to it; `word` may also be an option that is none. */
+static int parse_motion(const char *word, const char *value, struct arguments *a) {
+  if (strcmp(word, "--trajectory") != 0 && strcmp(word, "--step") != 0 && strcmp(word, "--integrator") != 0)
+    return usage("unknown option", word);
+  if (!value)
+    return usage("a value is missing after", word);
+  if (strcmp(word, "--step") == 0)
+    a->step = value;
+  else if (strcmp(word, "--integrator") == 0)
+    a->integrator = value;
+  else if (orr_trajectory_parse(a->trajectory, value))
+    return usage(orr_trajectory_parse(a->trajectory, value), value);
+  return ORR_EXIT_OK;
+}
+
+static int finish_motion(struct arguments *a) {
+  struct orr_quantity q;
+  a->trajectory->step_ns = 1000000;
+  a->trajectory->integrator = ORR_RK4;
+  if (!a->trajectory->count)
+    return a->step || a->integrator ? usage("--step and --integrator go with --trajectory", NULL) : ORR_EXIT_OK;
+  if (a->inverse || a->composite || a->operational_count)
+    return usage("--trajectory goes with --step and --integrator only", NULL);
+  if (a->step && (orr_quantity_parse_time(a->step, &q) != ORR_QUANTITY_OK || q.ns <= 0))
+    return usage("--step takes a time such as 1ms, not", a->step);
+  if (a->step)
+    a->trajectory->step_ns = q.ns;
+  for (int k = 0; a->integrator && k < ORR_INTEGRATOR_COUNT; k++) {
+    if (strcmp(a->integrator, orr_integrator_names[k]) != 0)
+      continue;
+    a->trajectory->integrator = (enum orr_integrator)k;
+    a->integrator = NULL;
+  }
+  return a->integrator ? usage("unknown integrator", a->integrator) : ORR_EXIT_OK;
+}
+
+static int parse(int argc, char **argv, struct arguments *a) {
+  int status = ORR_EXIT_OK;
+  for (int i = 1; i < argc && status == ORR_EXIT_OK; i++) {
+    const char *word = argv[i];
+    if (strcmp(word, "--inverse") == 0)
+      a->inverse = true;
+    else if (strcmp(word, "--method") == 0)
+      status = parse_method(argv[++i], a);
+    else if (strcmp(word, "--operational") == 0)
+      status = parse_operational(argc, argv, &i, a);
+    else if (word[0] == '-' && word[1])
+      status = parse_motion(word, argv[++i], a);
+    else if (!a->model)
+      a->model = word;
+    else if (!a->given)
+      a->given = word;
+    else
+      status = usage("one model and one case, not also", word);
+  }
+  if (status != ORR_EXIT_OK)
+    return status;
+  if (!a->given)
+    return usage("needs a model file and a case file", NULL);
+  if (a->inverse && a->composite)
+    return usage("--method is for accelerations; it does not go with --inverse", NULL);
+  return finish_motion(a);
+}
+
+/* BODY.NODE as a node's index; false with a message. */
+static bool find_node(const struct orr_config *config, const struct orr_model *model, const char *word, int *out) {
+  const char *dot = strrchr(word, '.');
+  if (dot) {
+    char *name = strndup(word, (size_t)(dot - word));
+    int body = orr_config_find_body(config, name);
+    int node = body >= 0 ? orr_config_find_node(config, body, dot + 1) : -1;
+    free(name);
+    if (node >= 0) {
+      *out = orr_model_node(model, body, node);
+      return true;
+    }
+  }
+  fprintf(stderr, "orrery eval: --operational: no node '%s' in the model; nodes are written BODY.NODE\n", word);
+  return false;
+}
+
+static int print(const struct arguments *a, json_t *result) {
+  char place[200];
+  int exit_status = orr_json_is_finite(result, place, sizeof place) ? ORR_EXIT_OK : ORR_EXIT_BAD;
+  if (exit_status == ORR_EXIT_OK) {
+    json_dumpf(result, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    putchar('\n');
+  } else {
+    fprintf(stderr, "%s: error: %s of the result is not a finite number; are masses or speeds of the case absurd?\n",
+            a->given, place);
+  }
+  json_decref(result);
+  return exit_status;
+}
+
+static void report(const struct arguments *a, const struct orr_evaluation *e, const char *when, int body,
+                   enum orr_status status) {
+  if (orr_status_is_of_loop(status))
+    fprintf(stderr, "%s: error: no solution %s: loop %d of the model: %s\n", a->given, when,
+            e->mechanism.closed->failed_loop + 1, orr_status_text(status));
+  else
+    fprintf(stderr, "%s: error: no solution %s: body '%s': %s\n", a->given, when,
+            body >= 0 ? e->description->bodies[body].name : "?", orr_status_text(status));
+}
+
+static int move(const struct arguments *a, struct orr_evaluation *e) {
+  enum orr_status status;
+  double time_s;
+  char when[64];
+  int body;
+  json_t *result = orr_trajectory_run(a->trajectory, e, &status, &body, &time_s);
+  if (result)
+    return print(a, result);
+  snprintf(when, sizeof when, "at t = %.9g s", time_s);
+  report(a, e, when, body, status);
+  return ORR_EXIT_BAD;
+}
+
+/* The case's state closes the loops; false with a message. */
+static bool loops_fit(const struct arguments *a, struct orr_evaluation *e) {
+  char what[128];
+  int loop = orr_evaluation_open_loop(e, what, sizeof what);
+  if (loop >= 0)
+    fprintf(stderr, "%s: error: loop %d of the model %s\n", a->given, loop + 1, what);
+  return loop < 0;
+}
+
+static int evaluate(const struct arguments *a, const struct orr_config *config, const struct orr_case *given) {
+  const struct orr_description *description = orr_config_description(config);
+  if (description->loop_count && a->composite) {
+    fprintf(stderr, "%s: error: --method composite is for trees, and this model has closed loops\n", a->model);
+    return ORR_EXIT_BAD;
+  }
+  struct orr_evaluation e;
+  int body = -1, exit_status = ORR_EXIT_BAD;
+  orr_evaluation_create(&e, description, given);
+  e.inverse = a->inverse;
+  e.composite = a->composite;
+  e.operational = orr_aligned_block(sizeof(int) * (size_t)(a->operational_count + 1));
+  bool found = true;
+  for (int i = 0; i < a->operational_count; i++)
+    found = find_node(config, e.compiled.model, a->operational[i], &e.operational[e.operational_count++]) && found;
+  if (!found || (!a->inverse && !loops_fit(a, &e))) {
+    /* said already */
+  } else if (a->trajectory->count) {
+    exit_status = move(a, &e);
+  } else {
+    enum orr_status status = orr_evaluation_run(&e, &body);
+    if (status == ORR_OK)
+      exit_status = print(a, orr_evaluation_json(&e));
+    else
+      report(a, &e, "at this state", body, status);
+  }
+  orr_evaluation_destroy(&e);
+  return exit_status;
+}
+
+static int evaluate_files(const struct arguments *a) {
+  static const struct orr_config_options options = {.state_follows = true};
+  struct orr_diagnostics *diagnostics = orr_diagnostics_create();
+  struct orr_config *config = orr_config_load(a->model, &options, diagnostics);
+  const struct orr_case *given =
+      config ? orr_case_load(a->given, config, a->inverse ? ORR_CASE_INVERSE : ORR_CASE_FORWARD, NULL) : NULL;
+  orr_diagnostics_print(diagnostics, 0, stderr, false);
+  int status = given ? evaluate(a, config, given) : ORR_EXIT_BAD;
+  orr_diagnostics_destroy(diagnostics);
+  return status;
+}
+
+static int run(int argc, char **argv) {
+  struct arguments a = {.trajectory = calloc(1, sizeof *a.trajectory)};
+  if (!a.trajectory)
+    abort();
+  int status = parse(argc, argv, &a);
+  if (status == ORR_EXIT_OK)
+    status = evaluate_files(&a);
+  free(a.trajectory);
+  return status;
+}
+
+const struct orr_command orr_cmd_eval = {
+    .name = "eval",
+    .summary = "evaluate the equations of motion once and print everything as JSON",
+    .usage = "MODEL CASE [--inverse | --method composite] [--operational BODY.NODE...] [--trajectory T1,T2,...]",
+    .help =
+        "Reads a model file and a case (a state, and the forces and prescribed accelerations on it) and prints one "
+        "JSON\n"
+        "object: for every body its acceleration, modal accelerations, the force through its hinge, its place and "
+        "those\n"
+        "of its nodes; for the system the mass matrix and the logarithm of its determinant, kinetic and potential\n"
+        "energy and momentum. SI units, 17 significant digits.\n"
+        "\n"
+        "  --inverse             the case gives accelerations; the forces that they need come back\n"
+        "  --method composite    accelerations from the composite-body mass matrix, an independent O(N^3) way\n"
+        "  --method articulated  accelerations from the O(N) articulated sweep (the default)\n"
+        "  --operational BODY.NODE...  adds the compliance of these nodes: stacked [angular; linear], inertial axes\n"
+        "  --trajectory T1,T2,...      in place of all that: the state, energies and momentum at these times (s), "
+        "moving from the\n"
+        "                        case's state under its constant forces; --step 1ms, --integrator rk4 (heun, "
+        "semi_implicit,\n"
+        "                        implicit_modal)\n"
+        "\n"
+        "Example:\n"
+        "  orrery eval ship.yaml case.yaml --operational bus.origin\n"
+        "\n"
+        "Exit status: 0 done; 1 a file is wrong or there is no solution at this state; 2 the command line is wrong.\n",
+    .run = run,
+};

@@ -1,0 +1,55 @@
+/* The formats of `orrery icd`, in icd_text.c, icd_code.c and icd_xtce.c: each prints the links of a run to stdout.
+ * [init] */
+#ifndef ORR_TOOLS_ICD_ICD_H
+#define ORR_TOOLS_ICD_ICD_H
+
+#include "io/config/run/run_file.h"
+#include "io/links/directory.h"
+
+/* One direction of a link. */
+struct orr_icd_side {
+  const char *name; /* telemetry, commands */
+  const struct orr_layout_side *side;
+  uint16_t id;     /* UDP: of the first packet */
+  size_t block_at; /* UDP: of the block in a packet */
+  size_t piece;    /* UDP: bytes of payload in a whole packet */
+  uint32_t pieces; /* UDP: packets of a frame; 0: shared memory */
+};
+
+struct orr_icd_link {
+  const struct orr_run_link *desc;
+  struct orr_layout layout;
+  struct orr_wire_header header;
+  struct orr_icd_side sides[2];
+  void *entries;
+};
+
+struct orr_icd {
+  const struct orr_run *run;
+  const char *path;
+  struct orr_icd_link *links;
+  size_t count;
+};
+
+struct orr_icd_format {
+  const char *name;
+  bool identifiers; /* channels become identifiers, which must differ */
+  bool packets;     /* of the links over UDP alone */
+  void (*write)(const struct orr_icd *icd);
+};
+
+void orr_icd_markdown(const struct orr_icd *icd);
+void orr_icd_json(const struct orr_icd *icd);
+void orr_icd_c(const struct orr_icd *icd);
+void orr_icd_python(const struct orr_icd *icd);
+void orr_icd_xtce(const struct orr_icd *icd);
+
+/* f64, i64, u8; bytes of one number. */
+const char *orr_icd_type(const struct orr_channel *channel);
+uint32_t orr_icd_bytes(const struct orr_channel *channel);
+/* gyro.rate.x, or the channel's name where it has one number. */
+void orr_icd_element(const struct orr_channel *channel, int i, char *text, size_t size);
+/* A name as C and Python take it: gyro_rate. */
+void orr_icd_identifier(const char *name, char *text, size_t size);
+
+#endif

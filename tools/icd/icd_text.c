@@ -1,0 +1,142 @@
+/* The interface document for readers, and as JSON. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "tools/common/text.h"
+#include "tools/icd/icd.h"
+
+/* ---- markdown ---------------------------------------------------------------------------------------------------- */
+
+static void print_range(const struct orr_channel *c) {
+  if (isfinite(c->low) || isfinite(c->high))
+    printf("%.9g … %.9g", c->low, c->high);
+}
+
+static void print_side(const struct orr_icd_side *s) {
+  bool commands = s->side->count && s->side->entries[0].channel->direction == ORR_CHANNEL_COMMAND;
+  printf("\n### %s: %u bytes\n\n| offset | name | type | unit |%s\n| --- | --- | --- | --- |%s\n", s->name,
+         s->side->bytes, commands ? " held | range |" : "", commands ? " --- | --- |" : "");
+  for (int i = 0; i < s->side->count; i++) {
+    const struct orr_channel *c = s->side->entries[i].channel;
+    for (int k = 0; k < c->count; k++) {
+      char name[160];
+      orr_icd_element(c, k, name, sizeof name);
+      printf("| %u | `%s` | %s | %s |", s->side->entries[i].at + (uint32_t)k * orr_icd_bytes(c), name, orr_icd_type(c),
+             c->unit);
+      if (commands) {
+        printf(" %s | ", c->hold == ORR_CHANNEL_PULSE ? "pulse" : "level");
+        print_range(c);
+        printf(" |");
+      }
+      putchar('\n');
+    }
+  }
+  for (uint32_t p = 0; p < s->pieces; p++) {
+    size_t at = p * s->piece, left = s->side->bytes - at, bytes = left < s->piece ? left : s->piece;
+    printf("\nMessage id 0x%04x: payload bytes %zu to %zu, at byte %zu of a packet of %zu bytes.\n", s->id + p, at,
+           at + bytes, s->block_at + ORR_WIRE_BLOCK_HEAD, orr_wire_packet_bytes((uint16_t)(s->id + p), bytes));
+  }
+}
+
+static void print_shm(const struct orr_icd_link *l) {
+  const struct orr_wire_header *h = &l->header;
+  printf(
+      "Shared memory `%s`, %llu bytes, 0600. Layout version %d, byte order little-endian.\n"
+      "Frames published so far: u32 at %zu; commands so far: u32 at %zu. Number n is in slot n mod %d.\n"
+      "Telemetry slots at %u, one every %u bytes; command slots at %u, one every %u bytes; %d of each. A slot is a "
+      "sequence (u64, odd while written), four words of head (u64) and the payload, zeros after it to a whole word; "
+      "the payload is at byte %zu of it. Heads: telemetry frame, simulated time in ns, answered frame, flags; command "
+      "answered frame, layout hash, peer (from bit 0: the generation; bit 32: end the run; from bit 48: the version), "
+      "sum.\n"
+      "The sum, with mix(s, w) = m ^ (m >> 32), m = (s ^ w) * 0x%016llx: of the head, with 0 in place of the sum, and "
+      "the payload, mix word i into number i mod 4 of four that begin as 0x%016llx; add them up, each later one with "
+      "three times the weight of the one before. All modulo 2^64.\n",
+      l->desc->name_shm, (unsigned long long)h->segment_bytes, ORR_WIRE_VERSION,
+      ORR_WIRE_RUN_AT + offsetof(struct orr_wire_run, published),
+      ORR_WIRE_PEER_AT + offsetof(struct orr_wire_peer, commanded), ORR_WIRE_SLOTS, h->out_at, h->out_slot_bytes,
+      h->in_at, h->in_slot_bytes, ORR_WIRE_SLOTS, 8 * (1 + (size_t)ORR_WIRE_IN_WORDS),
+      (unsigned long long)ORR_WIRE_SUM_FACTOR, (unsigned long long)ORR_WIRE_MAGIC);
+}
+
+static void print_udp(const struct orr_icd_link *l) {
+  uint32_t ip = l->desc->listen.ip;
+  printf(
+      "UDP: commands to %u.%u.%u.%u:%u. One CCSDS space packet per datagram, cFE's default headers (big-endian): 6 "
+      "bytes primary; "
+      "telemetry then u32 seconds, u16 subseconds, u32 flags; commands then u8 function code (0 command, 1 end the "
+      "run, 2 alive), "
+      "u8 checksum. Then little-endian: u64 frame, i64 simulated time in ns, u64 answered frame, payload, u32 "
+      "CRC-32C from the "
+      "frame on. In a command the frame is the sender's generation (upper 32 bits: a later number for each start), the "
+      "layout's tag (16 bits: 0x%04x, or 0 for a sender that does not say) and a count (16 bits).\n",
+      ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255, (unsigned)l->desc->listen.port,
+      (unsigned)orr_wire_layout_tag(l->layout.hash));
+}
+
+void orr_icd_markdown(const struct orr_icd *icd) {
+  char path[ORR_TEXT_MAX];
+  printf("# Links of %s\n\nNumbers are SI. f64: IEEE 754 double; i64: a whole number; u8: a flag, 0 or 1. All "
+         "little-endian.\n",
+         orr_text_clean(icd->path, "", path, sizeof path));
+  for (size_t i = 0; i < icd->count; i++) {
+    const struct orr_icd_link *l = &icd->links[i];
+    printf("\n## %s\n\nA frame every %.9g ms of simulated time (%d steps); the answer to one is applied with the next. "
+           "Layout hash "
+           "0x%016llx.\n\n",
+           l->desc->name, 1e-6 * (double)icd->run->plant.step_ns * l->desc->divisor, l->desc->divisor,
+           (unsigned long long)l->layout.hash);
+    (l->desc->transport == ORR_TRANSPORT_UDP ? print_udp : print_shm)(l);
+    print_side(&l->sides[0]);
+    print_side(&l->sides[1]);
+  }
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+static json_t *side_json(const struct orr_icd_side *s) {
+  json_t *list = json_array(), *packets = json_array();
+  for (int i = 0; i < s->side->count; i++) {
+    const struct orr_channel *c = s->side->entries[i].channel;
+    json_t *one = json_pack("{s:s, s:s, s:s, s:i, s:i, s:s}", "name", c->name, "unit", c->unit, "type", orr_icd_type(c),
+                            "count", c->count, "offset", (int)s->side->entries[i].at, "hold",
+                            c->hold == ORR_CHANNEL_PULSE ? "pulse" : "level");
+    if (isfinite(c->low))
+      json_object_set_new(one, "low", json_real(c->low));
+    if (isfinite(c->high))
+      json_object_set_new(one, "high", json_real(c->high));
+    json_t *elements = json_array();
+    for (int k = 0; c->elements && k < c->count; k++)
+      json_array_append_new(elements, json_string(c->elements[k]));
+    json_object_set_new(one, "elements", elements);
+    json_array_append_new(list, one);
+  }
+  for (uint32_t p = 0; p < s->pieces; p++) {
+    size_t at = p * s->piece, left = s->side->bytes - at, bytes = left < s->piece ? left : s->piece;
+    json_array_append_new(packets, json_pack("{s:i, s:I, s:I, s:I, s:I}", "message_id", (int)(s->id + p),
+                                             "payload_from", (json_int_t)at, "payload_bytes", (json_int_t)bytes, "at",
+                                             (json_int_t)(s->block_at + ORR_WIRE_BLOCK_HEAD), "bytes",
+                                             (json_int_t)orr_wire_packet_bytes((uint16_t)(s->id + p), bytes)));
+  }
+  return json_pack("{s:i, s:o, s:o}", "bytes", (int)s->side->bytes, "channels", list, "packets", packets);
+}
+
+void orr_icd_json(const struct orr_icd *icd) {
+  json_t *links = json_object();
+  for (size_t i = 0; i < icd->count; i++) {
+    const struct orr_icd_link *l = &icd->links[i];
+    char hash[24];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)l->layout.hash);
+    json_t *one = json_pack("{s:s, s:s, s:i, s:o, s:o}", "transport", l->sides[0].pieces ? "udp" : "shm", "layout_hash",
+                            hash, "divisor", l->desc->divisor, "telemetry", side_json(&l->sides[0]), "commands",
+                            side_json(&l->sides[1]));
+    if (!l->sides[0].pieces)
+      json_object_set_new(one, "name", json_string(l->desc->name_shm));
+    json_object_set_new(links, l->desc->name, one);
+  }
+  json_t *root = json_pack("{s:o, s:I, s:o}", "run", orr_json_text(icd->path), "step_ns",
+                           (json_int_t)icd->run->plant.step_ns, "links", links);
+  json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+  putchar('\n');
+  json_decref(root);
+}

@@ -1,0 +1,124 @@
+#include "tools/run/controller.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/fsw/attitude.h"
+#include "tools/fsw/flight.h"
+
+enum { RATE = 0, ATTITUDE = 3, TARGET = 7 };
+
+_Static_assert(sizeof(struct orr_fsw) <= sizeof(double[ORR_ANSWER_MEMORY]), "the flight software fits its memory");
+
+/* Where the numbers of a channel stand among those of a list; −1: nowhere. */
+static int find(const struct orr_channel_table *table, const int *channels, int count, const char *name) {
+  for (int i = 0, at = 0; i < count; i++) {
+    const struct orr_channel *c = &table->channels[channels[i]];
+    if (strcmp(c->name, name) == 0)
+      return at;
+    at += c->count;
+  }
+  return -1;
+}
+
+/* Copies a channel's numbers; NaN where the link has not got it, which the flight software does not fly on. */
+static void take(const struct orr_answer *a, const char *name, double *out, int count) {
+  int at = find(a->table, a->link->telemetry, a->link->telemetry_count, name);
+  for (int i = 0; i < count; i++)
+    out[i] = at >= 0 ? a->telemetry[at + i] : __builtin_nan("");
+}
+
+static void give(const struct orr_answer *a, const char *name, double value) {
+  int at = find(a->table, a->link->commands, a->link->command_count, name);
+  if (at >= 0)
+    a->commands[at] = value;
+}
+
+static void answer_as_flight_software(const struct orr_answer *a, const struct orr_mission *mission) {
+  struct orr_fsw fsw;
+  struct orr_fsw_in in = {.time_ns = a->time_ns};
+  struct orr_fsw_out out;
+  char target[48];
+  snprintf(target, sizeof target, "%s.target", mission->pointed);
+  memcpy(&fsw, a->memory, sizeof fsw);
+  take(a, "gyro.rate", in.rate, 3);
+  take(a, "star.attitude", in.attitude, 4);
+  take(a, "star.valid", &in.valid, 1);
+  take(a, target, in.target, 4);
+  for (int k = 0; k < ORR_FSW_WHEELS; k++) {
+    char name[32];
+    snprintf(name, sizeof name, "wheel_%d.speed", k + 1);
+    take(a, name, &in.wheel_speed[k], 1);
+  }
+  orr_fsw_step(mission, &fsw, &in, &out);
+  for (int k = 0; k < ORR_FSW_WHEELS; k++) {
+    char name[32];
+    snprintf(name, sizeof name, "wheel_%d.torque", k + 1);
+    give(a, name, out.wheel_torque[k]);
+  }
+  for (int k = 0; k < ORR_FSW_JETS; k++) {
+    char name[32];
+    snprintf(name, sizeof name, "jet_%d.on_time", k + 1);
+    give(a, name, out.on_time[k]);
+  }
+  memcpy(a->memory, &fsw, sizeof fsw);
+}
+
+void orr_controller_answer(const struct orr_answer *a) {
+  const struct orr_mission *mission = a->link->stand_in_name ? orr_mission_find(a->link->stand_in_name) : NULL;
+  if (mission)
+    answer_as_flight_software(a, mission);
+  else
+    orr_attitude_control(a->telemetry + RATE, a->telemetry + ATTITUDE, a->telemetry + TARGET, a->link->stiffness,
+                         a->link->damping, a->commands);
+}
+
+static bool has(const struct orr_run *run, const struct orr_run_link *link, const char *name, bool command,
+                const char *path) {
+  const int *channels = command ? link->commands : link->telemetry;
+  if (find(&run->table, channels, command ? link->command_count : link->telemetry_count, name) >= 0)
+    return true;
+  fprintf(stderr, "%s: error: link '%s': the stand-in '%s' needs '%s' among its %s\n", path, link->name,
+          link->stand_in_name, name, command ? "commands" : "telemetry");
+  return false;
+}
+
+static bool fits(const struct orr_run *run, const struct orr_run_link *link, const char *path) {
+  const struct orr_mission *mission = orr_mission_find(link->stand_in_name);
+  static const char *const always[] = {"gyro.rate", "star.attitude", "star.valid"};
+  bool good = true;
+  char target[48];
+  if (!mission) {
+    fprintf(stderr, "%s: error: link '%s': there is no stand-in '%s'; there are", path, link->name,
+            link->stand_in_name);
+    for (int i = 0; orr_mission_get(i); i++)
+      fprintf(stderr, "%s %s", i ? "," : "", orr_mission_get(i)->name);
+    fputc('\n', stderr);
+    return false;
+  }
+  for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+    good &= has(run, link, always[i], false, path);
+  snprintf(target, sizeof target, "%s.target", mission->pointed);
+  good &= has(run, link, target, false, path);
+  for (int k = 1; k <= ORR_FSW_WHEELS; k++) {
+    char name[32];
+    snprintf(name, sizeof name, "wheel_%d.speed", k);
+    good &= has(run, link, name, false, path);
+    snprintf(name, sizeof name, "wheel_%d.torque", k);
+    good &= has(run, link, name, true, path);
+  }
+  for (int k = 1; k <= ORR_FSW_JETS && mission->jet_period > 0; k++) {
+    char name[32];
+    snprintf(name, sizeof name, "jet_%d.on_time", k);
+    good &= has(run, link, name, true, path);
+  }
+  return good;
+}
+
+bool orr_controller_fits(const struct orr_run *run, const char *path) {
+  bool good = true;
+  for (size_t i = 0; i < run->link_count; i++)
+    if (run->links[i].stand_in_name)
+      good &= fits(run, &run->links[i], path);
+  return good;
+}

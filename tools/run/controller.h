@@ -1,0 +1,16 @@
+/* The controllers that `orrery run` links in: they answer the links of a batch run, and those of transport `linked`.
+ *
+ *   stand_in: cassini             the sample flight software (tools/fsw) with its data for that mission
+ *   stiffness and damping         its plain law (tools/fsw/attitude.h)
+ */
+#ifndef ORR_TOOLS_RUN_CONTROLLER_H
+#define ORR_TOOLS_RUN_CONTROLLER_H
+
+#include "io/session.h"
+
+orr_answer_fn orr_controller_answer;
+
+/* [init] Whether the controllers that the links name are there, with the channels that they need; says what is not. */
+bool orr_controller_fits(const struct orr_run *run, const char *path);
+
+#endif

@@ -1,0 +1,88 @@
+#include "tools/run/csv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool matches_any(const char *patterns, const char *name) {
+  char pattern[512];
+  while (*patterns) {
+    size_t n = strcspn(patterns, ",");
+    if (n < sizeof pattern) {
+      memcpy(pattern, patterns, n);
+      pattern[n] = '\0';
+      if (orr_channel_matches(pattern, name))
+        return true;
+    }
+    patterns += n + (patterns[n] == ',');
+  }
+  return false;
+}
+
+/* What devices and pointing declare comes before the truth of the first body. */
+static int truth_starts(const struct orr_session *s) { return s->plant->truth_count ? s->plant->truths[0].channel : 0; }
+
+static void head(struct orr_csv *csv, const struct orr_session *s) {
+  fputs("time", csv->out);
+  for (int i = 0; i < csv->count; i++) {
+    const struct orr_channel *c = &s->plant->table.channels[csv->channels[i]];
+    for (int k = 0; k < c->count; k++) {
+      if (c->count == 1)
+        fprintf(csv->out, ",%s", c->name);
+      else if (c->elements)
+        fprintf(csv->out, ",%s.%s", c->name, c->elements[k]);
+      else
+        fprintf(csv->out, ",%s[%d]", c->name, k);
+    }
+  }
+  fputc('\n', csv->out);
+}
+
+bool orr_csv_open(struct orr_csv *csv, const char *path, const char *patterns, int divisor, struct orr_session *s) {
+  const struct orr_channel_table *table = &s->plant->table;
+  *csv = (struct orr_csv){.divisor = divisor};
+  csv->channels = calloc((size_t)table->count + 1, sizeof *csv->channels);
+  if (!csv->channels)
+    abort();
+  for (int i = 0; i < table->count; i++)
+    if (patterns ? matches_any(patterns, table->channels[i].name) : i < truth_starts(s))
+      csv->channels[csv->count++] = i;
+  if (patterns && !csv->count) {
+    fprintf(stderr, "orrery run: no channel fits '%s'\n", patterns);
+    return false;
+  }
+  for (int i = 0; i < csv->count; i++)
+    orr_plant_ask(s->plant, csv->channels[i]);
+  csv->out = fopen(path, "w");
+  if (!csv->out) {
+    fprintf(stderr, "orrery run: cannot write '%s': %s\n", path, strerror(errno));
+    return false;
+  }
+  head(csv, s);
+  return true;
+}
+
+void orr_csv_row(struct orr_csv *csv, const struct orr_session *s) {
+  if (!csv->out || orr_plant_frame(s->plant) % csv->divisor)
+    return;
+  fprintf(csv->out, "%.9f", 1e-9 * (double)orr_plant_time_ns(s->plant));
+  for (int i = 0; i < csv->count; i++) {
+    const struct orr_channel *c = &s->plant->table.channels[csv->channels[i]];
+    for (int k = 0; k < c->count; k++)
+      fprintf(csv->out, ",%.17g", s->plant->values[c->offset + k]);
+  }
+  fputc('\n', csv->out);
+}
+
+bool orr_csv_close(struct orr_csv *csv, const char *path) {
+  bool good = true;
+  if (csv->out) {
+    good = !ferror(csv->out);
+    good = fclose(csv->out) == 0 && good;
+    if (!good)
+      fprintf(stderr, "orrery run: cannot write all of '%s'\n", path);
+  }
+  free(csv->channels);
+  *csv = (struct orr_csv){0};
+  return good;
+}

@@ -1,0 +1,144 @@
+#include "tools/run/expect_report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/common/timing_report.h"
+
+/* ---- measures ---------------------------------------------------------------------------------------------------- */
+
+static double overruns(const struct orr_live *live, enum orr_measure which) {
+  uint64_t own = orr_live_own(live), all = orr_live_late(live);
+  if (which == ORR_MEASURE_OVERRUNS_OWN)
+    return (double)own;
+  return (double)(which == ORR_MEASURE_OVERRUNS_ALL ? all : all - own - live->late[ORR_CAUSE_PREVIOUS]);
+}
+
+static double links(const struct orr_session *s, enum orr_measure which) {
+  double sum = 0;
+  bool any = false;
+  for (size_t i = 0; i < s->run->link_count; i++) {
+    if (!s->links[i].outside)
+      continue;
+    const struct orr_link_counts counts = orr_port_counts(s->links[i].outside), *c = &counts;
+    any = true;
+    sum += which == ORR_MEASURE_LINKS_LATE       ? (double)c->late
+           : which == ORR_MEASURE_LINKS_MISSED   ? (double)c->missed
+           : which == ORR_MEASURE_LINKS_TIMEOUTS ? (double)c->timeouts
+                                                 : 0;
+    for (int k = ORR_REFUSAL_NONE + 1; which == ORR_MEASURE_LINKS_REFUSED && k < ORR_REFUSALS; k++)
+      sum += (double)c->refused[k];
+  }
+  return any ? sum : nan("");
+}
+
+static double latency(const struct orr_stats *stats, const struct orr_run_expect *e) {
+  const struct orr_histogram *h = NULL;
+  if (strcmp(e->histogram, "start") == 0)
+    h = &stats->histogram[ORR_HISTOGRAM_START];
+  if (strcmp(e->histogram, "wake_up") == 0)
+    h = &stats->histogram[ORR_HISTOGRAM_WAKE_UP];
+  for (uint32_t i = 0; i < stats->stage_count; i++)
+    if (strcmp(e->histogram, stats->stage_name[i]) == 0)
+      h = &stats->histogram[ORR_HISTOGRAM_STAGE_0 + i];
+  if (!h || !h->total)
+    return nan("");
+  return 1e-9 * (double)(e->fraction < 1 ? orr_histogram_percentile_ns(h, e->fraction) : h->max_ns);
+}
+
+/* NaN where there is nothing of the kind in this mode. */
+static double measured(const struct orr_expect_report *r, const struct orr_run_expect *e) {
+  if (e->channel >= 0)
+    return nan("");
+  switch (e->measure) {
+  case ORR_MEASURE_OVERRUNS_OWN:
+  case ORR_MEASURE_OVERRUNS_MACHINE:
+  case ORR_MEASURE_OVERRUNS_ALL:
+    return r->live ? overruns(r->live, e->measure) : nan("");
+  case ORR_MEASURE_LATENCY:
+    return r->stats ? latency(r->stats, e) : nan("");
+  default:
+    return links(r->session, e->measure);
+  }
+}
+
+static struct orr_expect_verdict verdict(const struct orr_expect_report *r, size_t i) {
+  const struct orr_run_expect *e = &r->session->run->expects[i];
+  return orr_expect_judge(e, &r->session->seen[i], measured(r, e));
+}
+
+size_t orr_expect_unmet(const struct orr_expect_report *r) {
+  size_t unmet = 0;
+  for (size_t i = 0; i < r->session->run->expect_count; i++)
+    unmet += verdict(r, i).kind == ORR_EXPECT_NOT_MET;
+  return unmet;
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------- */
+
+static const char *const kinds[] = {
+    [ORR_EXPECT_MET] = "met", [ORR_EXPECT_NOT_MET] = "NOT MET", [ORR_EXPECT_NOT_JUDGED] = "not judged"};
+
+/* "below 0.05 deg after 20 s" */
+static void bound_text(const struct orr_run_expect *e, char *text, size_t size) {
+  size_t used = (size_t)snprintf(text, size, "%.90s", e->bound);
+  if (e->after_ns > 0 && used < size)
+    used += (size_t)snprintf(text + used, size - used, " after %.9g s", 1e-9 * (double)e->after_ns);
+  if (e->until_ns < INT64_MAX && used < size)
+    snprintf(text + used, size - used, " until %.9g s", 1e-9 * (double)e->until_ns);
+}
+
+/* In the unit of the bound; latencies in what suits. */
+static void value_text(const struct orr_run_expect *e, const struct orr_expect_verdict *v, char *text, size_t size) {
+  char duration[ORR_DURATION_TEXT], at[48] = "";
+  if (v->at_ns >= 0)
+    snprintf(at, sizeof at, " at %.9g s", 1e-9 * (double)v->at_ns);
+  if (v->kind == ORR_EXPECT_NOT_JUDGED)
+    snprintf(text, size, "%s", e->channel >= 0 ? "the run ended before" : "not measured in this mode");
+  else if (e->form == ORR_EXPECT_OF_PEAK)
+    snprintf(text, size, "%.3g of it", v->value);
+  else if (e->channel < 0 && e->measure == ORR_MEASURE_LATENCY)
+    snprintf(text, size, "%s", orr_duration_text(llrint(1e9 * v->value), duration));
+  else
+    snprintf(text, size, "%.4g%s%s%s", v->value / e->shown_unit_si, *e->shown_unit ? " " : "", e->shown_unit, at);
+}
+
+void orr_expect_print(const struct orr_expect_report *r) {
+  const struct orr_run *run = r->session->run;
+  size_t counts[3] = {0};
+  for (size_t i = 0; i < run->expect_count; i++) {
+    const struct orr_run_expect *e = &run->expects[i];
+    struct orr_expect_verdict v = verdict(r, i);
+    char bound[160], value[120];
+    bound_text(e, bound, sizeof bound);
+    value_text(e, &v, value, sizeof value);
+    printf("%-11s %-22s %-38s %s\n", kinds[v.kind], e->subject, bound, value);
+    counts[v.kind]++;
+  }
+  if (run->expect_count)
+    printf("verdict     %s: %zu met, %zu not met, %zu not judged\n",
+           counts[ORR_EXPECT_NOT_MET] ? "FAILED"
+           : counts[ORR_EXPECT_MET]   ? "passed"
+                                      : "nothing judged",
+           counts[ORR_EXPECT_MET], counts[ORR_EXPECT_NOT_MET], counts[ORR_EXPECT_NOT_JUDGED]);
+}
+
+json_t *orr_expect_json(const struct orr_expect_report *r) {
+  static const char *const words[] = {"met", "not_met", "not_judged"};
+  json_t *list = json_array();
+  for (size_t i = 0; i < r->session->run->expect_count; i++) {
+    const struct orr_run_expect *e = &r->session->run->expects[i];
+    struct orr_expect_verdict v = verdict(r, i);
+    char bound[160];
+    bound_text(e, bound, sizeof bound);
+    json_t *one = json_pack("{s:s, s:s, s:s, s:s}", "subject", e->subject, "bound", bound, "verdict", words[v.kind],
+                            "unit", e->form == ORR_EXPECT_OF_PEAK ? "" : e->unit);
+    if (isfinite(v.value))
+      json_object_set_new(one, "value", json_real(v.value));
+    if (v.at_ns >= 0)
+      json_object_set_new(one, "at_s", json_real(1e-9 * (double)v.at_ns));
+    json_array_append_new(list, one);
+  }
+  return list;
+}

@@ -1,0 +1,31 @@
+/* `orrery run --mode realtime`: a session under the executive, from its first tick to its summary. */
+#ifndef ORR_TOOLS_RUN_FLY_REALTIME_H
+#define ORR_TOOLS_RUN_FLY_REALTIME_H
+
+#include "io/realtime.h"
+#include "tools/common/fix.h"
+#include "tools/run/plot.h"
+#include "tools/run/run_status.h"
+
+struct orr_realtime_request {
+  const char *path;
+  bool json;
+  const struct orr_fix_request *fix;
+  const struct orr_plot *plot; /* NULL: none */
+  const char *plot_path;
+  const char *ready; /* orr_links_start's */
+  struct orr_run_status *status;
+};
+
+/* Flies the started session to the end of its duration or until a signal says so, and prints. Returns the exit
+ * status. */
+int orr_run_realtime(const struct orr_realtime_request *request, struct orr_session *session);
+
+/* Waits for the end; SIGINT, SIGTERM or SIGHUP, which `signals` holds and the caller has blocked, end the run. Returns
+ * the signal, or 0. Draws `status` meanwhile; NULL: nothing. */
+int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals, struct orr_run_status *status);
+
+/* The signals that end a run, blocked for this thread and those it will make; *before gets what was. */
+void orr_run_realtime_block(sigset_t *signals, sigset_t *before);
+
+#endif

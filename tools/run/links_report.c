@@ -1,0 +1,273 @@
+#include "tools/run/links_report.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool orr_links_interrupted(void) {
+  sigset_t pending;
+  return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+                                       sigismember(&pending, SIGHUP) == 1);
+}
+
+/* Outside real time there is no moment at which an answer arrives. */
+static void say_asap_means_nothing(const struct orr_run *run) {
+  for (size_t i = 0; i < run->link_count; i++)
+    if (run->links[i].asap)
+      fprintf(stderr,
+              "orrery run: warning: link '%s': 'latch: asap' is for real time only; answers are applied at the "
+              "boundaries of the link\n",
+              run->links[i].name);
+}
+
+bool orr_links_batch(const struct orr_run *run, const char *path) {
+  say_asap_means_nothing(run);
+  for (size_t i = 0; i < run->link_count; i++) {
+    if (run->links[i].transport == ORR_TRANSPORT_LINKED || run->links[i].stand_in)
+      continue;
+    fprintf(stderr,
+            "%s: error: link '%s' leads to flight software outside, which a batch run has not: fly it with --mode "
+            "lockstep, or give the link a 'stand_in', or 'stiffness' and 'damping' for the plain law\n",
+            path, run->links[i].name);
+    return false;
+  }
+  return true;
+}
+
+/* So that what starts flight software need not start it towards another run. */
+static bool say_ready(const char *path) {
+  FILE *f = path ? fopen(path, "we") : NULL;
+  bool good = !path || (f && fprintf(f, "%ld\n", (long)getpid()) > 0);
+  if (f)
+    good = fclose(f) == 0 && good;
+  if (!good)
+    fprintf(stderr, "orrery run: --ready %s: %s\n", path, strerror(errno));
+  return good;
+}
+
+bool orr_links_start(struct orr_session *s, bool lockstep, const char *ready) {
+  char message[600];
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGHUP);
+  sigprocmask(SIG_BLOCK, &ends, NULL);
+  if (lockstep)
+    say_asap_means_nothing(s->run);
+  if (!orr_session_open_links(s, lockstep, orr_links_interrupted, message, sizeof message)) {
+    fprintf(stderr, "orrery run: %s\n", message);
+    return false;
+  }
+  if (s->relay.note[0])
+    fprintf(stderr, "orrery run: warning: links over UDP use %s\n", s->relay.note);
+  for (size_t i = 0; i < s->run->link_count; i++) {
+    if (!s->links[i].outside)
+      continue;
+    orr_port_describe(s->links[i].outside, message, sizeof message);
+    fprintf(stderr, "link '%s' at %s waits for flight software, %.9g s at most\n", s->run->links[i].name, message,
+            1e-9 * (double)s->run->links[i].wait_ns);
+  }
+  if (!say_ready(ready))
+    return false;
+  orr_session_wait_for_peers(s);
+  if (orr_links_interrupted()) {
+    fputs("orrery run: ended by a signal before the first frame: it still waited for flight software\n", stderr);
+    return false;
+  }
+  for (size_t i = 0; i < s->run->link_count; i++)
+    if (s->links[i].alone)
+      fprintf(stderr, "link '%s': no flight software came in %.9g s; going on without\n", s->run->links[i].name,
+              1e-9 * (double)s->run->links[i].wait_ns);
+  return true;
+}
+
+const char *orr_links_end(const struct orr_session *s, char text[ORR_LINKS_END_TEXT]) {
+  const char *name = s->run->link_count ? s->run->links[s->end_link].name : "";
+  switch (s->end) {
+  case ORR_PORT_GOES_ON:
+    return NULL;
+  case ORR_PORT_PEER_ENDED:
+    snprintf(text, ORR_LINKS_END_TEXT, "by link '%.64s': the flight software ended the run", name);
+    break;
+  case ORR_PORT_SILENT:
+    snprintf(text, ORR_LINKS_END_TEXT, "by link '%.64s': no command for as long as the run file allows", name);
+    break;
+  case ORR_PORT_INTERRUPTED:
+    snprintf(text, ORR_LINKS_END_TEXT, "by a signal");
+    break;
+  case ORR_PORT_BROKEN:
+    snprintf(text, ORR_LINKS_END_TEXT, "by the io thread of the links over UDP, which failed: %s",
+             strerror(atomic_load(&s->relay.failed)));
+    break;
+  }
+  return text;
+}
+
+/* Peers after the first, silences and late answers: the newest of each. */
+enum { SHOWN = 3 };
+
+static uint64_t first_shown(uint64_t count, uint64_t most) { return count > most ? count - most : 0; }
+
+static void print_history(const struct orr_port *p) {
+  const struct orr_link_counts *c = &p->rules.counts;
+  for (uint64_t i = first_shown(p->arrival_count, SHOWN); i < p->arrival_count; i++)
+    if (i > 0)
+      printf("            peer %llu came at frame %lld\n", (unsigned long long)(i + 1),
+             (long long)p->arrivals[i % ORR_PORT_KEPT]);
+  for (uint64_t i = first_shown(p->silence_count, SHOWN); i < p->silence_count; i++)
+    printf("            no command from frame %lld to %lld\n", (long long)p->silences[i % ORR_PORT_KEPT].first,
+           (long long)p->silences[i % ORR_PORT_KEPT].last);
+  for (uint64_t i = first_shown(c->late, SHOWN); i < c->late; i++)
+    printf("            late: the answer to frame %lld was applied at %lld\n",
+           (long long)p->rules.late_ones[i % ORR_LATE_KEPT].answers,
+           (long long)p->rules.late_ones[i % ORR_LATE_KEPT].applied_at);
+}
+
+static void print_peer(const struct orr_port *p) {
+  static const char *const fates[] = {[ORR_PEER_NONE] = "none came",
+                                      [ORR_PEER_LIVES] = "lives",
+                                      [ORR_PEER_HANGS] = "hangs: its process is there",
+                                      [ORR_PEER_DEAD] = "is dead: its process is gone",
+                                      [ORR_PEER_LEFT] = "has closed the link",
+                                      [ORR_PEER_MUTE] = "hangs or is dead"};
+  if (p->rules.counts.missed == 0 && p->rules.counts.timeouts == 0)
+    return;
+  printf("            flight software at the end: %s", fates[orr_port_peer(p)]);
+  if (p->beat_frame >= 0)
+    printf("; its last sign of life at frame %lld", (long long)p->beat_frame);
+  putchar('\n');
+}
+
+static void print_losses(const struct orr_port *p) {
+  const struct orr_port_losses lost = orr_port_losses(p);
+  if (lost.not_received)
+    printf("            %llu packets to us dropped by the kernel: the socket's buffer was full\n",
+           (unsigned long long)lost.not_received);
+  if (lost.full)
+    printf("            %llu packets from us not sent: the kernel's buffers were full\n",
+           (unsigned long long)lost.full);
+  if (lost.unsent)
+    printf("            %llu packets from us not sent: %s\n", (unsigned long long)lost.unsent, strerror(lost.error));
+  if (lost.not_relayed)
+    printf("            %llu frames not sent: the io thread was behind\n", (unsigned long long)lost.not_relayed);
+}
+
+static void print_link(const char *name, const struct orr_port *p) {
+  static const char *const policies[] = {"commands are held", "levels go to zero", "the run stops"};
+  const struct orr_link_counts counts = orr_port_counts(p), *c = &counts;
+  char where[80];
+  orr_port_describe(p, where, sizeof where);
+  printf("link %-6s %s: %llu frames out, %llu commands applied, %llu of them late, %llu missed; %llu peers\n", name,
+         where, (unsigned long long)c->published, (unsigned long long)c->applied, (unsigned long long)c->late,
+         (unsigned long long)c->missed, (unsigned long long)c->peers);
+  const struct orr_answers a = orr_rules_answers(&p->rules);
+  printf("            answers to them: %llu on time, %llu late, %llu superseded, %llu waiting; %llu never came\n",
+         (unsigned long long)a.on_time, (unsigned long long)a.late, (unsigned long long)a.superseded,
+         (unsigned long long)a.waiting, (unsigned long long)a.unanswered);
+  for (int k = ORR_REFUSAL_NONE + 1; k < ORR_REFUSALS; k++)
+    if (c->refused[k])
+      printf("            %llu refused: %s (%s)\n", (unsigned long long)c->refused[k],
+             orr_refusal_name((enum orr_refusal)k), orr_refusal_text((enum orr_refusal)k));
+  print_history(p);
+  if (c->timeouts && p->lockstep)
+    printf("            timed out %llu times: the answer did not come in %.9g s\n", (unsigned long long)c->timeouts,
+           1e-9 * (double)p->desc->answer_ns);
+  else if (c->timeouts)
+    printf("            timed out %llu times: no command for %d frames of the link; then %s\n",
+           (unsigned long long)c->timeouts, p->desc->silence_frames, policies[p->desc->silence_policy]);
+  print_peer(p);
+  print_losses(p);
+  if (orr_port_dead(p))
+    printf("            the shared memory was shrunk under us: the link is dead\n");
+}
+
+void orr_links_print(const struct orr_session *s) {
+  for (size_t i = 0; i < s->run->link_count; i++)
+    if (s->links[i].outside)
+      print_link(s->run->links[i].name, s->links[i].outside);
+  char text[ORR_LINKS_END_TEXT];
+  if (orr_links_end(s, text))
+    printf("ended       %s\n", text);
+}
+
+static void set_count(json_t *to, const char *name, uint64_t count) {
+  json_object_set_new(to, name, json_integer((json_int_t)count));
+}
+
+static void history_json(const struct orr_port *p, json_t *to) {
+  const struct orr_rules *r = &p->rules;
+  json_t *arrivals = json_array(), *silences = json_array(), *late = json_array();
+  for (uint64_t i = first_shown(p->arrival_count, ORR_PORT_KEPT); i < p->arrival_count; i++)
+    json_array_append_new(arrivals, json_integer(p->arrivals[i % ORR_PORT_KEPT]));
+  for (uint64_t i = first_shown(p->silence_count, ORR_PORT_KEPT); i < p->silence_count; i++)
+    json_array_append_new(silences, json_pack("{s:I, s:I}", "first", (json_int_t)p->silences[i % ORR_PORT_KEPT].first,
+                                              "last", (json_int_t)p->silences[i % ORR_PORT_KEPT].last));
+  for (uint64_t i = first_shown(r->counts.late, ORR_LATE_KEPT); i < r->counts.late; i++)
+    json_array_append_new(late, json_pack("{s:I, s:I}", "answers", (json_int_t)r->late_ones[i % ORR_LATE_KEPT].answers,
+                                          "applied_at", (json_int_t)r->late_ones[i % ORR_LATE_KEPT].applied_at));
+  json_object_set_new(to, "last_peers_came_at", arrivals);
+  json_object_set_new(to, "last_silences", silences);
+  json_object_set_new(to, "last_late", late);
+}
+
+static json_t *losses_json(const struct orr_port *p) {
+  const struct orr_port_losses lost = orr_port_losses(p);
+  json_t *to = json_object();
+  set_count(to, "not_received_kernel_buffer_full", lost.not_received);
+  set_count(to, "not_sent_kernel_buffer_full", lost.full);
+  set_count(to, "not_sent_error", lost.unsent);
+  set_count(to, "frames_not_sent_io_thread_behind", lost.not_relayed);
+  return to;
+}
+
+static json_t *answers_json(const struct orr_rules *rules) {
+  const struct orr_answers a = orr_rules_answers(rules);
+  json_t *to = json_object();
+  set_count(to, "on_time", a.on_time);
+  set_count(to, "late", a.late);
+  set_count(to, "superseded", a.superseded);
+  set_count(to, "waiting", a.waiting);
+  set_count(to, "unanswered", a.unanswered);
+  return to;
+}
+
+static json_t *link_json(const struct orr_port *p) {
+  const struct orr_link_counts counts = orr_port_counts(p), *c = &counts;
+  static const char *const peers[] = {[ORR_PEER_NONE] = "none", [ORR_PEER_LIVES] = "lives", [ORR_PEER_HANGS] = "hangs",
+                                      [ORR_PEER_DEAD] = "dead", [ORR_PEER_LEFT] = "left",   [ORR_PEER_MUTE] = "mute"};
+  json_t *one = json_object(), *refused = json_object();
+  set_count(one, "published", c->published);
+  set_count(one, "applied", c->applied);
+  set_count(one, "late", c->late);
+  set_count(one, "missed", c->missed);
+  set_count(one, "timeouts", c->timeouts);
+  set_count(one, "silences", p->silence_count);
+  set_count(one, "peers", c->peers);
+  json_object_set_new(one, "dead", json_boolean(orr_port_dead(p)));
+  json_object_set_new(one, "peer", json_string(peers[orr_port_peer(p)]));
+  json_object_set_new(one, "last_sign_of_life", json_integer(p->beat_frame));
+  for (int k = ORR_REFUSAL_NONE + 1; k < ORR_REFUSALS; k++)
+    set_count(refused, orr_refusal_name((enum orr_refusal)k), c->refused[k]);
+  json_object_set_new(one, "refused", refused);
+  json_object_set_new(one, "lost", losses_json(p));
+  json_object_set_new(one, "answers", answers_json(&p->rules));
+  history_json(p, one);
+  return one;
+}
+
+void orr_links_json(const struct orr_session *s, const char *otherwise, json_t *root) {
+  char text[ORR_LINKS_END_TEXT];
+  json_t *links = json_object();
+  for (size_t i = 0; i < s->run->link_count; i++)
+    if (s->links[i].outside)
+      json_object_set_new(links, s->run->links[i].name, link_json(s->links[i].outside));
+  json_object_set_new(root, "links", links);
+  json_object_set_new(root, "links_end", json_string(orr_links_end(s, text) ? text : otherwise));
+}
+
+bool orr_links_failed(const struct orr_session *s) {
+  return s->end == ORR_PORT_SILENT || s->end == ORR_PORT_INTERRUPTED || s->end == ORR_PORT_BROKEN;
+}

@@ -1,0 +1,32 @@
+/* What `orrery run` says of the links of a run: starting them, and what came of them. [init] */
+#ifndef ORR_TOOLS_RUN_LINKS_REPORT_H
+#define ORR_TOOLS_RUN_LINKS_REPORT_H
+
+#include <jansson.h>
+
+#include "io/session.h"
+
+/* Whether SIGINT, SIGTERM or SIGHUP, which orr_links_start has blocked, is pending. */
+bool orr_links_interrupted(void);
+
+/* Whether every link can be answered inside, as a batch run needs; says which cannot. */
+bool orr_links_batch(const struct orr_run *run, const char *path);
+
+/* Opens the links, writes the id of this process to the file `ready` (NULL: none) and waits for the peers; says what is
+ * wrong, and goes on without a peer. */
+bool orr_links_start(struct orr_session *session, bool lockstep, const char *ready);
+
+enum { ORR_LINKS_END_TEXT = 200 };
+/* How the links ended the run, in `text`: "by link 'fsw': the flight software ended the run". NULL where they did
+ * not. */
+const char *orr_links_end(const struct orr_session *session, char text[ORR_LINKS_END_TEXT]);
+
+/* A paragraph for each link outside, and how the run ended if it ended by one; the same as JSON into `root`, where a
+ * run that no link ended did so `otherwise`. */
+void orr_links_print(const struct orr_session *session);
+void orr_links_json(const struct orr_session *session, const char *otherwise, json_t *root);
+
+/* Whether the run ended by a link in a way that is a failure. */
+bool orr_links_failed(const struct orr_session *session);
+
+#endif

@@ -1,0 +1,43 @@
+/* A picture of a run: pointing error, wheel speeds, first modal coordinates, a hinge load, and how punctual its frames
+ * were.
+ *
+ * orr_plot_choose, after orr_session_create and before the start → the run, which samples → orr_plot_write →
+ * orr_plot_close. [init]
+ */
+#ifndef ORR_TOOLS_RUN_PLOT_H
+#define ORR_TOOLS_RUN_PLOT_H
+
+#include "io/session.h"
+#include "rt/tick/stats.h"
+
+enum { ORR_PLOT_PANELS = 5, ORR_PLOT_LINES = 8 };
+
+struct orr_plot_line {
+  char name[64];
+  int sample;   /* which series of the samples */
+  double scale; /* from SI to the panel's unit */
+};
+
+struct orr_plot_panel {
+  const char *title, *unit;
+  bool log;
+  int count;
+  struct orr_plot_line lines[ORR_PLOT_LINES];
+};
+
+struct orr_plot {
+  struct orr_samples samples;
+  struct orr_plot_panel panels[ORR_PLOT_PANELS];
+  int panel_count;
+};
+
+/* What there is to see of this spacecraft; the session samples it from now on, for a run of so many frames. */
+void orr_plot_choose(struct orr_plot *plot, struct orr_session *session, int64_t frames);
+
+/* Writes the SVG; with `stats`, the latency histograms too. False after saying what is wrong. */
+bool orr_plot_write(const struct orr_plot *plot, const char *path, const char *title, const struct orr_session *session,
+                    const struct orr_stats *stats);
+
+void orr_plot_close(struct orr_plot *plot);
+
+#endif

@@ -1,0 +1,425 @@
+/* `orrery run`: flies a run file. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/config/text/unit.h"
+#include "io/step_limit.h"
+#include "rt/machine/denormals.h"
+#include "tools/common/commands.h"
+#include "tools/common/compiled.h"
+#include "tools/run/controller.h"
+#include "tools/run/csv.h"
+#include "tools/run/fly_realtime.h"
+#include "tools/run/links_report.h"
+#include "tools/run/plot.h"
+#include "tools/run/run_report.h"
+#include "tools/run/state_file.h"
+
+enum { MOST_SETTINGS = 64 };
+
+struct arguments {
+  const char *path, *mode, *csv, *plot, *channels, *csv_rate, *save, *from, *ready;
+  bool json, realtime, lockstep;
+  struct orr_fix_request fix;
+  const char *settings[MOST_SETTINGS];
+  size_t setting_count;
+  char *short_forms[3]; /* of settings, to free */
+};
+
+static int usage(const char *what, const char *word) {
+  fprintf(stderr, "orrery run: %s%s%s%s\nTry 'orrery help run'.\n", what, word ? " '" : "", word ? word : "",
+          word ? "'" : "");
+  return ORR_EXIT_USAGE;
+}
+
+/* ---- arguments ---------------------------------------------------------------------------------------------------- */
+
+/* `--duration 10s` is `--set simulation.duration=10s`. */
+static const char *const short_forms[] = {"duration", "seed", "step"};
+
+static int add_setting(struct arguments *a, const char *setting) {
+  if (a->setting_count == MOST_SETTINGS)
+    return usage("too many settings", NULL);
+  a->settings[a->setting_count++] = setting;
+  return ORR_EXIT_OK;
+}
+
+static int short_form(struct arguments *a, size_t which, const char *value) {
+  size_t bytes = strlen(short_forms[which]) + strlen(value) + sizeof "simulation.=";
+  free(a->short_forms[which]);
+  a->short_forms[which] = malloc(bytes);
+  if (!a->short_forms[which])
+    return ORR_EXIT_BAD;
+  snprintf(a->short_forms[which], bytes, "simulation.%s=%s", short_forms[which], value);
+  return ORR_EXIT_OK;
+}
+
+/* Where the value of an option goes that is kept as it is; NULL: it is another's. */
+static const char **text_of(struct arguments *a, const char *word) {
+  const struct {
+    const char *name;
+    const char **target;
+  } texts[] = {{"--mode", &a->mode},       {"--csv", &a->csv},           {"--channels", &a->channels},
+               {"--plot", &a->plot},       {"--csv-rate", &a->csv_rate}, {"--save-state", &a->save},
+               {"--from-state", &a->from}, {"--ready", &a->ready}};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    if (strcmp(word, texts[i].name) == 0)
+      return texts[i].target;
+  return NULL;
+}
+
+/* An option with a value. */
+static int option(struct arguments *a, const char *word, const char *value) {
+  enum { FORMS = sizeof short_forms / sizeof *short_forms };
+  const char **text = text_of(a, word);
+  bool set = strcmp(word, "--set") == 0, move = strcmp(word, "--move") == 0;
+  size_t form = 0;
+  while (form < FORMS && strcmp(word + 2, short_forms[form]) != 0)
+    form++;
+  if (!text && !set && !move && form == FORMS)
+    return usage("unknown option", word);
+  if (!value)
+    return usage("a value is missing after", word);
+  if (set)
+    return add_setting(a, value);
+  if (move)
+    return orr_fix_parse_moves(&a->fix, value) ? ORR_EXIT_OK : usage("--move takes process ids, not", value);
+  if (!text)
+    return short_form(a, form, value);
+  *text = value;
+  return ORR_EXIT_OK;
+}
+
+static int check_mode(struct arguments *a) {
+  if (!a->mode)
+    return usage("needs --mode batch, lockstep or realtime", NULL);
+  a->realtime = strcmp(a->mode, "realtime") == 0;
+  a->lockstep = strcmp(a->mode, "lockstep") == 0;
+  if (!a->realtime && !a->lockstep && strcmp(a->mode, "batch") != 0)
+    return usage("the modes are batch, lockstep and realtime, not", a->mode);
+  if (!a->realtime && (a->fix.wanted || a->fix.move_count))
+    return usage("--fix goes with --mode realtime", NULL);
+  if (a->fix.move_count && !a->fix.wanted)
+    return usage("--move goes with --fix", NULL);
+  if (a->ready && !a->realtime && !a->lockstep)
+    return usage("--ready goes with --mode lockstep or realtime: a batch run opens no links", NULL);
+  if (a->lockstep && (a->save || a->from))
+    return usage("a saved state does not hold that of flight software outside, so no --save-state or --from-state with",
+                 "--mode lockstep");
+  if (a->realtime && a->csv)
+    return usage("a table is written in batch only, so no --csv with --mode realtime", NULL);
+  return ORR_EXIT_OK;
+}
+
+static int parse(int argc, char **argv, struct arguments *a) {
+  int status = ORR_EXIT_OK;
+  for (int i = 1; i < argc && status == ORR_EXIT_OK; i++) {
+    const char *word = argv[i];
+    if (strcmp(word, "--json") == 0)
+      a->json = true;
+    else if (strcmp(word, "--fix") == 0)
+      a->fix.wanted = true;
+    else if (word[0] == '-' && word[1] == '-' && word[2])
+      status = option(a, word, argv[i + 1]), i++;
+    else if (word[0] == '-')
+      status = usage("unknown option", word);
+    else if (a->path)
+      status = usage("one run file, not also", word);
+    else
+      a->path = word;
+  }
+  if (status != ORR_EXIT_OK)
+    return status;
+  if (!a->path)
+    return usage("needs a run file", NULL);
+  status = check_mode(a);
+  if (status != ORR_EXIT_OK)
+    return status;
+  if (!a->csv && (a->channels || a->csv_rate))
+    return usage("--channels and --csv-rate go with --csv FILE", NULL);
+  for (size_t i = 0; i < sizeof short_forms / sizeof *short_forms; i++)
+    if (a->short_forms[i] && add_setting(a, a->short_forms[i]) != ORR_EXIT_OK)
+      return ORR_EXIT_USAGE;
+  return ORR_EXIT_OK;
+}
+
+/* ---- flying ------------------------------------------------------------------------------------------------------- */
+
+struct flight {
+  struct orr_session *session;
+  bool lockstep;
+  struct orr_csv csv;
+  int64_t first, last; /* frames */
+  double took_s;
+};
+
+static double now_s(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A bar on the terminal, redrawn at most ten times a second and wiped at the end. */
+static void show_progress(const struct flight *f, double *next_s) {
+  enum { WIDTH = 40 };
+  static const char full[] = "########################################",
+                    none[] = "........................................";
+  double now = now_s();
+  if (now < *next_s)
+    return;
+  *next_s = now + 0.1;
+  double part = (double)(orr_plant_frame(f->session->plant) - f->first) / (double)(f->last - f->first);
+  int done = (int)(part * WIDTH);
+  fprintf(stderr, "\r[%.*s%.*s] %3.0f %%", done, full, WIDTH - done, none, 100 * part);
+}
+
+static enum orr_status fly(struct flight *f) {
+  struct orr_session *s = f->session;
+  bool terminal = isatty(STDERR_FILENO);
+  double start = now_s(), next_s = start + 0.5;
+  enum orr_status status = ORR_OK;
+  while (status == ORR_OK && orr_plant_frame(s->plant) < f->last) {
+    orr_session_publish(s);
+    orr_session_latch(s);
+    if (s->end != ORR_PORT_GOES_ON)
+      break;
+    orr_csv_row(&f->csv, s);
+    orr_session_record(s);
+    status = orr_session_advance(s);
+    if (status == ORR_OK)
+      status = orr_session_sense(s);
+    if (orr_plant_frame(s->plant) % 64 != 0)
+      continue;
+    if (f->lockstep && orr_links_interrupted()) {
+      s->end = ORR_PORT_INTERRUPTED;
+      break;
+    }
+    if (terminal)
+      show_progress(f, &next_s);
+  }
+  if (terminal)
+    fputs("\r\033[K", stderr);
+  orr_csv_row(&f->csv, s);
+  if (status == ORR_OK)
+    orr_session_record(s);
+  f->took_s = now_s() - start;
+  orr_session_settle(s);
+  return status;
+}
+
+static void tell(const struct arguments *a, const struct orr_run_report *report) {
+  if (!a->json) {
+    orr_run_report_heading(report);
+    orr_run_report_end(report);
+    return;
+  }
+  json_t *root = orr_run_report_json(report);
+  json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+  putchar('\n');
+  json_decref(root);
+}
+
+/* ---- all ---------------------------------------------------------------------------------------------------------- */
+
+/* Frames between rows of the table, or 0 after a message. */
+static int csv_divisor(const struct arguments *a, const struct orr_run *run) {
+  struct orr_quantity q;
+  if (!a->csv_rate)
+    return 1;
+  if (orr_quantity_parse(a->csv_rate, "Hz", &q) != ORR_QUANTITY_OK || !(q.value > 0)) {
+    fprintf(stderr, "orrery run: --csv-rate takes a frequency such as 10Hz, not '%s'\n", a->csv_rate);
+    return 0;
+  }
+  double exact = 1e9 / (q.value * (double)run->plant.step_ns), whole = (double)(int64_t)(exact + 0.5);
+  if (whole >= 1 && whole < 1e9 && exact - whole < 1e-9 * whole && whole - exact < 1e-9 * whole)
+    return (int)whole;
+  fprintf(stderr, "orrery run: --csv-rate %s does not divide the base rate of %.10g Hz\n", a->csv_rate,
+          1e9 / (double)run->plant.step_ns);
+  return 0;
+}
+
+/* Frames that the run will have. */
+static int64_t frames_of(const struct orr_run *run) { return run->duration_ns / run->plant.step_ns; }
+
+/* Whether a state that is saved or loaded is all there is to go on from: that of flight software outside is not in it, nor its answer that is
+ * on the way. */
+static bool state_is_whole(const struct arguments *a, const struct orr_run *run) {
+  for (size_t i = 0; (a->save || a->from) && i < run->link_count; i++)
+    if (run->links[i].transport != ORR_TRANSPORT_LINKED) {
+      fprintf(stderr,
+              "%s: error: link '%s' leads to flight software outside, whose state a saved state does not hold: no "
+              "--save-state or --from-state with it in real time. In batch its stand-in can be saved; '--set links={}' "
+              "flies without links\n",
+              a->path, run->links[i].name);
+      return false;
+    }
+  return true;
+}
+
+static int fly_in_real_time(const struct arguments *a, const struct orr_run *run) {
+  if (!state_is_whole(a, run))
+    return ORR_EXIT_BAD;
+  struct orr_session *session = orr_session_create(run, orr_controller_answer);
+  struct orr_plot plot = {0};
+  if (a->plot)
+    orr_plot_choose(&plot, session, frames_of(run));
+  struct orr_run_status screen;
+  orr_run_status_choose(&screen, session, a->path, !a->json);
+  orr_rt_flush_denormals();
+  int exit_status = ORR_EXIT_BAD;
+  enum orr_status status = orr_session_start(session);
+  const struct orr_realtime_request request = {.path = a->path,
+                                               .json = a->json,
+                                               .fix = &a->fix,
+                                               .plot = a->plot ? &plot : NULL,
+                                               .plot_path = a->plot,
+                                               .ready = a->ready,
+                                               .status = &screen};
+  if (status != ORR_OK)
+    orr_run_report_failure(a->path, session, status);
+  else if (!a->from || orr_state_file_load(a->from, session))
+    exit_status = orr_run_realtime(&request, session);
+  if (exit_status == ORR_EXIT_OK && a->save && !orr_state_file_save(a->save, session))
+    exit_status = ORR_EXIT_BAD;
+  orr_plot_close(&plot);
+  orr_session_destroy(session);
+  return exit_status;
+}
+
+static int fly_and_tell(const struct arguments *a, const struct orr_run *run) {
+  struct flight f = {.session = orr_session_create(run, orr_controller_answer), .lockstep = a->lockstep};
+  struct orr_plot plot = {0};
+  int exit_status = ORR_EXIT_BAD, divisor = csv_divisor(a, run);
+  if (a->plot)
+    orr_plot_choose(&plot, f.session, frames_of(run));
+  orr_rt_flush_denormals();
+  bool good = divisor && (!a->csv || orr_csv_open(&f.csv, a->csv, a->channels, divisor, f.session));
+  enum orr_status status = good ? orr_session_start(f.session) : ORR_OK;
+  if (good && status == ORR_OK && a->from)
+    good = orr_state_file_load(a->from, f.session);
+  if (good && status == ORR_OK)
+    good = a->lockstep ? orr_links_start(f.session, true, a->ready) : orr_links_batch(run, a->path);
+  if (good && status == ORR_OK) {
+    f.first = orr_plant_frame(f.session->plant);
+    f.last = f.first + frames_of(run);
+    status = fly(&f);
+  }
+  good = orr_csv_close(&f.csv, a->csv) && good;
+  if (status != ORR_OK) {
+    orr_run_report_failure(a->path, f.session, status);
+  } else if (good) {
+    const struct orr_run_report report = {
+        .path = a->path, .mode = a->mode, .session = f.session, .first_frame = f.first, .took_s = f.took_s};
+    tell(a, &report);
+    good = !a->plot || orr_plot_write(&plot, a->plot, a->path, f.session, NULL);
+    good = (!a->save || orr_state_file_save(a->save, f.session)) && good;
+    if (good && !orr_links_failed(f.session) && orr_run_report_good(&report))
+      exit_status = ORR_EXIT_OK;
+  }
+  orr_plot_close(&plot);
+  orr_session_destroy(f.session);
+  return exit_status;
+}
+
+/* What is written after the flight: that it cannot be is better said before. */
+static bool can_write(const char *path) {
+  char folder[PATH_MAX];
+  const char *slash = path ? strrchr(path, '/') : NULL;
+  struct stat there;
+  if (!path)
+    return true;
+  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+  bool good = stat(path, &there) == 0 ? access(path, W_OK) == 0 : access(folder, W_OK | X_OK) == 0;
+  if (good && stat(path, &there) == 0 && S_ISDIR(there.st_mode)) {
+    good = false;
+    errno = EISDIR;
+  }
+  if (!good)
+    fprintf(stderr, "orrery run: cannot write '%s': %s; nothing was flown\n", path, strerror(errno));
+  return good;
+}
+
+static int run(int argc, char **argv) {
+  struct arguments a = {0};
+  int status = parse(argc, argv, &a);
+  if (status == ORR_EXIT_OK && (!can_write(a.plot) || !can_write(a.save)))
+    status = ORR_EXIT_BAD;
+  if (status == ORR_EXIT_OK) {
+    const struct orr_config_options options = {.settings = a.settings, .setting_count = a.setting_count};
+    struct orr_diagnostics *d = orr_diagnostics_create();
+    const struct orr_run *file = orr_run_load(a.path, &options, d);
+    if (file)
+      orr_run_judge_step(file, d);
+    orr_diagnostics_print(d, 0, stderr, false);
+    if (file && !orr_controller_fits(file, a.path))
+      status = ORR_EXIT_BAD;
+    else if (file && a.plot && !file->duration_ns)
+      status = usage("a picture needs a run with a duration: in the file, or by", "--duration 10s");
+    else if (file && a.realtime)
+      status = fly_in_real_time(&a, file);
+    else if (file && !file->duration_ns)
+      status = usage("a run in this mode needs a duration: in the file, or by", "--duration 10s");
+    else
+      status = file ? fly_and_tell(&a, file) : ORR_EXIT_BAD;
+    orr_diagnostics_destroy(d);
+  }
+  for (size_t i = 0; i < sizeof a.short_forms / sizeof *a.short_forms; i++)
+    free(a.short_forms[i]);
+  return status;
+}
+
+const struct orr_command orr_cmd_run = {
+    .name = "run",
+    .summary = "fly a run file",
+    .usage =
+        "RUN --mode batch|lockstep|realtime [--duration T] [--seed N] [--step T] [--set PATH=VALUE]... [--csv FILE] "
+        "[--plot FILE] "
+        "[--save-state FILE] [--from-state FILE] [--ready FILE] [--json] [--fix]",
+    .help =
+        "Reads a run file (a spacecraft with its devices, and how to fly it), flies it and prints a summary. The same\n"
+        "file and seed give the same bits on every run and in every mode: state_hash says so in one number.\n"
+        "\n"
+        "  --mode batch         as fast as the solver goes; scripted commands and linked-in controllers fly\n"
+        "                       (the links' own, or one that stands in for flight software outside)\n"
+        "  --mode lockstep      with the flight software that the links name: each frame waits for its answer, as fast "
+        "as\n"
+        "                       both can; the same bits however slow it is\n"
+        "  --mode realtime      a frame at every tick of the clock, as the section 'realtime' says. What the machine\n"
+        "                       cannot give is a warning with its consequence; the summary counts late frames by "
+        "cause.\n"
+        "                       `orrery top` watches; Ctrl-C ends it with the summary, as does SIGTERM\n"
+        "  --duration T, --seed N, --step T   in place of those in the file\n"
+        "  --set PATH=VALUE     any value of the file: --set sensors.gyro.rate=50Hz, --set commands.0.at=2s\n"
+        "  --csv FILE           a row for each frame; --channels 'gyro.*,bus.attitude' chooses them (default: all "
+        "that\n"
+        "                       devices and pointing tell and take), --csv-rate 10Hz how often\n"
+        "  --plot FILE          an SVG picture: pointing error, wheel speeds, thrust, first modal coordinates, a "
+        "hinge's load;\n"
+        "                       in real time also how punctual the frames were\n"
+        "  --save-state FILE    the whole state after the last frame; not where flight software outside flies, whose "
+        "own\n"
+        "                       state it could not hold\n"
+        "  --from-state FILE    goes on from such a state, with the same bits as if it had never stopped\n"
+        "  --ready FILE         written once the links are open, with this process's id: flight software that is "
+        "started then\n"
+        "                       meets this run, and no other that may have its name or port\n"
+        "  --fix                in real time: what can be done for the core at run time, taken back at the end (see\n"
+        "                       'orrery help doctor'); with --move PID,... only these tasks are moved off the core\n"
+        "  --json               the summary as JSON, with the last values of the channels\n"
+        "\n"
+        "Example:\n"
+        "  orrery run configs/cubesat.yaml --mode batch --duration 60s --csv out.csv --csv-rate 10Hz\n"
+        "  orrery run configs/cubesat.yaml --mode realtime --duration 10s --set realtime.core=1\n"
+        "\n"
+        "Exit status: 0 flown, or ended by the flight software; 1 a file is wrong, the run stopped before its duration "
+        "was over, or what the\n"
+        "file expects (`expect`) was not met; 2 the command line "
+        "is wrong.\n",
+    .run = run,
+};

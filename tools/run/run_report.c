@@ -1,0 +1,117 @@
+#include "tools/run/run_report.h"
+
+#include <stdio.h>
+
+#include "tools/common/compiled.h"
+#include "tools/common/text.h"
+#include "tools/run/expect_report.h"
+#include "tools/run/links_report.h"
+
+static json_t *channels_json(const struct orr_plant *p) {
+  json_t *channels = json_object();
+  for (int i = 0; i < p->table.count; i++) {
+    const struct orr_channel *c = &p->table.channels[i];
+    bool truth = p->truth_count && i >= p->truths[0].channel && i < p->truths[0].channel + p->truth_count;
+    if (truth && !c->asked)
+      continue;
+    json_t *list = json_array();
+    for (int k = 0; k < c->count; k++)
+      json_array_append_new(list, json_real(p->values[c->offset + k]));
+    json_object_set_new(channels, c->name, list);
+  }
+  return channels;
+}
+
+json_t *orr_run_report_json(const struct orr_run_report *r) {
+  const struct orr_plant *p = r->session->plant;
+  json_t *root = json_object();
+  char hash[20];
+  snprintf(hash, sizeof hash, "%016llx", (unsigned long long)orr_session_hash(r->session));
+  json_object_set_new(root, "run", orr_json_text(r->path));
+  json_object_set_new(root, "mode", json_string(r->mode));
+  json_object_set_new(root, "frames", json_integer(orr_plant_frame(p) - r->first_frame));
+  json_object_set_new(root, "step_ns", json_integer(p->step_ns));
+  json_object_set_new(root, "time_s", json_real(1e-9 * (double)orr_plant_time_ns(p)));
+  json_object_set_new(root, "wall_s", json_real(r->took_s));
+  json_object_set_new(root, "state_hash", json_string(hash));
+  json_object_set_new(root, "channels", channels_json(p));
+  orr_links_json(r->session, r->end ? r->end : "all frames flown", root);
+  const struct orr_expect_report expect = {r->session, r->stats, r->live};
+  if (r->session->run->expect_count)
+    json_object_set_new(root, "expect", orr_expect_json(&expect));
+  return root;
+}
+
+/* A start that was not closed was moved; that is said. */
+static void tell_assembly(const struct orr_session *session) {
+  const struct orr_assembly *a = &session->loops.assembly;
+  const struct orr_body_desc *bodies = session->run->spacecraft.bodies;
+  if (!session->loops.closed || (a->radians < 1e-6 && a->metres < 1e-6))
+    return;
+  fputs("loops       closed at the start by moving hinges", stdout);
+  if (a->radians >= 1e-6)
+    printf(" by up to %.3g rad (%s)", a->radians, bodies[a->turned].name);
+  if (a->metres >= 1e-6)
+    printf(" by up to %.3g m (%s)", a->metres, bodies[a->slid].name);
+  putchar('\n');
+}
+
+void orr_run_report_heading(const struct orr_run_report *r) {
+  const struct orr_plant *p = r->session->plant;
+  int64_t frames = orr_plant_frame(p) - r->first_frame;
+  double flown = 1e-9 * (double)(frames * p->step_ns);
+  printf("run         %s, %s\n", r->path, r->mode);
+  printf("flown       %lld frames of %.6g ms, %.6g s to t = %.6g s\n", (long long)frames, 1e-6 * (double)p->step_ns,
+         flown, 1e-9 * (double)orr_plant_time_ns(p));
+  printf("took        %.3g s, %.4g times real time\n", r->took_s, r->took_s > 0 ? flown / r->took_s : 0);
+  tell_assembly(r->session);
+}
+
+void orr_run_report_end(const struct orr_run_report *r) {
+  const struct orr_plant *p = r->session->plant;
+  for (int i = 0; i < p->pointing_count; i++) {
+    const struct orr_channel *c = &p->table.channels[p->pointing_channel[i] + 1];
+    printf("%-11s %.4g deg off its target at the end\n", r->session->run->spacecraft.bodies[p->pointings[i].body].name,
+           p->values[c->offset] * 57.295779513082320876798);
+  }
+  orr_links_print(r->session);
+  printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(r->session));
+  const struct orr_expect_report expect = {r->session, r->stats, r->live};
+  orr_expect_print(&expect);
+}
+
+bool orr_run_report_good(const struct orr_run_report *r) {
+  const struct orr_expect_report expect = {r->session, r->stats, r->live};
+  return orr_expect_unmet(&expect) == 0;
+}
+
+static void report_loop_failure(const char *path, const struct orr_session *session, enum orr_status status) {
+  const struct orr_session_loops *l = &session->loops;
+  if (l->start == ORR_ERROR_LOOP_SINGULAR) {
+    fprintf(stderr, "%s: error: initial state: loop %d of the model: %s\n", path, l->closed->failed_loop + 1,
+            orr_status_text(status));
+  } else if (l->start == ORR_OK) {
+    fprintf(stderr, "%s: error: the run stopped at frame %lld (t = %.9g s): loop %d of the model: %s\n", path,
+            (long long)orr_plant_frame(session->plant), 1e-9 * (double)orr_plant_time_ns(session->plant),
+            l->closed->failed_loop + 1, orr_status_text(status));
+  } else if (!l->assembly.closed || l->assembly.prescribed) {
+    fprintf(stderr, "%s: error: the loops of the initial state do not close %s\n", path,
+            l->assembly.closed ? "while the driven hinges stay where it puts them" : "from there");
+  } else {
+    fprintf(stderr,
+            "%s: error: with the speeds of the initial state a loop opens at %.3g m/s or rad/s; give speeds that fit\n",
+            path, l->open_rate);
+  }
+}
+
+void orr_run_report_failure(const char *path, const struct orr_session *session, enum orr_status status) {
+  const struct orr_plant *p = session->plant;
+  int body = p->failed_body;
+  if (orr_status_is_of_loop(status)) {
+    report_loop_failure(path, session, status);
+    return;
+  }
+  fprintf(stderr, "%s: error: the run stopped at frame %lld (t = %.9g s): body '%s': %s\n", path,
+          (long long)orr_plant_frame(p), 1e-9 * (double)orr_plant_time_ns(p),
+          body >= 0 ? session->run->spacecraft.bodies[body].name : "?", orr_status_text(status));
+}

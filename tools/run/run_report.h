@@ -1,0 +1,34 @@
+/* What every mode of `orrery run` says after a flight. */
+#ifndef ORR_TOOLS_RUN_RUN_REPORT_H
+#define ORR_TOOLS_RUN_RUN_REPORT_H
+
+#include <jansson.h>
+
+#include "io/session.h"
+#include "rt/tick/stats.h"
+
+struct orr_run_report {
+  const char *path, *mode;
+  const struct orr_session *session;
+  int64_t first_frame;
+  double took_s;
+  const char *end;               /* how, where no link ended it; NULL: all frames were flown */
+  const struct orr_stats *stats; /* where a clock was kept */
+  const struct orr_live *live;
+};
+
+/* What was flown; and after it, perhaps behind more of the mode's own, how it ended: pointing, links, state_hash
+ * and the verdict on what the file expects. On stdout. */
+void orr_run_report_heading(const struct orr_run_report *report);
+void orr_run_report_end(const struct orr_run_report *report);
+
+/* The same as data, with the last values of channels. The caller owns the reference. */
+json_t *orr_run_report_json(const struct orr_run_report *report);
+
+/* Whether all that the file expects was met, as far as it could be judged. */
+bool orr_run_report_good(const struct orr_run_report *report);
+
+/* Why the solver stopped the run, on stderr. */
+void orr_run_report_failure(const char *path, const struct orr_session *session, enum orr_status status);
+
+#endif

@@ -1,0 +1,31 @@
+/* The live screen of `orrery run --mode realtime`: where the run is, how punctual, where it points, how it bends, who
+ * answers.
+ *
+ * orr_run_status_choose, after orr_session_create and before the start → orr_run_status_draw from the main thread while
+ * the run flies → orr_run_status_wipe. Where stderr is a terminal it is redrawn, cut to what fits; elsewhere there is a
+ * plain line each five seconds. Reads what the loop publishes and disturbs nothing.
+ */
+#ifndef ORR_TOOLS_RUN_RUN_STATUS_H
+#define ORR_TOOLS_RUN_RUN_STATUS_H
+
+#include "io/session.h"
+#include "rt/tick/stats.h"
+
+struct orr_run_status {
+  struct orr_watch watch;
+  const struct orr_session *session;
+  const char *path;
+  bool shown, terminal;
+  int lines, columns, rows;               /* on it now, and its size */
+  int64_t next_ns;                        /* when the next plain line is due */
+  uint64_t out, applied;                  /* of links, when they were looked at last */
+  bool silent;                            /* frames went out since, and no command was applied */
+  int pointing, modes, mode_count, loads; /* indices of the watch; −1: none */
+  const char *load_name;
+};
+
+void orr_run_status_choose(struct orr_run_status *status, struct orr_session *session, const char *path, bool wanted);
+void orr_run_status_draw(struct orr_run_status *status, const struct orr_stats *stats);
+void orr_run_status_wipe(struct orr_run_status *status);
+
+#endif

@@ -1,0 +1,36 @@
+/* A small writer of SVG line charts: panels under each other, each with its axes, grid and legend.
+ *
+ * orr_svg_begin → for each panel orr_svg_panel, then orr_svg_line for each of its lines → orr_svg_end. Reads nothing
+ * back; errors of the stream are the caller's to look for. [init]
+ */
+#ifndef ORR_TOOLS_RUN_SVG_H
+#define ORR_TOOLS_RUN_SVG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { ORR_SVG_WIDTH = 1000, ORR_SVG_PANEL_HEIGHT = 196, ORR_SVG_HEAD = 64, ORR_SVG_FOOT = 18, ORR_SVG_COLOURS = 8 };
+
+struct orr_svg_axis {
+  const char *label; /* with its unit */
+  double low, high;
+  bool log; /* decades */
+};
+
+struct orr_svg {
+  FILE *out;
+  int panels, lines; /* so far; of the panel */
+  struct orr_svg_axis x, y;
+};
+
+void orr_svg_begin(struct orr_svg *svg, FILE *out, int panels, const char *title, const char *subtitle);
+void orr_svg_panel(struct orr_svg *svg, const char *title, struct orr_svg_axis x, struct orr_svg_axis y);
+/* Thinned to what the paper shows: the least and largest value of each column of it. */
+void orr_svg_line(struct orr_svg *svg, const char *name, const double *x, const double *y, size_t count);
+void orr_svg_end(struct orr_svg *svg);
+
+/* An axis whose ends are round numbers and hold [low, high]. */
+struct orr_svg_axis orr_svg_axis_for(const char *label, double low, double high, bool log);
+
+#endif
