@@ -182,6 +182,17 @@ test:
 	  'ORRERY=$(CURDIR)/build/sanitize/orrery' build/sanitize/tests/vectors/compare 'ORRERY=$(CURDIR)/$(B)/orrery' \
 	  -j 1 $(TIMING_PROGRAMS)
 
+# What needs heavy packages or more time: the quick gate, the spacecraft beside MuJoCo, a PREEMPT_RT kernel in an
+# emulator, and whatever else stands in tests/all. Each part runs alone: `make check`, `tests/all/NAME.sh`.
+.PHONY: test-all test-rest
+test-all: test
+	+@$(SUBMAKE) test-rest
+test-rest:
+	@tools/setup build test check all
+	+@$(SUBMAKE) $(JOBS) all build-tests build-bench
+	+@$(SUBMAKE) check
+	@$(RUNNER) -j 1 -t 1800 $(sort $(shell find tests/all -maxdepth 1 -type f -perm -u+x))
+
 # --- run -------------------------------------------------------------------------------------------------------------
 # An executive and flight software, two processes: over shared memory, over UDP, or in lockstep as fast as they go.
 # DURATION=5s flies so much of it; SEGMENT and PORT are where the two meet: others for a second flight at the same time.
@@ -312,7 +323,8 @@ bench-instructions:
 help:
 	@echo 'make          build/orrery'
 	@echo 'make run      installs what is missing, builds, flies cassini in real time under flight software; run-udp, run-lockstep; DURATION=5s; SEGMENT=/NAME or PORT=N beside another run'
-	@echo 'make test     installs what is missing, builds, and runs every test'
+	@echo 'make test     installs what is missing, builds, and runs every test that fits in a quarter of an hour'
+	@echo 'make test-all make test, make check, and the tests that need heavy packages (tests/all): at most 45 minutes'
 	@echo 'make check    the quick gate: format, warnings of gcc and clang, clang-tidy, cppcheck, rooms, objects of core'
 	@echo 'make fuzz     each fuzz target for FUZZ_SECONDS=60'
 	@echo 'make soak     the long tests: fuzzing for ten minutes or a million executions, a fresh machine, ...'

@@ -1,7 +1,7 @@
 /* Cassini with its bus made rigid, ten seconds of motion under the same torques, here and in MuJoCo from the same model
  * data.
  *
- * limbs with: -lmujoco
+ * Links with: -lmujoco
  *
  * Both integrate with the classical Runge-Kutta rule at 1 ms; a moment on the bus changes from step to step and reaches
  * what thrusters and wheels reach together. Compared every 10 ms: the attitude of the bus and its place, and each of
