@@ -91,11 +91,13 @@ $(B)/sources: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(SOURCES_NOW)' | cmp -s - $@ || printf '%s\n' '$(SOURCES_NOW)' > $@
 
+# The one place of the version; CHANGELOG.md says what is in it.
+VERSION := 0.1.0
 COMMIT := $(shell git describe --always --dirty --tags 2>/dev/null || echo unversioned)
 # By way of a file of its own: `make run` may be at work in another terminal.
 $(B)/generated/build_info.h: FORCE
 	@mkdir -p $(@D)
-	@new=$@.$$$$; printf '#define ORR_BUILD_COMMIT "%s"\n#define ORR_BUILD_FLAGS "%s"\n' '$(COMMIT)' '$(filter-out -W%,$(ORR_FLAGS))' > $$new; \
+	@new=$@.$$$$; printf '#define ORR_BUILD_VERSION "%s"\n#define ORR_BUILD_COMMIT "%s"\n#define ORR_BUILD_FLAGS "%s"\n' '$(VERSION)' '$(COMMIT)' '$(filter-out -W%,$(ORR_FLAGS))' > $$new; \
 	  cmp -s $$new $@ && rm $$new || mv $$new $@
 
 $(B)/%.o: %.c $(B)/flags | packages

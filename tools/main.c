@@ -53,7 +53,8 @@ static int print_help(const struct orr_command *c) {
 }
 
 static int print_version(void) {
-  printf("orrery %s\ncompiler: %s\nflags: %s\n", orr_version_commit(), orr_version_compiler(), orr_version_flags());
+  printf("orrery %s\ncommit: %s\ncompiler: %s\nflags: %s\n", orr_version(), orr_version_commit(), orr_version_compiler(),
+         orr_version_flags());
   return ORR_EXIT_OK;
 }
 

@@ -2,6 +2,8 @@
 
 #include "build_info.h" /* written by the Makefile */
 
+const char *orr_version(void) { return ORR_BUILD_VERSION; }
+
 const char *orr_version_commit(void) { return ORR_BUILD_COMMIT; }
 
 const char *orr_version_compiler(void) {

@@ -2,7 +2,10 @@
 #ifndef ORR_TOOLS_COMMON_VERSION_H
 #define ORR_TOOLS_COMMON_VERSION_H
 
-/* [any] The commit (git describe) or "unversioned" outside a repository. A string that lives as long as the program. */
+/* [any] The version, "0.1.0". The strings live as long as the program. */
+const char *orr_version(void);
+
+/* [any] The commit (git describe) or "unversioned" outside a repository. */
 const char *orr_version_commit(void);
 
 /* [any] Compiler and its version. */
