@@ -59,21 +59,33 @@ said json 'all(0 <= h["p50_ns"] for n, h in j["timing"]["histograms"].items() if
 said json 'j["environment"]["kernel"]["release"] and "preempt_rt" in j["environment"]["kernel"]' || fail "the environment"
 said json 'j["rehearsal"]["frames"] >= 2 and 0 < j["rehearsal"]["typical_ns"] <= j["rehearsal"]["longest_ns"]' || fail "the rehearsal"
 
-# a plant slower than its period: every frame is late by its own doing or follows from one that was, as the policy has it
-heavy='--step 1ms --set simulation.substeps=1000 --duration 200ms --json --set realtime.spin=0s --set realtime.phase=0s'
+# A plant many times slower than its period, on any processor: every frame overruns, so the policy alone decides which are caught up and
+# which slip. Which are late by their own doing and which follow another is left to the numbers of each: what a frame takes differs.
+heavy='--step 100us --set simulation.substeps=1000 --duration 20ms --json --set realtime.spin=0s --set realtime.phase=0s'
 # shellcheck disable=SC2086
 {
   fly realtime $heavy --set 'realtime.overrun={policy: catch_up, limit: 3}' >"$dir/catch_up"
   fly realtime $heavy --set 'realtime.overrun.policy=slip' >"$dir/slip"
   fly realtime $heavy --set 'realtime.overrun.policy=stop' >"$dir/stop" && fail "stop went on"
 }
-said catch_up 'j["timing"]["counts"]["caught_up"] >= 100 and 40 <= j["timing"]["counts"]["slips"] <= 60' || fail "catch_up: $(cat "$dir/catch_up")"
-said catch_up 'j["frames"] == 200 and j["overruns"]["own"] > 50 and j["overruns"]["following"] > 50' || fail "catch_up: $(cat "$dir/catch_up")"
-said slip 'j["frames"] == 200 and j["timing"]["counts"]["caught_up"] == 0 and j["timing"]["counts"]["slips"] == 200' || fail "slip: $(cat "$dir/slip")"
-said slip 'j["overruns"]["own"] > 100 and j["overruns"]["following"] == 0' || fail "slip: $(cat "$dir/slip")"
+for policy in catch_up slip; do
+  said $policy 'j["frames"] == 200 == j["timing"]["counts"]["overran"]' || fail "$policy: a frame is no overrun: $(cat "$dir/$policy")"
+  said $policy 'sum(j["overruns"][k] for k in ("own", "machine", "following")) == 200' || fail "$policy: do not add up: $(cat "$dir/$policy")"
+  # without a priority the machine may hold up every frame
+  said $policy 'j["overruns"]["own"] > 0 or j["timing"]["priority"] == 0' || fail "$policy: none by its own doing: $(cat "$dir/$policy")"
+done
+# three of four are caught up, the fourth gives up what is lost; the first after that one follows nobody
+said catch_up 'j["timing"]["counts"]["caught_up"] == 150 and j["timing"]["counts"]["slips"] == 50' || fail "catch_up: $(cat "$dir/catch_up")"
+said catch_up 'j["overruns"]["following"] <= 150 and (j["overruns"]["following"] > 0 or j["timing"]["priority"] == 0)' || fail "catch_up: $(cat "$dir/catch_up")"
+# one that follows started later than it computed, and later than it was off the core
+said catch_up 'all((w["cause"] == "previous overran") == (w["start_ns"] > sum(w["stages_ns"].values()) - w["lost_ns"] and w["start_ns"] >= w["lost_ns"])
+  for w in j["timing"]["worst"] if w["frame"] % 4) and all(w["cause"] != "previous overran" for w in j["timing"]["worst"] if w["frame"] % 4 == 0)' ||
+  fail "which frames follow: $(cat "$dir/catch_up")"
+said slip 'j["timing"]["counts"]["caught_up"] == 0 and j["timing"]["counts"]["slips"] == 200' || fail "slip: $(cat "$dir/slip")"
+said slip 'j["overruns"]["following"] == 0' || fail "slip: $(cat "$dir/slip")"
 said slip 'j["timing"]["counts"]["skipped_periods"] >= 200 and j["timing"]["histograms"]["start"]["count"] == 200 + j["timing"]["counts"]["skipped_periods"]' ||
   fail "skipped periods enter the percentiles"
-said slip 'max(w["stages_ns"]["integrate"] for w in j["timing"]["worst"] if w["cause"] == "stage") > 1000000 and all(w["stage"] == "integrate" for w in j["timing"]["worst"] if w["cause"] == "stage")' ||
+said slip 'all(w["stage"] == "integrate" and w["stages_ns"]["integrate"] > 100000 for w in j["timing"]["worst"] if w["cause"] == "stage")' ||
   fail "which stage it was"
 said stop 'j["frames"] == 1 and j["end"] == j["links_end"] == "ended by an overrun"' || fail "stop: $(cat "$dir/stop")"
 grep -q 'error: the run stopped at frame 0, which ended .* past the next tick' "$dir/err" || fail "stop says: $(cat "$dir/err")"
@@ -107,29 +119,32 @@ for what in "INT $dir/endless.yaml 0" "TERM $dir/endless.yaml 0" "TERM $cubesat 
 done
 
 # stopped and set going again: frames are late, not by their own doing, and the time lost is accounted for
-"$ORRERY" run "$cubesat" --mode realtime --step 1ms --duration 2s --json --set realtime.phase=0s >"$dir/held" 2>"$dir/err" &
+"$ORRERY" run "$dir/endless.yaml" --mode realtime --step 1ms --json --set realtime.phase=0s >"$dir/held" 2>"$dir/err" &
 child=$!
 await flies "$child" || fail "the run does not start: $(cat "$dir/err")"
 kill -STOP "$child"
 sleep 0.5
-kill -CONT "$child"
+kill -CONT "$child" # the frame it was in is still flown
+kill -INT "$child"
 wait "$child" || fail "SIGSTOP and SIGCONT end the run: $(cat "$dir/err")"
-said held 'j["frames"] == 2000 and j["timing"]["counts"]["skipped_periods"] >= 400 and j["wall_s"] > 2.4' || fail "the time lost: $(cat "$dir/held")"
+said held 'j["timing"]["counts"]["skipped_periods"] >= 400 and j["wall_s"] > 0.4 + j["frames"] / 1000' || fail "the time lost: $(cat "$dir/held")"
 said held 'max(j["timing"]["worst"], key=lambda w: w["start_ns"])["cause"] in ("wake-up", "blocked or stopped", "previous overran")' || fail "the cause: $(cat "$dir/held")"
 said held 'j["overruns"]["machine"] >= 1' || fail "whose doing it was: $(cat "$dir/held")"
 
 # a hog of equal priority on the same core: woken late
 if [ "$root" = yes ] && [ "$(nproc)" -ge 2 ]; then
   core=$(($(nproc) - 1))
-  "$ORRERY" run "$cubesat" --mode realtime --step 1ms --duration 2s --json --set "realtime.core=$core" --set realtime.priority=70 \
+  "$ORRERY" run "$dir/endless.yaml" --mode realtime --step 1ms --json --set "realtime.core=$core" --set realtime.priority=70 \
     --set realtime.spin=0s >"$dir/hogged" 2>"$dir/err" &
   child=$!
+  await flies "$child" || fail "the run does not start: $(cat "$dir/err")"
   chrt -f 70 taskset -c "$core" python3 -c '
 import time
 for _ in range(10):
     end = time.monotonic() + 0.04
     while time.monotonic() < end: pass
-    time.sleep(0.16)'
+    time.sleep(0.06)'
+  kill -INT "$child"
   wait "$child" || fail "a hog ends the run"
   said hogged 'j["timing"]["counts"]["late_by_cause"]["wake-up"] >= 3' || fail "the hog is not seen: $(cat "$dir/hogged")"
   said hogged 'sum(1 for w in j["timing"]["worst"] if w["cause"] == "wake-up" and w["start_ns"] > 20000000) >= 3' || fail "how late it woke: $(cat "$dir/hogged")"
