@@ -6,8 +6,8 @@
  * `-j 1` leaves the machine to the tests that measure time. A program that prints a TAP plan (CMocka is told to) counts
  * test by test; any other counts as one: exit 0 passed, 77 skipped, else failed. On top of what its lines say, a
  * program fails once more for a signal, a time-out, a plan that does not match, or a bad exit status without a failed
- * test. The output of a program that fails is shown. The last line is `N passed, N failed, N skipped`; exit 0 if none
- * failed.
+ * test. The output of a program that fails is shown. The closing line is `N passed, N failed, N skipped`; below it what
+ * failed is named once more, a line each. Exit 0 if none failed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,6 +39,9 @@ struct runner {
   unsigned places, running;
   double timeout_s;
   struct counts total;
+  FILE *failures; /* a line for each, to be said at the end */
+  char *said;
+  size_t said_bytes;
   sigset_t signals;
 };
 
@@ -159,6 +162,22 @@ static void show_output(FILE *output) {
   free(line);
 }
 
+/* A line for each test that failed, and one for what the program's own lines do not own up to. */
+static void note_failures(FILE *failures, const struct job *j, bool plan, const char *why) {
+  char *line = NULL;
+  size_t room = 0;
+  rewind(j->output);
+  while (plan && getline(&line, &room, j->output) > 0)
+    if (strncmp(line, "not ok ", 7) == 0 && !strstr(line, "# SKIP")) {
+      const char *name = strstr(line, " - ");
+      fprintf(failures, "FAIL  %s: %.*s\n", j->program, (int)strcspn(name ? name + 3 : line, "\n"),
+              name ? name + 3 : line);
+    }
+  free(line);
+  if (why[0])
+    fprintf(failures, "FAIL  %s: %s\n", j->program, why);
+}
+
 static void finish(struct runner *r, struct job *j, int status) {
   char why[128];
   kill(-j->pid, SIGKILL); /* whatever it left behind */
@@ -169,8 +188,10 @@ static void finish(struct runner *r, struct job *j, int status) {
          : c.passed ? "ok  "
                     : "skip",
          j->program, c.passed, c.failed, c.skipped, now_s() - j->started_s, why[0] ? ": " : "", why);
-  if (c.failed)
+  if (c.failed) {
     show_output(j->output);
+    note_failures(r->failures, j, t.plans > 0, why);
+  }
   fflush(stdout);
   fclose(j->output);
   r->total.passed += c.passed;
@@ -228,6 +249,9 @@ static bool is_assignment(const char *word) {
 
 int main(int argc, char **argv) {
   static struct runner r = {.places = 1, .timeout_s = 300};
+  r.failures = open_memstream(&r.said, &r.said_bytes);
+  if (!r.failures)
+    die("runner: memory");
   sigemptyset(&r.signals);
   for (const int *s = (const int[]){SIGCHLD, SIGINT, SIGTERM, SIGHUP, 0}; *s; s++)
     sigaddset(&r.signals, *s);
@@ -252,6 +276,8 @@ int main(int argc, char **argv) {
   wait_for(&r, 0);
   if (r.total.passed + r.total.failed + r.total.skipped == 0)
     fputs("runner: no test was run\n", stderr);
-  printf("%u passed, %u failed, %u skipped\n", r.total.passed, r.total.failed, r.total.skipped);
+  fclose(r.failures);
+  printf("%u passed, %u failed, %u skipped\n%s", r.total.passed, r.total.failed, r.total.skipped, r.said);
+  free(r.said);
   return r.total.failed || r.total.passed + r.total.skipped == 0;
 }

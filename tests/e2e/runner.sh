@@ -10,17 +10,21 @@ program() { # NAME, then the body on stdin
   { echo '#!/bin/sh'; cat; } >"$1"
   chmod +x "$1"
 }
-expect() { # LAST-LINE EXIT-STATUS ARGUMENTS...
+expect() { # LAST-LINE EXIT-STATUS ARGUMENTS...; below it only the names of what failed
   want_line=$1 want_status=$2
   shift 2
   "$runner" "$@" >out 2>err
   status=$?
-  line=$(tail -n 1 out)
+  line=$(sed -n '/^[0-9]* passed, [0-9]* failed, [0-9]* skipped$/,$p' out | head -n 1)
+  sed '1,/^[0-9]* passed, [0-9]* failed, [0-9]* skipped$/d' out >below
   if [ "$line" != "$want_line" ] || [ $status -ne "$want_status" ]; then
     echo "FAIL: runner $*: got '$line', exit $status; want '$want_line', exit $want_status"
     cat out err
     exit 1
   fi
+}
+named() { # LINES: what is said below the counts
+  printf '%s' "$1" | cmp -s - below || { echo "FAIL: below the counts:"; cat below; exit 1; }
 }
 shown() { grep -q "$1" out || { echo "FAIL: '$1' is not in the output:"; cat out; exit 1; }; }
 
@@ -60,6 +64,9 @@ program bad_exit <<'E2'
 printf '1..1\nok 1 - a\n'
 exit 1
 E2
+program two_ways <<'E2'
+printf '1..3\nnot ok 1 - a: with a colon\nok 2 - b\n'
+E2
 program crash_after <<'E2'
 printf '1..1\nok 1 - a\n'
 kill -ABRT $$
@@ -78,6 +85,7 @@ rm running
 E2
 
 expect '1 passed, 0 failed, 0 skipped' 0 ./good
+named ''
 expect '0 passed, 0 failed, 1 skipped' 0 ./skip
 expect '0 passed, 1 failed, 0 skipped' 1 ./bad
 shown 'a reason'
@@ -91,6 +99,8 @@ if grep -q '^State:[[:space:]]*[RSD]' "/proc/$(cat child)/status" 2>/dev/null; t
   exit 1
 fi
 expect '1 passed, 1 failed, 1 skipped' 1 ./tap
+named 'FAIL  ./tap: b
+'
 expect '2 passed, 0 failed, 0 skipped' 0 ./tap_good
 expect '2 passed, 0 failed, 0 skipped' 0 ./two_groups
 expect '1 passed, 1 failed, 0 skipped' 1 ./cut_short
@@ -106,3 +116,12 @@ expect '2 passed, 0 failed, 0 skipped' 0 -j 1 ./alone ./alone
 expect '1 passed, 1 failed, 0 skipped' 1 -j 2 ./alone ./alone
 # A failure early on stops nothing after it.
 expect '4 passed, 3 failed, 2 skipped' 1 -j 2 ./bad ./crash ./skip ./tap ./good -j 1 ./two_groups
+named 'FAIL  ./bad: exit status 1
+FAIL  ./crash: killed by signal 11 (Segmentation fault)
+FAIL  ./tap: b
+'
+# what one test is told by and what its program's lines do not own up to
+expect '1 passed, 2 failed, 0 skipped' 1 ./two_ways
+named 'FAIL  ./two_ways: a: with a colon
+FAIL  ./two_ways: 3 tests planned, 2 reported
+'

@@ -3,7 +3,8 @@
 #
 # Needs root and debootstrap (else skipped, exit 77); takes what packages it wants from wherever this machine's apt does.
 # Says how long each took, installing and building included: README.md has the first two. `make run` flies for 30 s of its time.
-# The system it makes is thrown away at the end; its mounts live in a namespace of their own.
+# The system it makes is thrown away at the end; its mounts live in a namespace of their own. Of a step that fails the whole log is kept, in
+# build/fresh-machine; the names of the tests that failed are said last.
 set -u
 if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
   echo "skipped: needs root and debootstrap"
@@ -51,7 +52,11 @@ step() { # TEXT LOG COMMAND...
     echo "ok    $text: $((took / 60)) min $((took % 60)) s: $(grep "^verdict\|passed, " "$log" | tail -n 1)"
   else
     tail -n 80 "$log"
-    fail "$text"
+    mkdir -p "$top/build/fresh-machine"
+    cp "$log" "$top/build/fresh-machine/" && echo "the whole log is in $top/build/fresh-machine/${log##*/}"
+    echo "FAIL: $text"
+    sed '1,/^[0-9]* passed, [0-9]* failed, [0-9]* skipped$/d' "$log" | grep '^FAIL  '
+    exit 1
   fi
 }
 
