@@ -289,14 +289,15 @@ fuzz:
 	@$(SUBMAKE) $(JOBS) CC=clang FUZZ=1 SANITIZE= DEBUG= fuzzers
 	@tests/fuzz/run.sh $(FUZZ_SECONDS) -1 $(patsubst %.c,build/fuzz/%,$(FUZZERS))
 
-# Minutes of real time, millions of steps, and fuzzing for ten minutes or a million executions per target.
+# Minutes of real time, millions of steps, and fuzzing for ten minutes or a million executions per target. flaky.sh takes
+# hours, and a machine of its own: it is run by hand.
 soak:
 	@tools/setup build test check fuzz
 	@$(SUBMAKE) $(JOBS) all build-tests
 	@$(SUBMAKE) $(JOBS) CC=clang FUZZ=1 SANITIZE= DEBUG= fuzzers
 	@$(SUBMAKE) $(JOBS) CC=gcc SANITIZE= DEBUG= FUZZ= DEEP=1 check-tidy
 	@tests/fuzz/run.sh 600 1000000 $(patsubst %.c,build/fuzz/%,$(FUZZERS))
-	@$(RUNNER) -j 1 -t 7200 $(sort $(shell find tests/soak -maxdepth 1 -type f -perm -u+x))
+	@$(RUNNER) -j 1 -t 7200 $(filter-out %/flaky.sh,$(sort $(shell find tests/soak -maxdepth 1 -type f -perm -u+x)))
 
 # A benchmark that wants a library of its own says so in a line ` * Links with: -lNAME`; it is left out where that is
 # not installed.
