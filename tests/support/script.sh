@@ -7,7 +7,15 @@ set -u
 export "ORRERY=${ORRERY:-$PWD/build/release/orrery}"
 dir=$(mktemp -d) || exit 1
 name=/orrery.$(basename "$0" .sh).$$
-port=$((20000 + $$ % 750 * 16)) # and the 15 after it, below those that the kernel gives out
+
+# Sixteen ports from $port on, below those that the kernel gives out; a lock keeps others off them while this script or a child of it lives.
+claim_ports() {
+  for k in $(seq 750); do
+    port=$((20000 + ($$ + k) % 750 * 16))
+    { exec 8>>"/tmp/orrery.test.ports.$port"; } 2>/dev/null && flock -n 8 && return
+  done
+  return 1
+}
 fsw=$(dirname "$ORRERY")/fsw
 
 cleanup() {
@@ -23,6 +31,8 @@ cleanup() {
   rm -rf "$dir" "/dev/shm$name" "/dev/shm$name".*
 }
 trap cleanup EXIT
+
+claim_ports || exit 1
 
 fail() { # WORDS: of what is not so
   echo "FAIL: $*"
