@@ -8,32 +8,38 @@ start_peer() {
 }
 fly() { "$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name "$@"; }
 
+frames_out() { od -An -tu4 -j128 -N4 "/dev/shm$name" 2>/dev/null || echo 0; } # so far, as the segment has it: io/wire.h
+
 "$fsw" --help | grep -q '^usage: fsw' || fail "fsw --help"
 "$fsw" "shm:$name.nobody" 2>"$dir/nobody" & # looked at below, when it has waited
 nobody=$!
 
 # --- the same bits -------------------------------------------------------------------------------------------------------
-fly --mode batch --duration 900s >"$dir/batch" || fail "batch"
+fly --mode batch --duration 1800s >"$dir/batch" || fail "batch"
 start_peer
-fly --mode lockstep --duration 900s >"$dir/lockstep" 2>/dev/null || fail "lockstep: $(cat "$dir/lockstep")"
+fly --mode lockstep --duration 1800s >"$dir/lockstep" 2>/dev/null || fail "lockstep: $(cat "$dir/lockstep")"
 wait "$peer" || fail "the flight software sees no end of the run: $(cat "$dir/fsw")"
 [ -n "$(hash_of "$dir/batch")" ] && [ "$(hash_of "$dir/lockstep")" = "$(hash_of "$dir/batch")" ] ||
   fail "lockstep has other bits than batch: $(cat "$dir/batch" "$dir/lockstep")"
-grep -q '9000 frames out, 8999 commands applied, 0 of them late, 0 missed; 1 peers' "$dir/lockstep" ||
+grep -q '18000 frames out, 17999 commands applied, 0 of them late, 0 missed; 1 peers' "$dir/lockstep" ||
   fail "each frame is answered: $(cat "$dir/lockstep")"
 
-fly --mode lockstep --duration 900s >"$dir/faults" 2>/dev/null &
+# each one is stopped when the run has come on with it, and then killed
+rm -f "$dir/ready"
+fly --mode lockstep --duration 1800s --ready "$dir/ready" >"$dir/faults" 2>/dev/null &
 run=$!
-start_peer
-for nap in 0.02 0.05 0.01 0.03; do
+await test -s "$dir/ready" || fail "lockstep does not open its link: $(cat "$dir/faults")"
+for nap in 0.02 0.05 0.01; do
+  out=$(frames_out)
+  start_peer
+  until [ "$(frames_out)" -gt "$((out + 2))" ] || ! kill -0 $run; do :; done 2>/dev/null
   kill -STOP "$peer" 2>/dev/null
   sleep $nap
   kill -CONT "$peer" 2>/dev/null
   kill -9 "$peer" 2>/dev/null
   wait "$peer" 2>/dev/null
-  start_peer
-  sleep 0.01
 done
+start_peer
 wait $run || fail "lockstep with faults: $(cat "$dir/faults")"
 kill -9 "$peer" 2>/dev/null
 wait "$peer" 2>/dev/null
@@ -107,10 +113,12 @@ done
 # --- a signal while a frame waits for its answer ------------------------------------------------------------------------------
 for json in '' --json; do
   start_peer
+  rm -f "$dir/ready"
   # shellcheck disable=SC2086
   fly --mode lockstep --duration 90000s --ready "$dir/ready" $json >"$dir/out" 2>"$dir/err" &
   run=$!
-  sleep 0.5
+  await test -s "$dir/ready" || fail "lockstep does not open its link: $(cat "$dir/err")"
+  until [ "$(frames_out)" -gt 2 ] || ! kill -0 $run; do sleep 0.02; done 2>/dev/null
   kill -STOP "$peer"
   sleep 0.2
   kill -INT "$(cat "$dir/ready")"
