@@ -124,7 +124,9 @@ child=$!
 await flies "$child" || fail "the run does not start: $(cat "$dir/err")"
 kill -STOP "$child"
 sleep 0.5
-kill -CONT "$child" # the frame it was in is still flown
+kill -CONT "$child"
+lost_time() { "$ORRERY" top --json "$child" >"$dir/top" && said top 'j["counts"]["skipped_periods"] >= 400'; }
+await lost_time || fail "the time lost: $(cat "$dir/top")"
 kill -INT "$child"
 wait "$child" || fail "SIGSTOP and SIGCONT end the run: $(cat "$dir/err")"
 said held 'j["timing"]["counts"]["skipped_periods"] >= 400 and j["wall_s"] > 0.4 + j["frames"] / 1000' || fail "the time lost: $(cat "$dir/held")"
