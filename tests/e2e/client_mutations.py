@@ -16,7 +16,22 @@ import orrery_client as client
 COUNT = 4000
 SAID = (client.NotALink, FileNotFoundError, ConnectionError, TimeoutError)
 NAME = f"/orrery.mutations.{os.getpid()}"
-PORT = 20000 + os.getpid() % 750 * 16
+
+
+def claimed_port():
+    """The first of sixteen that no other test has, as in tests/support/script.sh; held while this lives."""
+    for k in range(750):
+        port = 20000 + (os.getpid() + k) % 750 * 16
+        try:
+            held = open(f"/tmp/orrery.test.ports.{port}", "a")
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return port, held
+        except OSError:
+            pass
+    sys.exit("no port is free")
+
+
+PORT, LOCK = claimed_port()
 
 
 def changed(rng, whole, front):

@@ -12,7 +12,7 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 here=$(dirname "$ORRERY")
 seconds=${SECONDS_EACH:-60}
-port=$((20000 + $$ % 20000))
+port=$((20000 + $$ % 750 * 16))
 status=0
 # The peer runs off the core of the loop (the last one), with a priority where that may be had.
 peer=()
