@@ -31,14 +31,14 @@ runner=build/release/tests/runner
 
 # as in the Makefile: found by folder
 mapfile -t known < <({
-  for source in tests/unit/*.c; do
+  for source in $(find tests/unit -name "*.c"); do
     name=${source%.c}
     printf '%s\n' "build/release/$name" "build/sanitize/$name"
   done
   for source in tests/fuzz/*.c; do echo "build/sanitize/${source%.c}-replay"; done
   printf '%s\n' build/release/tests/vectors/compare build/sanitize/tests/vectors/compare
   find tests/e2e -maxdepth 1 -type f -perm -u+x
-  for source in tests/timing/*.c; do echo "build/release/${source%.c}"; done
+  for source in $(find tests/timing -name "*.c"); do echo "build/release/${source%.c}"; done
 } | sort)
 tests=()
 for word in "$@"; do
