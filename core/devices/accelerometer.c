@@ -3,15 +3,20 @@
 #include "core/plant/device.h"
 #include "core/tree/kinematics.h"
 
-#define PARAM(member) .offset = offsetof(struct orr_triad, member)
+struct params {
+  struct orr_triad triad;
+};
 
 static const struct orr_param table[] = {
-    {.name = "noise.velocity_random_walk", .unit = "m/s/sqrt(s)", .high = HUGE_VAL, PARAM(random_walk)},
-    {.name = "bias", .type = ORR_PARAM_VECTOR, .unit = "m/s^2", PARAM(bias)},
-    {.name = "scale", .type = ORR_PARAM_VECTOR, .unit = "", PARAM(scale)},
-    {.name = "misalignment", .type = ORR_PARAM_VECTOR, .unit = "rad", PARAM(misalignment)},
-    {.name = "quantisation", .unit = "m/s^2", .high = HUGE_VAL, PARAM(quantum)},
-    {.name = "range", .unit = "m/s^2", .high = HUGE_VAL, PARAM(range)},
+    {.name = "noise.velocity_random_walk",
+     .unit = "m/s/sqrt(s)",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(triad.random_walk)},
+    {.name = "bias", .type = ORR_PARAM_VECTOR, .unit = "m/s^2", ORR_DEVICE_PARAM(triad.bias)},
+    {.name = "scale", .type = ORR_PARAM_VECTOR, .unit = "", ORR_DEVICE_PARAM(triad.scale)},
+    {.name = "misalignment", .type = ORR_PARAM_VECTOR, .unit = "rad", ORR_DEVICE_PARAM(triad.misalignment)},
+    {.name = "quantisation", .unit = "m/s^2", .high = HUGE_VAL, ORR_DEVICE_PARAM(triad.quantum)},
+    {.name = "range", .unit = "m/s^2", .high = HUGE_VAL, ORR_DEVICE_PARAM(triad.range)},
 };
 
 static const struct orr_device_channel channels[] = {
@@ -20,19 +25,16 @@ static const struct orr_device_channel channels[] = {
 };
 
 static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
+  const struct params *p = device->params;
   orr_vec3 a = orr_node_acceleration(now->model, now->ws, device->node).v;
-  orr_triad_sense(device->params, a, (const double[3]){0}, device, now, out);
+  orr_triad_sense(&p->triad, a, (const double[3]){0}, device, now, out);
 }
 
 const struct orr_device_kind orr_accelerometer = {
     .name = "accelerometer",
     .role = ORR_SENSOR,
     .host = ORR_ON_NODE,
-    .params = table,
-    .param_count = sizeof table / sizeof *table,
-    .param_bytes = sizeof(struct orr_triad),
-    .channels = channels,
-    .channel_count = sizeof channels / sizeof *channels,
+    ORR_DEVICE_TABLES,
     .needs_acceleration = true,
     .sense = sense,
 };

@@ -8,12 +8,10 @@ struct params {
   double moment_noise, force_noise, scale;
 };
 
-#define PARAM(member) .offset = offsetof(struct params, member)
-
 static const struct orr_param table[] = {
-    {.name = "noise.moment", .unit = "N m", .high = HUGE_VAL, PARAM(moment_noise)},
-    {.name = "noise.force", .unit = "N", .high = HUGE_VAL, PARAM(force_noise)},
-    {.name = "scale", .unit = "", PARAM(scale)},
+    {.name = "noise.moment", .unit = "N m", .high = HUGE_VAL, ORR_DEVICE_PARAM(moment_noise)},
+    {.name = "noise.force", .unit = "N", .high = HUGE_VAL, ORR_DEVICE_PARAM(force_noise)},
+    {.name = "scale", .unit = "", ORR_DEVICE_PARAM(scale)},
 };
 
 static const struct orr_device_channel channels[] = {
@@ -33,11 +31,7 @@ const struct orr_device_kind orr_hinge_load = {
     .name = "hinge_load",
     .role = ORR_SENSOR,
     .host = ORR_ON_HINGE,
-    .params = table,
-    .param_count = sizeof table / sizeof *table,
-    .param_bytes = sizeof(struct params),
-    .channels = channels,
-    .channel_count = sizeof channels / sizeof *channels,
+    ORR_DEVICE_TABLES,
     .needs_acceleration = true,
     .sense = sense,
 };

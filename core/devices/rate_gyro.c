@@ -17,17 +17,20 @@ struct state {
 /* The top of the Allan deviation of such a process, in units of its standard deviation. */
 static const double ALLAN_TOP = 0.6174;
 
-#define PARAM(member) .offset = offsetof(struct params, member)
-
 static const struct orr_param table[] = {
-    {.name = "noise.angle_random_walk", .unit = "rad/sqrt(s)", .high = HUGE_VAL, PARAM(triad.random_walk)},
-    {.name = "noise.bias_instability", .unit = "rad/s", .high = HUGE_VAL, PARAM(bias_instability)},
-    {.name = "noise.bias_time", .unit = "s", .open = true, .high = HUGE_VAL, .fallback = 300, PARAM(bias_time)},
-    {.name = "bias", .type = ORR_PARAM_VECTOR, .unit = "rad/s", PARAM(triad.bias)},
-    {.name = "scale", .type = ORR_PARAM_VECTOR, .unit = "", PARAM(triad.scale)},
-    {.name = "misalignment", .type = ORR_PARAM_VECTOR, .unit = "rad", PARAM(triad.misalignment)},
-    {.name = "quantisation", .unit = "rad/s", .high = HUGE_VAL, PARAM(triad.quantum)},
-    {.name = "range", .unit = "rad/s", .high = HUGE_VAL, PARAM(triad.range)},
+    {.name = "noise.angle_random_walk", .unit = "rad/sqrt(s)", .high = HUGE_VAL, ORR_DEVICE_PARAM(triad.random_walk)},
+    {.name = "noise.bias_instability", .unit = "rad/s", .high = HUGE_VAL, ORR_DEVICE_PARAM(bias_instability)},
+    {.name = "noise.bias_time",
+     .unit = "s",
+     .open = true,
+     .high = HUGE_VAL,
+     .fallback = 300,
+     ORR_DEVICE_PARAM(bias_time)},
+    {.name = "bias", .type = ORR_PARAM_VECTOR, .unit = "rad/s", ORR_DEVICE_PARAM(triad.bias)},
+    {.name = "scale", .type = ORR_PARAM_VECTOR, .unit = "", ORR_DEVICE_PARAM(triad.scale)},
+    {.name = "misalignment", .type = ORR_PARAM_VECTOR, .unit = "rad", ORR_DEVICE_PARAM(triad.misalignment)},
+    {.name = "quantisation", .unit = "rad/s", .high = HUGE_VAL, ORR_DEVICE_PARAM(triad.quantum)},
+    {.name = "range", .unit = "rad/s", .high = HUGE_VAL, ORR_DEVICE_PARAM(triad.range)},
 };
 
 static const struct orr_device_channel channels[] = {
@@ -64,11 +67,7 @@ const struct orr_device_kind orr_rate_gyro = {
     .name = "rate_gyro",
     .role = ORR_SENSOR,
     .host = ORR_ON_NODE,
-    .params = table,
-    .param_count = sizeof table / sizeof *table,
-    .param_bytes = sizeof(struct params),
-    .channels = channels,
-    .channel_count = sizeof channels / sizeof *channels,
+    ORR_DEVICE_TABLES,
     .state_bytes = sizeof(struct state),
     .reset = reset,
     .sense = sense,

@@ -14,14 +14,17 @@ struct state {
   double last[4];
 };
 
-#define PARAM(member) .offset = offsetof(struct params, member)
-
 static const struct orr_param table[] = {
-    {.name = "boresight", .type = ORR_PARAM_AXIS, .required = true, PARAM(boresight)},
-    {.name = "noise.across", .unit = "rad", .high = HUGE_VAL, PARAM(across)},
-    {.name = "noise.about", .unit = "rad", .high = HUGE_VAL, PARAM(about)},
-    {.name = "rate_limit", .unit = "rad/s", .open = true, .high = HUGE_VAL, .fallback = HUGE_VAL, PARAM(rate_limit)},
-    {.name = "dropout", .unit = "", .high = 1, PARAM(dropout)},
+    {.name = "boresight", .type = ORR_PARAM_AXIS, .required = true, ORR_DEVICE_PARAM(boresight)},
+    {.name = "noise.across", .unit = "rad", .high = HUGE_VAL, ORR_DEVICE_PARAM(across)},
+    {.name = "noise.about", .unit = "rad", .high = HUGE_VAL, ORR_DEVICE_PARAM(about)},
+    {.name = "rate_limit",
+     .unit = "rad/s",
+     .open = true,
+     .high = HUGE_VAL,
+     .fallback = HUGE_VAL,
+     ORR_DEVICE_PARAM(rate_limit)},
+    {.name = "dropout", .unit = "", .high = 1, ORR_DEVICE_PARAM(dropout)},
 };
 
 static const struct orr_device_channel channels[] = {
@@ -70,11 +73,7 @@ const struct orr_device_kind orr_star_tracker = {
     .name = "star_tracker",
     .role = ORR_SENSOR,
     .host = ORR_ON_NODE,
-    .params = table,
-    .param_count = sizeof table / sizeof *table,
-    .param_bytes = sizeof(struct params),
-    .channels = channels,
-    .channel_count = sizeof channels / sizeof *channels,
+    ORR_DEVICE_TABLES,
     .state_bytes = sizeof(struct state),
     .reset = reset,
     .sense = sense,

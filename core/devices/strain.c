@@ -14,15 +14,13 @@ struct params {
   double amplitude_noise, displacement_noise, rotation_noise;
 };
 
-#define PARAM(member) .offset = offsetof(struct params, member)
-
 static const char *const modes[] = {"modal", "nodal", NULL};
 
 static const struct orr_param table[] = {
-    {.name = "mode", .type = ORR_PARAM_CHOICE, .required = true, .choices = modes, PARAM(mode)},
-    {.name = "noise.amplitude", .unit = "", .high = HUGE_VAL, PARAM(amplitude_noise)},
-    {.name = "noise.displacement", .unit = "m", .high = HUGE_VAL, PARAM(displacement_noise)},
-    {.name = "noise.rotation", .unit = "rad", .high = HUGE_VAL, PARAM(rotation_noise)},
+    {.name = "mode", .type = ORR_PARAM_CHOICE, .required = true, .choices = modes, ORR_DEVICE_PARAM(mode)},
+    {.name = "noise.amplitude", .unit = "", .high = HUGE_VAL, ORR_DEVICE_PARAM(amplitude_noise)},
+    {.name = "noise.displacement", .unit = "m", .high = HUGE_VAL, ORR_DEVICE_PARAM(displacement_noise)},
+    {.name = "noise.rotation", .unit = "rad", .high = HUGE_VAL, ORR_DEVICE_PARAM(rotation_noise)},
 };
 
 static bool is_modal(const void *params) { return ((const struct params *)params)->mode == MODAL; }
@@ -63,11 +61,7 @@ const struct orr_device_kind orr_strain = {
     .name = "strain",
     .role = ORR_SENSOR,
     .host = ORR_ON_NODE,
-    .params = table,
-    .param_count = sizeof table / sizeof *table,
-    .param_bytes = sizeof(struct params),
-    .channels = channels,
-    .channel_count = sizeof channels / sizeof *channels,
+    ORR_DEVICE_TABLES,
     .flexible_host = true,
     .sense = sense,
 };

@@ -6,12 +6,10 @@ struct params {
   double scale, noise, quantum;
 };
 
-#define PARAM(member) .offset = offsetof(struct params, member)
-
 static const struct orr_param table[] = {
-    {.name = "scale", .unit = "", PARAM(scale)},
-    {.name = "noise", .unit = "rad/s|m/s", .high = HUGE_VAL, PARAM(noise)},
-    {.name = "quantisation", .unit = "rad/s|m/s", .high = HUGE_VAL, PARAM(quantum)},
+    {.name = "scale", .unit = "", ORR_DEVICE_PARAM(scale)},
+    {.name = "noise", .unit = "rad/s|m/s", .high = HUGE_VAL, ORR_DEVICE_PARAM(noise)},
+    {.name = "quantisation", .unit = "rad/s|m/s", .high = HUGE_VAL, ORR_DEVICE_PARAM(quantum)},
 };
 
 static const struct orr_device_channel channels[] = {
@@ -28,10 +26,6 @@ const struct orr_device_kind orr_tachometer = {
     .name = "tachometer",
     .role = ORR_SENSOR,
     .host = ORR_ON_COORDINATE,
-    .params = table,
-    .param_count = sizeof table / sizeof *table,
-    .param_bytes = sizeof(struct params),
-    .channels = channels,
-    .channel_count = sizeof channels / sizeof *channels,
+    ORR_DEVICE_TABLES,
     .sense = sense,
 };

@@ -26,17 +26,15 @@ struct state {
 
 static const double STANDARD_GRAVITY = 9.80665; /* m/s² */
 
-#define PARAM(member) .offset = offsetof(struct params, member)
-
 static const struct orr_param table[] = {
-    {.name = "direction", .type = ORR_PARAM_AXIS, .required = true, PARAM(direction)},
-    {.name = "thrust", .required = true, .unit = "N", .open = true, .high = HUGE_VAL, PARAM(thrust)},
-    {.name = "min_on_time", .unit = "s", .high = HUGE_VAL, PARAM(min_on_time)},
-    {.name = "valve_delay", .unit = "s", .high = 10, PARAM(valve_delay)},
-    {.name = "rise", .unit = "s", .high = 10, PARAM(rise)},
-    {.name = "fall", .unit = "s", .high = 10, PARAM(fall)},
-    {.name = "isp", .unit = "s", .high = HUGE_VAL, PARAM(isp)},
-    {.name = "propellant", .unit = "kg", .high = HUGE_VAL, PARAM(propellant)},
+    {.name = "direction", .type = ORR_PARAM_AXIS, .required = true, ORR_DEVICE_PARAM(direction)},
+    {.name = "thrust", .required = true, .unit = "N", .open = true, .high = HUGE_VAL, ORR_DEVICE_PARAM(thrust)},
+    {.name = "min_on_time", .unit = "s", .high = HUGE_VAL, ORR_DEVICE_PARAM(min_on_time)},
+    {.name = "valve_delay", .unit = "s", .high = 10, ORR_DEVICE_PARAM(valve_delay)},
+    {.name = "rise", .unit = "s", .high = 10, ORR_DEVICE_PARAM(rise)},
+    {.name = "fall", .unit = "s", .high = 10, ORR_DEVICE_PARAM(fall)},
+    {.name = "isp", .unit = "s", .high = HUGE_VAL, ORR_DEVICE_PARAM(isp)},
+    {.name = "propellant", .unit = "kg", .high = HUGE_VAL, ORR_DEVICE_PARAM(propellant)},
 };
 
 static void on_time_range(const void *params, double *low, double *high) {
@@ -184,11 +182,7 @@ const struct orr_device_kind orr_thruster = {
     .name = "thruster",
     .role = ORR_ACTUATOR,
     .host = ORR_ON_NODE,
-    .params = table,
-    .param_count = sizeof table / sizeof *table,
-    .param_bytes = sizeof(struct params),
-    .channels = channels,
-    .channel_count = sizeof channels / sizeof *channels,
+    ORR_DEVICE_TABLES,
     .state_bytes = sizeof(struct state),
     .propellant = propellant,
     .judge = judge,

@@ -9,13 +9,16 @@ struct params {
   double axis[3], max_dipole, field[3], residual[3];
 };
 
-#define PARAM(member) .offset = offsetof(struct params, member)
-
 static const struct orr_param table[] = {
-    {.name = "axis", .type = ORR_PARAM_AXIS, .required = true, PARAM(axis)},
-    {.name = "max_dipole", .unit = "A m^2", .open = true, .high = HUGE_VAL, .fallback = HUGE_VAL, PARAM(max_dipole)},
-    {.name = "field", .type = ORR_PARAM_VECTOR, .required = true, .unit = "T", PARAM(field)},
-    {.name = "residual", .type = ORR_PARAM_VECTOR, .unit = "A m^2", PARAM(residual)},
+    {.name = "axis", .type = ORR_PARAM_AXIS, .required = true, ORR_DEVICE_PARAM(axis)},
+    {.name = "max_dipole",
+     .unit = "A m^2",
+     .open = true,
+     .high = HUGE_VAL,
+     .fallback = HUGE_VAL,
+     ORR_DEVICE_PARAM(max_dipole)},
+    {.name = "field", .type = ORR_PARAM_VECTOR, .required = true, .unit = "T", ORR_DEVICE_PARAM(field)},
+    {.name = "residual", .type = ORR_PARAM_VECTOR, .unit = "A m^2", ORR_DEVICE_PARAM(residual)},
 };
 
 static const struct orr_device_channel channels[] = {
@@ -36,11 +39,7 @@ const struct orr_device_kind orr_torquer = {
     .name = "torquer",
     .role = ORR_ACTUATOR,
     .host = ORR_ON_NODE,
-    .params = table,
-    .param_count = sizeof table / sizeof *table,
-    .param_bytes = sizeof(struct params),
-    .channels = channels,
-    .channel_count = sizeof channels / sizeof *channels,
+    ORR_DEVICE_TABLES,
     .needs_places = true,
     .apply = apply,
 };

@@ -6,12 +6,10 @@ struct params {
   int frame;
 };
 
-#define PARAM(member) .offset = offsetof(struct params, member)
-
 static const char *const frames[] = {"node", "body", "inertial", NULL};
 
 static const struct orr_param table[] = {
-    {.name = "frame", .type = ORR_PARAM_CHOICE, .choices = frames, PARAM(frame)},
+    {.name = "frame", .type = ORR_PARAM_CHOICE, .choices = frames, ORR_DEVICE_PARAM(frame)},
 };
 
 static const struct orr_device_channel channels[] = {
@@ -30,11 +28,7 @@ const struct orr_device_kind orr_wrench = {
     .name = "wrench",
     .role = ORR_ACTUATOR,
     .host = ORR_ON_NODE,
-    .params = table,
-    .param_count = sizeof table / sizeof *table,
-    .param_bytes = sizeof(struct params),
-    .channels = channels,
-    .channel_count = sizeof channels / sizeof *channels,
+    ORR_DEVICE_TABLES,
     .needs_places = true,
     .apply = apply,
 };

@@ -17,6 +17,7 @@
 #define ORR_CORE_PLANT_DEVICE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/plant/channel.h"
@@ -101,6 +102,15 @@ struct orr_device_kind {
   void (*apply)(const struct orr_device *device, const struct orr_acting *now);
   void (*sense)(const struct orr_device *device, const struct orr_sensing *now, double *out);
 };
+
+/* What every file of core/devices/ writes the same way. It calls its parameters `struct params`, the table of them
+ * `table`, and its channels `channels`.
+ *   ORR_DEVICE_PARAM(member)   in an entry of `table`: where the parameter stands in struct params
+ *   ORR_DEVICE_TABLES          in the struct orr_device_kind: both tables, with their sizes */
+#define ORR_DEVICE_PARAM(member) .offset = offsetof(struct params, member)
+#define ORR_DEVICE_TABLES                                                                                              \
+  .params = table, .param_count = sizeof table / sizeof *table, .param_bytes = sizeof(struct params),                  \
+  .channels = channels, .channel_count = sizeof channels / sizeof *channels
 
 /* ---- a device of a run ------------------------------------------------------------------------------------------- */
 
