@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/math/hash.h"
 #include "core/model/hinge.h"
 #include "rt/tick/clock.h"
 
@@ -353,7 +354,7 @@ uint64_t orr_session_hash(const struct orr_session *s) {
     return hash;
   orr_embed_state_get(&s->loops.closed->embed, words);
   for (size_t i = 0; i < count; i++)
-    hash = (hash ^ words[i]) * UINT64_C(1099511628211);
+    hash = orr_hash_mix(hash, words[i]);
   free(words);
   return hash;
 }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/math/hash.h"
+
 const char *const orr_channel_xyz[3] = {"x", "y", "z"};
 const char *const orr_channel_xyzw[4] = {"x", "y", "z", "w"};
 const char *const orr_channel_wrench[6] = {"nx", "ny", "nz", "fx", "fy", "fz"};
@@ -133,22 +135,15 @@ bool orr_channel_accepts(const struct orr_channel *channel, double value) {
   return channel->type != ORR_CHANNEL_WHOLE || (value == floor(value) && fabs(value) <= 9007199254740992.0);
 }
 
-/* FNV-1a */
-static uint64_t add_bytes(uint64_t hash, const char *bytes, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(1099511628211);
-  return hash;
-}
-
 uint64_t orr_channels_hash(const struct orr_channel_table *table) {
-  uint64_t hash = UINT64_C(14695981039346656037);
+  uint64_t hash = ORR_HASH_BEGIN;
   for (int i = 0; i < table->count; i++) {
     const struct orr_channel *c = &table->channels[i];
     const char facts[6] = {(char)c->type,          (char)c->direction,          (char)c->hold,
                            (char)(c->count & 255), (char)(c->count >> 8 & 255), 0};
-    hash = add_bytes(hash, c->name, strlen(c->name) + 1);
-    hash = add_bytes(hash, c->unit, strlen(c->unit) + 1);
-    hash = add_bytes(hash, facts, sizeof facts);
+    hash = orr_hash_bytes(hash, c->name, strlen(c->name) + 1);
+    hash = orr_hash_bytes(hash, c->unit, strlen(c->unit) + 1);
+    hash = orr_hash_bytes(hash, facts, sizeof facts);
   }
   return hash;
 }

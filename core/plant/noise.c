@@ -1,11 +1,12 @@
 #include "core/plant/noise.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "core/math/hash.h"
 
 uint64_t orr_noise_key(uint64_t seed, const char *name) {
-  uint64_t hash = UINT64_C(14695981039346656037);
-  for (; *name; name++)
-    hash = (hash ^ (unsigned char)*name) * UINT64_C(1099511628211);
+  uint64_t hash = orr_hash_bytes(ORR_HASH_BEGIN, name, strlen(name));
   /* splitmix64's finaliser over both, so that neighbouring seeds are far apart */
   uint64_t z = hash + seed * UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);

@@ -1,5 +1,6 @@
 #include "core/plant/plant.h"
 
+#include "core/math/hash.h"
 #include "core/tree/forward.h"
 #include "core/tree/kinematics.h"
 
@@ -234,26 +235,16 @@ int64_t orr_plant_frame(const struct orr_plant *plant) { return *plant->frame; }
 
 int64_t orr_plant_time_ns(const struct orr_plant *plant) { return *plant->frame * plant->step_ns; }
 
-static uint64_t hash_words(uint64_t hash, const void *from, size_t bytes) {
-  for (size_t at = 0; at + 8 <= bytes; at += 8) {
-    uint64_t word;
-    memcpy(&word, (const char *)from + at, sizeof word);
-    hash = (hash ^ word) * UINT64_C(1099511628211);
-    hash ^= hash >> 32; /* FNV-1a mixes upwards only, and a word's upper bits must count as well */
-  }
-  return hash;
-}
-
 uint64_t orr_plant_hash(const struct orr_plant *plant) {
   const struct orr_model *m = plant->model;
   const struct orr_integration *i = plant->integration;
-  uint64_t hash = UINT64_C(14695981039346656037);
-  hash = hash_words(hash, i->q, sizeof(double) * (size_t)m->q_count);
-  hash = hash_words(hash, i->u, sizeof(double) * (size_t)m->u_count);
-  hash = hash_words(hash, i->spin, sizeof(double) * (size_t)m->rotor_count);
-  hash = hash_words(hash, plant->state, plant->hashed_bytes);
+  uint64_t hash = ORR_HASH_BEGIN;
+  hash = orr_hash_words(hash, i->q, sizeof(double) * (size_t)m->q_count);
+  hash = orr_hash_words(hash, i->u, sizeof(double) * (size_t)m->u_count);
+  hash = orr_hash_words(hash, i->spin, sizeof(double) * (size_t)m->rotor_count);
+  hash = orr_hash_words(hash, plant->state, plant->hashed_bytes);
   int commands = plant->table.value_count - plant->table.output_values;
-  return hash_words(hash, plant->values + plant->table.output_values, sizeof(double) * (size_t)commands);
+  return orr_hash_words(hash, plant->values + plant->table.output_values, sizeof(double) * (size_t)commands);
 }
 
 /* The pieces of the whole state, one after the other: copied out of or into the plant. */
@@ -291,5 +282,5 @@ uint64_t orr_plant_layout_hash(const struct orr_plant *plant) {
   uint64_t hash = orr_channels_hash(&plant->table);
   const int64_t sizes[] = {plant->model->q_count, plant->model->u_count, plant->model->rotor_count,
                            (int64_t)plant->state_bytes, plant->step_ns};
-  return hash_words(hash, sizes, sizeof sizes);
+  return orr_hash_words(hash, sizes, sizeof sizes);
 }

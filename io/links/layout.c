@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/math/hash.h"
+
 static const uint32_t number_bytes[] = {[ORR_CHANNEL_REAL] = 8, [ORR_CHANNEL_WHOLE] = 8, [ORR_CHANNEL_FLAG] = 1};
 
 const char *orr_refusal_name(enum orr_refusal refusal) {
@@ -54,17 +56,11 @@ static void layout_side(struct orr_layout_side *side, const struct orr_channel_t
     }
 }
 
-/* FNV-1a */
-static uint64_t mix_text(uint64_t hash, const char *text) {
-  do {
-    hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
-  } while (*text++);
-  return hash;
-}
+static uint64_t mix_text(uint64_t hash, const char *text) { return orr_hash_bytes(hash, text, strlen(text) + 1); }
 
 static uint64_t mix_number(uint64_t hash, uint32_t number) {
   for (int shift = 0; shift < 32; shift += 8)
-    hash = (hash ^ (number >> shift & 255)) * UINT64_C(1099511628211);
+    hash = orr_hash_mix(hash, number >> shift & 255);
   return hash;
 }
 
@@ -85,7 +81,7 @@ void orr_layout_init(struct orr_layout *layout, void *block, const struct orr_ch
   *layout = (struct orr_layout){.telemetry.entries = entries, .commands.entries = entries + telemetry_count};
   layout_side(&layout->telemetry, table, telemetry, telemetry_count);
   layout_side(&layout->commands, table, commands, command_count);
-  layout->hash = mix_side(mix_side(UINT64_C(14695981039346656037), &layout->telemetry), &layout->commands);
+  layout->hash = mix_side(mix_side(ORR_HASH_BEGIN, &layout->telemetry), &layout->commands);
 }
 
 void orr_layout_pack(const struct orr_layout_side *side, const double *values, uint64_t *payload) {
