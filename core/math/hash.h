@@ -1,4 +1,5 @@
-/* FNV-1a of 64 bits: the hash of states, of tables of channels and of layouts of links, and the key of a device's noise.
+/* FNV-1a of 64 bits: the hash of states, of tables of channels and of layouts of links, and the key of a device's
+ * noise.
  *
  *   hash = ORR_HASH_BEGIN, then any number of pieces
  *

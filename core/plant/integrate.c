@@ -106,6 +106,8 @@ static void set_state(struct orr_integration *i, const double *q, const double *
 
 /* Loads at the state set in the workspace. */
 static void load(struct orr_integration *i, const struct orr_evaluation_point *point) {
+  if (i->hook)
+    i->hook->evaluation(i->hook, point);
   clear_loads(i);
   if (!i->drive)
     return;

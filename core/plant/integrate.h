@@ -41,10 +41,17 @@ struct orr_drive {
   bool needs_places; /* poses in inertial axes are wanted in apply */
 };
 
+/* Who is told of every evaluation, before anything of it is computed: `evaluation` may look at a clock, and changes
+ * nothing of the system. The watcher's struct begins with this one. [rt] */
+struct orr_integration_hook {
+  void (*evaluation)(struct orr_integration_hook *hook, const struct orr_evaluation_point *point);
+};
+
 struct orr_integration {
   const struct orr_model *model;
   struct orr_workspace *ws;
   struct orr_drive *drive;
+  struct orr_integration_hook *hook; /* NULL: nobody. Set and taken away between steps; a result is the same with it */
   enum orr_integrator rule;
   struct orr_closed *closed; /* closed loops, or NULL: closed at every stage, projected at the end of a step */
   double *q, *u, *spin;      /* the state: [q_count], [u_count], [rotor_count] rad/s */

@@ -223,7 +223,7 @@ static void a_500_hz_mode_is_stable_at_1_ms(void **state) {
   orr_flight_run(&fine, 3000);
   int frames = 0;
   while (frames < 3000 && fabs(orr_flight_value(&explicit, "panel.eta")) < 1 &&
-         orr_session_frame(explicit.session) == ORR_OK)
+         orr_session_frame(explicit.session) == 0)
     frames++;
   double off = fabs(orr_flight_value(&coarse, "panel.q") - orr_flight_value(&fine, "panel.q"));
   printf("# 500 Hz at 1 ms for 3 s: hinge off by %.1e rad; rk4 left after %d frames\n", off, frames);
@@ -234,9 +234,58 @@ static void a_500_hz_mode_is_stable_at_1_ms(void **state) {
   orr_flight_free(&explicit);
 }
 
+/* A watcher of evaluations: where each stood. */
+struct watcher {
+  struct orr_integration_hook hook; /* first: the integration calls back with it */
+  struct orr_evaluation_point seen[8];
+  int count;
+};
+
+static void note(struct orr_integration_hook *hook, const struct orr_evaluation_point *point) {
+  struct watcher *w = (struct watcher *)hook;
+  if (w->count < 8)
+    w->seen[w->count] = *point;
+  w->count++;
+}
+
+static void a_hook_is_told_of_every_evaluation_and_changes_no_bit(void **state) {
+  (void)state;
+  static const int evaluations[ORR_INTEGRATOR_COUNT] = {
+      [ORR_RK4] = 4, [ORR_HEUN] = 2, [ORR_SEMI_IMPLICIT] = 1, [ORR_IMPLICIT_MODAL] = 2};
+  for (int rule = 0; rule < ORR_INTEGRATOR_COUNT; rule++) {
+    struct orr_flight watched = orr_flight_make(MIXED, NULL), plain = orr_flight_make(MIXED, NULL);
+    struct orr_integration *i = watched.plant->integration;
+    struct watcher w = {.hook.evaluation = note};
+    i->rule = plain.plant->integration->rule = (enum orr_integrator)rule;
+    i->hook = &w.hook;
+    assert_int_equal(orr_integration_step(i, 5000000, 1000000), ORR_OK);
+    assert_int_equal(w.count, evaluations[rule]);
+    for (int k = 0; k < w.count; k++)
+      assert_true(w.seen[k].index == k && w.seen[k].start_ns == 5000000 && w.seen[k].step_ns == 1000000);
+    orr_integration_set(i);
+    assert_int_equal(orr_integration_observe(i, 6000000), ORR_OK);
+    assert_int_equal(w.count, evaluations[rule] + 1);
+    assert_int_equal(w.seen[evaluations[rule]].index, -1);
+    i->drive = NULL; /* also where nothing acts */
+    assert_int_equal(orr_integration_step(i, 6000000, 1000000), ORR_OK);
+    assert_int_equal(w.count, 2 * evaluations[rule] + 1);
+    orr_flight_free(&watched);
+
+    watched = orr_flight_make(MIXED, NULL);
+    watched.plant->integration->rule = (enum orr_integrator)rule;
+    watched.plant->integration->hook = &w.hook;
+    orr_flight_run(&watched, 100);
+    orr_flight_run(&plain, 100);
+    assert_int_equal(orr_session_hash(watched.session), orr_session_hash(plain.session));
+    orr_flight_free(&watched);
+    orr_flight_free(&plain);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_integrator_converges_with_its_order),
+      cmocka_unit_test(a_hook_is_told_of_every_evaluation_and_changes_no_bit),
       cmocka_unit_test(quaternions_stay_unit),
       cmocka_unit_test(energy_and_momentum_drift_by_the_order_over_1e5_steps),
       cmocka_unit_test(semi_implicit_keeps_an_oscillators_energy_near),
