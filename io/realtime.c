@@ -16,62 +16,26 @@ enum { HANDOVER_NS = 100000 };
 
 enum { ROUNDS = 3, ROUND_NS = 33 * 1000 * 1000, FEWEST_FRAMES = 2 };
 
-/* ---- marks ------------------------------------------------------------------------------------------------------- */
-
-static void apply_marked(struct orr_drive *drive, struct orr_workspace *ws, const struct orr_evaluation_point *point,
-                         double *force, double *given) {
-  struct orr_marking *m = (struct orr_marking *)drive;
-  if (m->frame)
-    orr_frame_mark(m->frame);
-  m->inner->apply(m->inner, ws, point, force, given);
-}
-
 /* ---- stages ------------------------------------------------------------------------------------------------------ */
 
-static int publish(void *user, struct orr_frame *frame) {
-  struct orr_realtime *r = user;
-  (void)frame;
-  orr_session_publish(r->session);
-  return 0;
+static void mark(struct orr_integration_hook *hook, const struct orr_evaluation_point *point) {
+  const struct orr_marking *m = (const struct orr_marking *)hook;
+  (void)point;
+  if (m->frame)
+    orr_frame_mark(m->frame);
 }
 
-static int latch(void *user, struct orr_frame *frame) {
-  struct orr_realtime *r = user;
-  (void)frame;
-  orr_session_latch(r->session);
-  return (int)r->session->end; /* says which */
-}
-
-static int record(void *user, struct orr_frame *frame) {
-  struct orr_realtime *r = user;
-  (void)frame;
-  orr_session_record(r->session);
-  return 0;
-}
-
-static int integrate(void *user, struct orr_frame *frame) {
+/* The stage of the session that the frame names. */
+static int run_stage(void *user, struct orr_frame *frame) {
   struct orr_realtime *r = user;
   r->marking.frame = frame;
-  enum orr_status status = orr_session_advance(r->session);
+  int code = orr_session_stages[frame->which].run(r->session);
   r->marking.frame = NULL;
-  return (int)status;
+  return code;
 }
 
-static int sensors(void *user, struct orr_frame *frame) {
-  struct orr_realtime *r = user;
-  r->marking.frame = frame;
-  enum orr_status status = orr_session_sense(r->session);
-  r->marking.frame = NULL;
-  return (int)status;
-}
-
-static int integrate_anyway(void *user, struct orr_frame *frame) {
-  integrate(user, frame);
-  return 0;
-}
-
-static int sensors_anyway(void *user, struct orr_frame *frame) {
-  sensors(user, frame);
+static int run_stage_anyway(void *user, struct orr_frame *frame) {
+  run_stage(user, frame);
   return 0;
 }
 
@@ -85,26 +49,36 @@ static int64_t gap_of_links(const struct orr_run *run) {
   return GAP_ROOM_NS + (int64_t)run->link_count * HANDOVER_NS;
 }
 
+static void add_stage(struct orr_work *work, int which, orr_stage_fn *run, int64_t mark_gap_ns) {
+  assert(work->stage_count < ORR_STAGES_MAX);
+  work->stages[work->stage_count++] = (struct orr_stage){
+      .name = orr_session_stages[which].name, .run = run, .which = which, .mark_gap_ns = mark_gap_ns};
+}
+
 static struct orr_work work_of(const struct orr_rehearsal *seen, int64_t handover_ns) {
-  return (struct orr_work){
-      .publish = {.name = "publish", .run = publish, .mark_gap_ns = handover_ns},
-      .latch = {.name = "latch", .run = latch, .mark_gap_ns = handover_ns},
-      .compute = {{.name = "record", .run = record, .mark_gap_ns = GAP_ROOM_NS},
-                  {.name = "integrate", .run = integrate, .mark_gap_ns = gap_for(seen->evaluation_ns)},
-                  {.name = "sensors", .run = sensors, .mark_gap_ns = gap_for(seen->sensors_ns)}},
-      .compute_count = 3,
+  const int64_t gap_ns[ORR_SESSION_WORKS] = {
+      [ORR_SESSION_HANDS_OVER] = handover_ns,
+      [ORR_SESSION_RECORDS] = GAP_ROOM_NS,
+      [ORR_SESSION_INTEGRATES] = gap_for(seen->evaluation_ns),
+      [ORR_SESSION_SENSES] = gap_for(seen->sensors_ns),
   };
+  struct orr_work work = {.stage_count = 0};
+  for (int i = 0; orr_session_stages[i].name; i++)
+    add_stage(&work, i, run_stage, gap_ns[orr_session_stages[i].work]);
+  return work;
+}
+
+static bool computes(const struct orr_session_stage *stage) {
+  return stage->work == ORR_SESSION_INTEGRATES || stage->work == ORR_SESSION_SENSES;
 }
 
 struct orr_work orr_realtime_computing(const struct orr_realtime *r) {
-  struct orr_work work = r->work;
-  work.publish = (struct orr_stage){.name = ""};
-  work.latch = (struct orr_stage){.name = ""};
-  work.compute[0] = work.compute[1];
-  work.compute[1] = work.compute[2];
-  work.compute[0].run = integrate_anyway;
-  work.compute[1].run = sensors_anyway;
-  work.compute_count = 2;
+  struct orr_work work = {.stage_count = 0};
+  for (size_t i = 0; i < r->work.stage_count; i++) {
+    const struct orr_stage *stage = &r->work.stages[i];
+    if (computes(&orr_session_stages[stage->which]))
+      add_stage(&work, stage->which, run_stage_anyway, stage->mark_gap_ns);
+  }
   return work;
 }
 
@@ -112,8 +86,7 @@ struct orr_work orr_realtime_computing(const struct orr_realtime *r) {
 
 /* Looks at the clock where the run will mark, and keeps the longest stretch between two looks. */
 struct stretch {
-  struct orr_drive drive;
-  struct orr_drive *inner;
+  struct orr_integration_hook hook; /* first: the integration calls back with it */
   int64_t last_ns, longest_ns;
 };
 
@@ -123,36 +96,34 @@ static void look(struct stretch *s) {
   s->last_ns = now_ns;
 }
 
-static void apply_timed(struct orr_drive *drive, struct orr_workspace *ws, const struct orr_evaluation_point *point,
-                        double *force, double *given) {
-  struct stretch *s = (struct stretch *)drive;
-  look(s);
-  s->inner->apply(s->inner, ws, point, force, given);
+static void look_at_evaluation(struct orr_integration_hook *hook, const struct orr_evaluation_point *point) {
+  (void)point;
+  look((struct stretch *)hook);
 }
 
 /* What one frame took in the fastest of its rehearsals so far. */
 struct rehearsed {
-  int64_t whole_ns, evaluation_ns, sensors_ns;
+  int64_t whole_ns;
+  int64_t stretch_ns[ORR_SESSION_WORKS]; /* of the stages that compute */
 };
 
 static int64_t less(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t more(int64_t a, int64_t b) { return a > b ? a : b; }
 
+/* The stages that compute, and no others: nobody outside hears of a rehearsal. */
 static bool rehearse_frame(struct orr_session *session, struct stretch *s, struct rehearsed *frame) {
   int64_t begin_ns = s->last_ns = orr_clock_now_ns();
-  s->longest_ns = 0;
-  if (orr_session_advance(session) != ORR_OK)
-    return false;
-  look(s);
-  int64_t evaluation_ns = s->longest_ns;
-  s->longest_ns = 0;
-  if (orr_session_sense(session) != ORR_OK)
-    return false;
-  look(s);
+  for (const struct orr_session_stage *stage = orr_session_stages; stage->name; stage++) {
+    if (!computes(stage))
+      continue;
+    s->longest_ns = 0;
+    if (stage->run(session) != 0)
+      return false;
+    look(s);
+    frame->stretch_ns[stage->work] = less(frame->stretch_ns[stage->work], s->longest_ns);
+  }
   frame->whole_ns = less(frame->whole_ns, s->last_ns - begin_ns);
-  frame->evaluation_ns = less(frame->evaluation_ns, evaluation_ns);
-  frame->sensors_ns = less(frame->sensors_ns, s->longest_ns);
   return true;
 }
 
@@ -169,8 +140,8 @@ static struct orr_rehearsal conclude(struct rehearsed *frames, int count) {
   seen.typical_ns = frames[count / 2].whole_ns;
   seen.longest_ns = frames[count - 1].whole_ns;
   for (int i = 0; i < count; i++) {
-    seen.evaluation_ns = more(seen.evaluation_ns, frames[i].evaluation_ns);
-    seen.sensors_ns = more(seen.sensors_ns, frames[i].sensors_ns);
+    seen.evaluation_ns = more(seen.evaluation_ns, frames[i].stretch_ns[ORR_SESSION_INTEGRATES]);
+    seen.sensors_ns = more(seen.sensors_ns, frames[i].stretch_ns[ORR_SESSION_SENSES]);
   }
   return seen;
 }
@@ -178,16 +149,15 @@ static struct orr_rehearsal conclude(struct rehearsed *frames, int count) {
 /* The first round finds how many frames there is time for; the others fly the same ones again from the same state. */
 static struct orr_rehearsal rehearse(struct orr_session *session) {
   struct orr_integration *integration = session->plant->integration;
-  struct stretch s = {.drive = *integration->drive, .inner = integration->drive};
+  struct stretch s = {.hook.evaluation = look_at_evaluation};
   struct rehearsed *frames = calloc(ORR_REHEARSED_FRAMES_MAX, sizeof *frames);
   uint64_t *words = calloc(orr_session_state_words(session) + 1, sizeof *words);
   if (!frames || !words)
     abort();
   for (int i = 0; i < ORR_REHEARSED_FRAMES_MAX; i++)
-    frames[i] = (struct rehearsed){INT64_MAX, INT64_MAX, INT64_MAX};
+    frames[i] = (struct rehearsed){INT64_MAX, {[ORR_SESSION_INTEGRATES] = INT64_MAX, [ORR_SESSION_SENSES] = INT64_MAX}};
   int count = ORR_REHEARSED_FRAMES_MAX;
-  s.drive.apply = apply_timed;
-  integration->drive = &s.drive;
+  integration->hook = &s.hook;
   orr_session_state_get(session, words);
   for (int round = 0; round < ROUNDS; round++) {
     int64_t end_ns = orr_clock_now_ns() + ROUND_NS;
@@ -196,11 +166,9 @@ static struct orr_rehearsal rehearse(struct orr_session *session) {
            rehearse_frame(session, &s, &frames[done]))
       done++;
     count = done;
-    integration->drive = s.inner;
     orr_session_state_put(session, words);
-    integration->drive = &s.drive;
   }
-  integration->drive = s.inner;
+  integration->hook = NULL;
   struct orr_rehearsal seen = conclude(frames, count);
   free(words);
   free(frames);
@@ -214,11 +182,8 @@ void orr_realtime_init(struct orr_realtime *r, struct orr_session *session) {
   r->session = session;
   r->rehearsal = rehearse(session);
   r->work = work_of(&r->rehearsal, gap_of_links(session->run));
-  struct orr_integration *integration = session->plant->integration;
-  r->marking.drive = *integration->drive;
-  r->marking.drive.apply = apply_marked;
-  r->marking.inner = integration->drive;
-  integration->drive = &r->marking.drive;
+  r->marking.hook.evaluation = mark;
+  session->plant->integration->hook = &r->marking.hook;
   if (session->relay.priority_error)
     orr_lacks_add(&r->noted, ORR_LACK_IO_PRIORITY, session->relay.priority_error);
   memcpy(r->regions, session->regions, sizeof session->regions);
@@ -226,7 +191,7 @@ void orr_realtime_init(struct orr_realtime *r, struct orr_session *session) {
   r->regions[r->region_count++] = (struct orr_region){r, sizeof *r};
 }
 
-void orr_realtime_close(struct orr_realtime *r) { r->session->plant->integration->drive = r->marking.inner; }
+void orr_realtime_close(struct orr_realtime *r) { r->session->plant->integration->hook = NULL; }
 
 struct orr_executive_options orr_realtime_options(const struct orr_realtime *r, const char *name, uint64_t frames) {
   const struct orr_run *run = r->session->run;

@@ -1,6 +1,5 @@
-/* A session flown in real time: its stages as the work of rt's executive.
- *
- *   publish ─ latch ─ record ─ integrate (actuators and equations of motion, a mark at every evaluation) ─ sensors
+/* A session flown in real time: orr_session_stages as the work of rt's executive, with a mark at every evaluation of the
+ * equations of motion.
  *
  * Call order: orr_session_create and orr_session_start → orr_realtime_init [init] → orr_realtime_options,
  * orr_executive_start with &realtime.work and the realtime as its user → join → orr_realtime_close, before the session
@@ -27,11 +26,10 @@ struct orr_rehearsal {
   int64_t sensors_ns;    /* longest stretch between two marks of sensors */
 };
 
-/* Marks the frame at every evaluation of the forces, and passes the call on. */
+/* Marks the frame at every evaluation. */
 struct orr_marking {
-  struct orr_drive drive; /* first: the integration calls back with it */
-  struct orr_drive *inner;
-  struct orr_frame *frame; /* NULL outside the stages that mark */
+  struct orr_integration_hook hook; /* first: the integration calls back with it */
+  struct orr_frame *frame;          /* NULL outside the stages that mark */
 };
 
 struct orr_realtime {
@@ -45,7 +43,7 @@ struct orr_realtime {
 };
 
 /* [init] Rehearses and makes the work. The session is started, or set to a state; the integration calls back into
- * `realtime` until close. A tenth of a second, or six of the run's frames where they are longer. */
+ * `realtime` from then until close. A tenth of a second, or six of the run's frames where they are longer. */
 void orr_realtime_init(struct orr_realtime *realtime, struct orr_session *session);
 void orr_realtime_close(struct orr_realtime *realtime);
 

@@ -195,7 +195,7 @@ static bool is_due(const struct orr_run_link *link, int64_t frame) {
 }
 
 /* The answer to frame kd waits in `answer` until frame (k+1)d makes it the pending one. */
-void orr_session_publish(struct orr_session *s) {
+int orr_session_publish(struct orr_session *s) {
   int64_t frame = orr_plant_frame(s->plant);
   for (size_t i = 0; i < s->run->link_count; i++) {
     struct orr_session_link *link = &s->links[i];
@@ -223,6 +223,7 @@ void orr_session_publish(struct orr_session *s) {
     s->answer(&answer);
     link->answers++;
   }
+  return 0;
 }
 
 /* ---- latch ------------------------------------------------------------------------------------------------------- */
@@ -284,7 +285,7 @@ static void latch_linked(struct orr_session *s, const struct orr_session_link *l
   }
 }
 
-void orr_session_latch(struct orr_session *s) {
+int orr_session_latch(struct orr_session *s) {
   int64_t frame = orr_plant_frame(s->plant);
   latch_script(s, orr_plant_time_ns(s->plant));
   if (s->end == ORR_PORT_GOES_ON && atomic_load_explicit(&s->relay.failed, memory_order_relaxed))
@@ -302,9 +303,10 @@ void orr_session_latch(struct orr_session *s) {
       latch_linked(s, link);
     }
   }
+  return (int)s->end;
 }
 
-void orr_session_record(struct orr_session *s) {
+int orr_session_record(struct orr_session *s) {
   orr_expect_look(s->run, s->seen, s->plant->values, orr_plant_time_ns(s->plant));
   if (s->samples)
     orr_samples_take(s->samples);
@@ -317,6 +319,9 @@ void orr_session_record(struct orr_session *s) {
         first = false;
       }
   }
+  if (s->recorder)
+    s->recorder->frame(s->recorder, s);
+  return 0;
 }
 
 void orr_session_settle(struct orr_session *s) {
@@ -327,16 +332,32 @@ void orr_session_settle(struct orr_session *s) {
 
 /* ---- compute ----------------------------------------------------------------------------------------------------- */
 
-enum orr_status orr_session_advance(struct orr_session *s) { return s->status = orr_plant_advance(s->plant); }
+int orr_session_advance(struct orr_session *s) {
+  s->status = orr_plant_advance(s->plant);
+  return (int)s->status;
+}
 
-enum orr_status orr_session_sense(struct orr_session *s) { return s->status = orr_plant_sense(s->plant); }
+int orr_session_sense(struct orr_session *s) {
+  s->status = orr_plant_sense(s->plant);
+  return (int)s->status;
+}
 
-enum orr_status orr_session_frame(struct orr_session *s) {
-  orr_session_publish(s);
-  orr_session_latch(s);
-  orr_session_record(s);
-  enum orr_status status = orr_session_advance(s);
-  return status == ORR_OK ? orr_session_sense(s) : status;
+/* ---- the frame --------------------------------------------------------------------------------------------------- */
+
+const struct orr_session_stage orr_session_stages[] = {
+    {"publish", ORR_SESSION_HANDS_OVER, orr_session_publish},
+    {"latch", ORR_SESSION_HANDS_OVER, orr_session_latch},
+    {"record", ORR_SESSION_RECORDS, orr_session_record},
+    {"integrate", ORR_SESSION_INTEGRATES, orr_session_advance},
+    {"sensors", ORR_SESSION_SENSES, orr_session_sense},
+    {0},
+};
+
+int orr_session_frame(struct orr_session *s) {
+  int code = 0;
+  for (const struct orr_session_stage *stage = orr_session_stages; stage->name && code == 0; stage++)
+    code = stage->run(s);
+  return code;
 }
 
 /* ---- state ------------------------------------------------------------------------------------------------------- */

@@ -1,11 +1,11 @@
 /* One run: plant, scripted commands and links joined frame by frame.
  *
- *   publish → latch → record → advance → sense      (architecture, "One frame, as the data walks it")
+ * orr_session_stages is the order of a frame in every mode: batch and lockstep walk it by orr_session_frame, real time
+ * makes it the executive's work (realtime.h).
  *
  * Call order: orr_session_create → orr_plant_ask for what is read besides → orr_session_start or _state_put [init] →
- * orr_session_publish, _latch, _record, _advance, _sense [rt] for every frame, or orr_session_frame for all five;
- * orr_session_record once more for the last one → orr_session_destroy. One thread at a time. Nothing allocates between
- * create and destroy but the saving of states.
+ * orr_session_frame [rt] for every frame, or the stages by another walk; orr_session_record once more for the last one
+ * → orr_session_destroy. One thread at a time. Nothing allocates between create and destroy but the saving of states.
  */
 #ifndef ORR_IO_SESSION_H
 #define ORR_IO_SESSION_H
@@ -50,6 +50,14 @@ struct orr_session_link {
 
 enum { ORR_SESSION_REGIONS = 8 };
 
+struct orr_session;
+
+/* Who else is told of every frame that is recorded: such as a table in a file, which real time may not write. The
+ * recorder's struct begins with this one. */
+struct orr_recorder {
+  void (*frame)(struct orr_recorder *recorder, const struct orr_session *session);
+};
+
 struct orr_session {
   const struct orr_run *run;
   const struct orr_model *model;
@@ -60,6 +68,7 @@ struct orr_session {
   struct orr_expect_seen *seen;   /* [run->expect_count] */
   struct orr_samples *samples;    /* taken for a picture; NULL: none */
   struct orr_watch *watch;        /* shown while it flies; NULL: nobody looks */
+  struct orr_recorder *recorder;  /* NULL: nobody */
   struct orr_session_loops loops; /* closed NULL without loops */
   void *model_block, *workspace_block, *plant_block, *link_block, *loops_block, *closed_block;
   size_t bytes;                                   /* of all blocks */
@@ -67,7 +76,7 @@ struct orr_session {
   size_t region_count;
   enum orr_status status; /* of the first failure */
   struct orr_relay relay; /* of the links over UDP */
-  enum orr_port_end end;  /* a link says that the run is over: set by latch; the frame is still computed */
+  enum orr_port_end end;  /* a link says that the run is over: set by latch */
   int end_link;           /* which */
 };
 
@@ -87,15 +96,34 @@ bool orr_session_wait_for_peers(struct orr_session *session);
 /* [init] Frame 0. Fails where the solver does at the initial state. */
 enum orr_status orr_session_start(struct orr_session *session);
 
-/* [rt] The stages of a frame. advance and sense fail with the status of the solver, the body in plant->failed_body. */
-void orr_session_publish(struct orr_session *session);
-void orr_session_latch(struct orr_session *session);
-void orr_session_record(struct orr_session *session); /* what is expected and sampled, before the frame is computed */
-enum orr_status orr_session_advance(struct orr_session *session);
-enum orr_status orr_session_sense(struct orr_session *session);
+/* [rt] The stages of a frame. Each returns 0, or what ended the frame there: of latch session->end, of advance and
+ * sense session->status, which is the solver's, with the body in plant->failed_body. */
+int orr_session_publish(struct orr_session *session);
+int orr_session_latch(struct orr_session *session);
+int orr_session_record(struct orr_session *session); /* what is expected and sampled, before the frame is computed */
+int orr_session_advance(struct orr_session *session);
+int orr_session_sense(struct orr_session *session);
 
-/* [rt] All five. */
-enum orr_status orr_session_frame(struct orr_session *session);
+/* What sort of work a stage does, for who measures it. */
+enum orr_session_work {
+  ORR_SESSION_HANDS_OVER, /* numbers to links and from them */
+  ORR_SESSION_RECORDS,
+  ORR_SESSION_INTEGRATES,
+  ORR_SESSION_SENSES,
+  ORR_SESSION_WORKS,
+};
+
+struct orr_session_stage {
+  const char *name; /* as summaries and expectations write it */
+  enum orr_session_work work;
+  int (*run)(struct orr_session *session);
+};
+
+/* The order of a frame. Ends with a stage without a name; at most ORR_STAGES_MAX. */
+extern const struct orr_session_stage orr_session_stages[];
+
+/* [rt] One frame: the stages in their order. 0, or what the stage returned that ended it. */
+int orr_session_frame(struct orr_session *session);
 
 /* [init] After the last frame: orr_port_settle for the links that lead outside, so that the answer to it is counted. */
 void orr_session_settle(struct orr_session *session);

@@ -9,12 +9,6 @@
 /* The first tick leaves room for the first reading of the counters and the caches to settle. */
 enum { LEAD_PERIODS = 2 };
 
-static void add_stage(struct orr_cycle *cycle, const struct orr_stage *stage) {
-  size_t i = cycle->stage_count++;
-  cycle->stage[i] = *stage;
-  snprintf(cycle->stats->stage_name[i], ORR_STAGE_NAME_MAX, "%s", stage->name ? stage->name : "");
-}
-
 static const char *check(const struct orr_cycle_options *o, const struct orr_work *work) {
   if (o->period_ns < ORR_PERIOD_MIN_NS || o->period_ns > ORR_PERIOD_MAX_NS)
     return "the period must be between 50 us (20 kHz) and 100 ms (10 Hz)";
@@ -22,11 +16,11 @@ static const char *check(const struct orr_cycle_options *o, const struct orr_wor
     return "the spin margin must be between 0 and one period";
   if (o->policy == ORR_OVERRUN_CATCH_UP && o->catch_up_limit == 0)
     return "catch_up needs a limit of at least one frame";
-  if (work->compute_count > ORR_COMPUTE_MAX)
-    return "too many compute stages";
-  for (size_t i = 0; i < work->compute_count; i++)
-    if (!work->compute[i].run || !work->compute[i].name)
-      return "a compute stage needs a name and a function";
+  if (work->stage_count > ORR_STAGES_MAX)
+    return "too many stages";
+  for (size_t i = 0; i < work->stage_count; i++)
+    if (!work->stages[i].run || !work->stages[i].name)
+      return "a stage needs a name and a function";
   return NULL;
 }
 
@@ -45,15 +39,9 @@ const char *orr_cycle_init(struct orr_cycle *cycle, const struct orr_cycle_optio
   cycle->work = work;
   cycle->user = user;
   cycle->stats = stats;
-  add_stage(cycle, &work->publish);
-  add_stage(cycle, &work->latch);
-  if (!work->publish.name)
-    snprintf(stats->stage_name[0], ORR_STAGE_NAME_MAX, "publish");
-  if (!work->latch.name)
-    snprintf(stats->stage_name[1], ORR_STAGE_NAME_MAX, "latch");
-  for (size_t i = 0; i < work->compute_count; i++)
-    add_stage(cycle, &work->compute[i]);
-  stats->stage_count = (uint32_t)cycle->stage_count;
+  for (size_t i = 0; i < work->stage_count; i++)
+    snprintf(stats->stage_name[i], ORR_STAGE_NAME_MAX, "%s", work->stages[i].name);
+  stats->stage_count = (uint32_t)work->stage_count;
   stats->period_ns = options->period_ns;
   stats->phase_ns = options->phase_ns;
   stats->margin_ns = options->margin_ns;
@@ -72,11 +60,11 @@ void orr_frame_mark(struct orr_frame *frame) {
 /* Runs the stages in order and stamps the end of each. A stage that fails ends the frame. */
 static bool run_stages(struct orr_cycle *cycle, struct orr_frame *frame, struct orr_frame_record *r) {
   int64_t begin_ns = frame->mark_ns;
-  for (uint32_t i = 0; i < cycle->stage_count; i++) {
-    int code = 0;
-    frame->gap_limit_ns = cycle->stage[i].mark_gap_ns;
-    if (cycle->stage[i].run)
-      code = cycle->stage[i].run(cycle->user, frame);
+  for (uint32_t i = 0; i < cycle->work->stage_count; i++) {
+    const struct orr_stage *stage = &cycle->work->stages[i];
+    frame->which = stage->which;
+    frame->gap_limit_ns = stage->mark_gap_ns;
+    int code = stage->run(cycle->user, frame);
     orr_frame_mark(frame);
     r->stage_ns[i] = frame->mark_ns - begin_ns;
     begin_ns = frame->mark_ns;
@@ -108,11 +96,11 @@ static void read_counters(struct orr_cycle *cycle, const struct orr_wait *wait, 
 static void judge(struct orr_cycle *cycle, struct orr_frame_record *r) {
   int64_t usual_ns[ORR_STAGES_MAX];
   int64_t on_time = (int64_t)cycle->live.late[ORR_CAUSE_NONE];
-  for (size_t i = 0; i < cycle->stage_count; i++)
+  for (size_t i = 0; i < cycle->work->stage_count; i++)
     usual_ns[i] = on_time > 0 ? cycle->stage_sum_ns[i] / on_time : 0;
-  orr_verdict(r, &cycle->limits, usual_ns, cycle->stage_count);
+  orr_verdict(r, &cycle->limits, usual_ns, cycle->work->stage_count);
   if (r->cause == ORR_CAUSE_NONE)
-    for (size_t i = 0; i < cycle->stage_count; i++)
+    for (size_t i = 0; i < cycle->work->stage_count; i++)
       cycle->stage_sum_ns[i] += r->stage_ns[i];
 }
 
@@ -123,7 +111,7 @@ static void account(struct orr_cycle *cycle, const struct orr_frame_record *r) {
   if (r->slept)
     orr_histogram_add(&h[ORR_HISTOGRAM_WAKE_UP], r->woke_ns - r->asked_ns);
   orr_histogram_add(&h[ORR_HISTOGRAM_SLACK], cycle->options.period_ns - r->end_ns);
-  for (size_t i = 0; i < cycle->stage_count; i++)
+  for (size_t i = 0; i < cycle->work->stage_count; i++)
     orr_histogram_add(&h[ORR_HISTOGRAM_STAGE_0 + i], r->stage_ns[i]);
   orr_worst_add(&cycle->stats->worst, r);
   live->frames++;

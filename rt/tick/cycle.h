@@ -1,10 +1,10 @@
-/* The cycle of the executive: a frame at every tick, in the order publish, latch, compute, with
- * everything about its timing measured.
+/* The cycle of the executive: a frame at every tick, the stages of its work one after the other, with everything about
+ * its timing measured.
  *
- *   wait for tick n ─ publish ─ latch ─ compute stages ─ counters, verdict, statistics ─ wait for tick n+1
+ *   wait for tick n ─ stage 0 ─ stage 1 ─ … ─ counters, verdict, statistics ─ wait for tick n+1
  *
- * rt knows nothing of physics: the frame is a const struct of callbacks. Publishing comes first, so that what goes out
- * is as steady as the wake-up. A frame is never left out: frame numbers, and with them simulation time, run on whatever
+ * rt knows nothing of physics: the work is a const list of callbacks. What goes out should be its first stage: it is
+ * then as steady as the wake-up. A frame is never left out: frame numbers, and with them simulation time, run on whatever
  * the clock does; only the grid of ticks moves when time is lost, by whole periods, and those are counted and enter the
  * start-latency histogram as the ticks that would have been.
  *
@@ -39,6 +39,7 @@
 struct orr_frame {
   uint64_t number;
   int64_t tick_ns; /* CLOCK_MONOTONIC; of this frame's tick */
+  int which;       /* of the stage that is at work */
   /* -- */
   int64_t mark_ns;
   int64_t gap_limit_ns;
@@ -56,18 +57,15 @@ typedef int orr_stage_fn(void *user, struct orr_frame *frame);
 struct orr_stage {
   const char *name;
   orr_stage_fn *run;
+  int which;           /* told to `run` by its frame, for one that serves several stages */
   int64_t mark_gap_ns; /* 0: the stage does not mark, all its time is its own */
 };
 
 struct orr_cycle_result;
 
-enum { ORR_COMPUTE_MAX = ORR_STAGES_MAX - 2 };
-
 struct orr_work {
-  struct orr_stage publish; /* may be without run */
-  struct orr_stage latch;   /* may be without run */
-  struct orr_stage compute[ORR_COMPUTE_MAX];
-  size_t compute_count;
+  struct orr_stage stages[ORR_STAGES_MAX]; /* in their order; each with a name and `run` */
+  size_t stage_count;
   /* Once, on the rt thread, after the last frame, however the run ended; the result is complete. May be NULL. */
   void (*finish)(void *user, const struct orr_cycle_result *result);
 };
@@ -104,8 +102,6 @@ struct orr_cycle {
   const struct orr_work *work;
   void *user;
   struct orr_stats *stats;
-  struct orr_stage stage[ORR_STAGES_MAX]; /* publish, latch, compute */
-  size_t stage_count;
   struct orr_grid grid;
   struct orr_counters counters; /* at the end of the last frame */
   struct orr_live live;

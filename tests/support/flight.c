@@ -56,8 +56,9 @@ void orr_flight_refuse(const char *text, char *message, size_t size, size_t *lin
 
 void orr_flight_run(struct orr_flight *f, int frames) {
   for (int i = 0; i < frames; i++)
-    if (orr_session_frame(f->session) != ORR_OK)
-      die(f->diagnostics, "the solver fails in flight");
+    for (const struct orr_session_stage *stage = orr_session_stages; stage->name; stage++)
+      if (stage->run(f->session) != 0 && f->session->status != ORR_OK)
+        die(f->diagnostics, "the solver fails in flight");
 }
 
 static double *number(const struct orr_flight *f, const char *name) {

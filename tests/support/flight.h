@@ -32,7 +32,7 @@ void orr_flight_free(struct orr_flight *flight);
  * is wrong. */
 void orr_flight_refuse(const char *text, char *message, size_t size, size_t *line);
 
-/* Frames; the solver must not fail. */
+/* Frames; the solver must not fail. Flies on where a link says that the run is over. */
 void orr_flight_run(struct orr_flight *flight, int frames);
 
 /* A number of a channel by its name; it must be there. */

@@ -113,10 +113,11 @@ static void finish(void *user, const struct orr_cycle_result *result) {
 /* 2 ms: the rig marks every microsecond or so, but a busy machine takes a slice now and then that is not what a test is
  * about. */
 const struct orr_work orr_rig_work = {
-    .publish = {.name = "publish", .run = publish},
-    .latch = {.name = "latch", .run = latch},
-    .compute = {{.name = "compute", .run = compute, .mark_gap_ns = 2000000}, {.name = "device", .run = device}},
-    .compute_count = 2,
+    .stages = {{.name = "publish", .run = publish},
+               {.name = "latch", .run = latch},
+               {.name = "compute", .run = compute, .mark_gap_ns = 2000000},
+               {.name = "device", .run = device}},
+    .stage_count = 4,
     .finish = finish,
 };
 

@@ -123,8 +123,8 @@ static int latch(void *user, struct orr_frame *frame) {
   return 0;
 }
 
-static const struct orr_work empty_plant = {.publish = {.name = "publish", .run = publish},
-                                            .latch = {.name = "latch", .run = latch}};
+static const struct orr_work empty_plant = {
+    .stages = {{.name = "publish", .run = publish}, {.name = "latch", .run = latch}}, .stage_count = 2};
 
 static const char *publish_by_executive(struct orr_links_path *path, const struct orr_links_conditions *conditions) {
   struct orr_executive executive;

@@ -12,14 +12,15 @@
 #include "tools/common/compiled.h"
 #include "tools/run/controller.h"
 
-enum { PUBLISH, LATCH, ADVANCE, SENSE, STAGES, SET = STAGES, PLACES, FORWARD, SAMPLED };
+/* First the stages of a frame, then what an evaluation is made of. */
+enum { PARTS = 3, MOST_SAMPLED = ORR_STAGES_MAX + PARTS };
 
-static const char *const names[SAMPLED] = {"publish", "latch", "advance", "sense", "  state", "  places", "  forward"};
+static const char *const parts[PARTS] = {"state", "places", "forward"};
 
 struct measured {
-  int frames;
-  double *samples[SAMPLED]; /* [frames] ns */
-  double cpu_ns;            /* of the thread for a frame, stages only */
+  int frames, stages;
+  double *samples[MOST_SAMPLED]; /* [frames] ns */
+  double cpu_ns;                 /* of the thread for a frame, stages only */
   struct orr_session *session;
 };
 
@@ -29,25 +30,21 @@ static double cpu_now_ns(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Frames, a mark between stages. */
+/* Frames, a look at the clock between stages. */
 static enum orr_status fly(struct measured *m) {
-  enum orr_status status = ORR_OK;
+  int code = 0;
   double cpu = cpu_now_ns();
-  for (int i = 0; i < m->frames && status == ORR_OK; i++) {
-    double t[STAGES + 1] = {orr_bench_now_ns()};
-    orr_session_publish(m->session);
-    t[1] = orr_bench_now_ns();
-    orr_session_latch(m->session);
-    t[2] = orr_bench_now_ns();
-    status = orr_session_advance(m->session);
-    t[3] = orr_bench_now_ns();
-    status = status == ORR_OK ? orr_session_sense(m->session) : status;
-    t[4] = orr_bench_now_ns();
-    for (int k = 0; k < STAGES; k++)
-      m->samples[k][i] = t[k + 1] - t[k];
+  for (int i = 0; i < m->frames && code == 0; i++) {
+    double before = orr_bench_now_ns();
+    for (int k = 0; k < m->stages && code == 0; k++) {
+      code = orr_session_stages[k].run(m->session);
+      double now = orr_bench_now_ns();
+      m->samples[k][i] = now - before;
+      before = now;
+    }
   }
   m->cpu_ns = (cpu_now_ns() - cpu) / m->frames;
-  return status;
+  return m->session->status;
 }
 
 /* What an evaluation is made of, on the state that stands: each again and again by itself. */
@@ -62,8 +59,8 @@ static void take_apart(struct measured *m) {
     t[2] = orr_bench_now_ns();
     (void)orr_forward(s->model, s->ws, i->force, i->given, i->ku[0]);
     t[3] = orr_bench_now_ns();
-    for (int part = 0; part < 3; part++)
-      m->samples[SET + part][k] = t[part + 1] - t[part];
+    for (int part = 0; part < PARTS; part++)
+      m->samples[m->stages + part][k] = t[part + 1] - t[part];
   }
 }
 
@@ -71,16 +68,17 @@ static void print(struct measured *m, const char *path, json_t *json) {
   double step_ns = (double)m->session->plant->step_ns, sum = 0;
   if (!json)
     printf("%s: a frame of %.6g ms, ns\nstage        minimum    median\n", path, 1e-6 * step_ns);
-  for (int k = 0; k < SAMPLED; k++) {
+  for (int k = 0; k < m->stages + PARTS; k++) {
+    bool stage = k < m->stages;
+    const char *name = stage ? orr_session_stages[k].name : parts[k - m->stages];
     struct orr_bench_stat stat = orr_bench_stat(m->samples[k], m->frames);
-    sum += k < STAGES ? stat.median : 0;
+    sum += stage ? stat.median : 0;
     if (json)
-      json_object_set_new(json, names[k] + strspn(names[k], " "),
-                          json_pack("{s:f, s:f}", "min_ns", stat.min, "median_ns", stat.median));
-    else if (k == STAGES)
-      printf("an evaluation within advance (rk4 makes four) is, each by itself:\n");
+      json_object_set_new(json, name, json_pack("{s:f, s:f}", "min_ns", stat.min, "median_ns", stat.median));
+    else if (k == m->stages)
+      printf("an evaluation within a step (rk4 makes four) is, each by itself:\n");
     if (!json)
-      printf("%-10s %9.0f %9.0f\n", names[k], stat.min, stat.median);
+      printf("%-10s %9.0f %9.0f\n", name, stat.min, stat.median);
   }
   if (json) {
     json_object_set_new(json, "cpu_ns", json_real(m->cpu_ns));
@@ -95,7 +93,9 @@ static void print(struct measured *m, const char *path, json_t *json) {
 static int measure(const struct orr_run *run, const char *path, int frames, json_t *json) {
   struct measured m = {.frames = frames, .session = orr_session_create(run, orr_controller_answer)};
   int exit_status = ORR_EXIT_BAD;
-  for (int k = 0; k < SAMPLED; k++)
+  while (orr_session_stages[m.stages].name)
+    m.stages++;
+  for (int k = 0; k < m.stages + PARTS; k++)
     m.samples[k] = orr_aligned_block(sizeof(double) * (size_t)frames);
   orr_rt_flush_denormals();
   if (orr_session_start(m.session) == ORR_OK && fly(&m) == ORR_OK) {
@@ -105,7 +105,7 @@ static int measure(const struct orr_run *run, const char *path, int frames, json
   } else {
     fprintf(stderr, "%s: error: the run stops: %s\n", path, orr_status_text(m.session->status));
   }
-  for (int k = 0; k < SAMPLED; k++)
+  for (int k = 0; k < m.stages + PARTS; k++)
     free(m.samples[k]);
   orr_session_destroy(m.session);
   return exit_status;

@@ -16,7 +16,7 @@ static int sample(void *user, struct orr_frame *frame) {
   return 0;
 }
 
-static const struct orr_work sampling = {.publish = {.name = "sample", .run = sample}, .latch = {.name = ""}};
+static const struct orr_work sampling = {.stages = {{.name = "sample", .run = sample}}, .stage_count = 1};
 
 const char *orr_slice_ours(const struct orr_slice_conditions *conditions, bool auto_phase, bool auto_spin,
                            struct orr_pool *pool, struct orr_slice_outcome *outcome) {

@@ -38,9 +38,22 @@ static void head(struct orr_csv *csv, const struct orr_session *s) {
   fputc('\n', csv->out);
 }
 
+static void row(struct orr_recorder *recorder, const struct orr_session *s) {
+  const struct orr_csv *csv = (const struct orr_csv *)recorder;
+  if (orr_plant_frame(s->plant) % csv->divisor)
+    return;
+  fprintf(csv->out, "%.9f", 1e-9 * (double)orr_plant_time_ns(s->plant));
+  for (int i = 0; i < csv->count; i++) {
+    const struct orr_channel *c = &s->plant->table.channels[csv->channels[i]];
+    for (int k = 0; k < c->count; k++)
+      fprintf(csv->out, ",%.17g", s->plant->values[c->offset + k]);
+  }
+  fputc('\n', csv->out);
+}
+
 bool orr_csv_open(struct orr_csv *csv, const char *path, const char *patterns, int divisor, struct orr_session *s) {
   const struct orr_channel_table *table = &s->plant->table;
-  *csv = (struct orr_csv){.divisor = divisor};
+  *csv = (struct orr_csv){.recorder.frame = row, .divisor = divisor};
   csv->channels = calloc((size_t)table->count + 1, sizeof *csv->channels);
   if (!csv->channels)
     abort();
@@ -59,24 +72,16 @@ bool orr_csv_open(struct orr_csv *csv, const char *path, const char *patterns, i
     return false;
   }
   head(csv, s);
+  csv->session = s;
+  s->recorder = &csv->recorder;
   return true;
-}
-
-void orr_csv_row(struct orr_csv *csv, const struct orr_session *s) {
-  if (!csv->out || orr_plant_frame(s->plant) % csv->divisor)
-    return;
-  fprintf(csv->out, "%.9f", 1e-9 * (double)orr_plant_time_ns(s->plant));
-  for (int i = 0; i < csv->count; i++) {
-    const struct orr_channel *c = &s->plant->table.channels[csv->channels[i]];
-    for (int k = 0; k < c->count; k++)
-      fprintf(csv->out, ",%.17g", s->plant->values[c->offset + k]);
-  }
-  fputc('\n', csv->out);
 }
 
 bool orr_csv_close(struct orr_csv *csv, const char *path) {
   bool good = true;
   if (csv->out) {
+    if (csv->session)
+      csv->session->recorder = NULL;
     good = !ferror(csv->out);
     good = fclose(csv->out) == 0 && good;
     if (!good)

@@ -183,17 +183,7 @@ static enum orr_status fly(struct flight *f) {
   struct orr_session *s = f->session;
   bool terminal = isatty(STDERR_FILENO);
   double start = now_s(), next_s = start + 0.5;
-  enum orr_status status = ORR_OK;
-  while (status == ORR_OK && orr_plant_frame(s->plant) < f->last) {
-    orr_session_publish(s);
-    orr_session_latch(s);
-    if (s->end != ORR_PORT_GOES_ON)
-      break;
-    orr_csv_row(&f->csv, s);
-    orr_session_record(s);
-    status = orr_session_advance(s);
-    if (status == ORR_OK)
-      status = orr_session_sense(s);
+  while (orr_plant_frame(s->plant) < f->last && orr_session_frame(s) == 0) {
     if (orr_plant_frame(s->plant) % 64 != 0)
       continue;
     if (f->lockstep && orr_links_interrupted()) {
@@ -205,12 +195,11 @@ static enum orr_status fly(struct flight *f) {
   }
   if (terminal)
     fputs("\r\033[K", stderr);
-  orr_csv_row(&f->csv, s);
-  if (status == ORR_OK)
+  if (s->status == ORR_OK)
     orr_session_record(s);
   f->took_s = now_s() - start;
   orr_session_settle(s);
-  return status;
+  return s->status;
 }
 
 static void tell(const struct arguments *a, const struct orr_run_report *report) {

@@ -93,9 +93,8 @@ static void conclude(void *user, const struct orr_cycle_result *result) {
 }
 
 static const struct orr_work observed = {
-    .publish = {.name = "publish", .run = observe},
-    .compute = {{.name = "compute", .run = burn_a_little, .mark_gap_ns = 1000000}},
-    .compute_count = 1,
+    .stages = {{.name = "publish", .run = observe}, {.name = "compute", .run = burn_a_little, .mark_gap_ns = 1000000}},
+    .stage_count = 2,
     .finish = conclude,
 };
 
@@ -188,9 +187,8 @@ static void leave(void *user, const struct orr_cycle_result *result) {
 }
 
 static const struct orr_work filtered = {
-    .publish = {.name = "publish", .run = install},
-    .compute = {{.name = "compute", .run = burn_a_little, .mark_gap_ns = 1000000}},
-    .compute_count = 1,
+    .stages = {{.name = "publish", .run = install}, {.name = "compute", .run = burn_a_little, .mark_gap_ns = 1000000}},
+    .stage_count = 2,
     .finish = leave,
 };
 
@@ -258,7 +256,7 @@ static int observe_and_publish(void *user, struct orr_frame *frame) {
     install(&f->evidence, frame);
   else
     observe(&f->evidence, frame);
-  return f->inner.publish.run(user, frame);
+  return f->inner.stages[0].run(user, frame);
 }
 
 static void conclude_flight(void *user, const struct orr_cycle_result *result) {
@@ -282,7 +280,7 @@ static void take_off(const char *path, const char *const *settings, size_t count
   orr_realtime_init(&flight.realtime, flight.session);
   assert_true(flight.realtime.rehearsal.frames > 0);
   flight.inner = flight.work = flight.realtime.work;
-  flight.work.publish.run = observe_and_publish;
+  flight.work.stages[0].run = observe_and_publish;
   flight.work.finish = conclude_flight;
 }
 

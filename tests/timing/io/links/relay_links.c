@@ -133,7 +133,7 @@ static int observe_and_publish(void *user, struct orr_frame *frame) {
   }
   if (frame->number == f->frames - 1)
     getrusage(RUSAGE_THREAD, &f->last);
-  return f->inner.publish.run(user, frame);
+  return f->inner.stages[0].run(user, frame);
 }
 
 static void conclude(void *user, const struct orr_cycle_result *result) {
@@ -160,7 +160,7 @@ static void make(const char *links) {
 static void fly(uint64_t frames) {
   orr_realtime_init(&flight.realtime, flight.session);
   flight.inner = flight.work = flight.realtime.work;
-  flight.work.publish.run = observe_and_publish;
+  flight.work.stages[0].run = observe_and_publish;
   flight.work.finish = conclude;
   flight.frames = frames;
   struct orr_executive_options o = orr_realtime_options(&flight.realtime, "links", frames);
