@@ -28,12 +28,12 @@ kill "$peer" 2>/dev/null
 wait "$peer" 2>/dev/null
 [ "$(hash_of "$dir/udp")" = "$first" ] || fail "lockstep over UDP has other bits than batch"
 
-# Killed at about 8 s of 40, in the middle of the slew; back after a second and a half, of which one is flown without commands. Over shared memory and over
+# Killed at about 8 s of 24, in the middle of the slew; back after a second and a half, of which one is flown without commands. Over shared memory and over
 # UDP, side by side.
 killed() { # LOG URL SETTING
   "$fsw" "$2" cassini 2>/dev/null &
   mine=$!
-  run --mode realtime --set "$3" --duration 40s --set realtime.priority=0 --set realtime.spin=0s --set realtime.phase=0s >"$dir/$1" 2>"$dir/$1.err" &
+  run --mode realtime --set "$3" --duration 24s --set realtime.priority=0 --set realtime.spin=0s --set realtime.phase=0s >"$dir/$1" 2>"$dir/$1.err" &
   flown=$!
   sleep 8
   kill -9 "$mine"
