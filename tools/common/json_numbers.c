@@ -2,8 +2,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-json_t *orr_json_number(double x) { return isfinite(x) ? json_real(x) : json_string("not finite"); }
+/* In place of a number that is not finite. No name may have a space, so it is no text of a result. */
+static const char NOT_FINITE[] = "not finite";
+
+json_t *orr_json_number(double x) { return isfinite(x) ? json_real(x) : json_string(NOT_FINITE); }
 
 json_t *orr_json_numbers(const double *x, size_t count) {
   json_t *list = json_array();
@@ -31,7 +35,7 @@ static bool is_finite(json_t *value, char *path, size_t size, size_t used) {
     if (!is_finite(child, path, size, grown(used, more, size)))
       return false;
   }
-  return !json_is_string(value);
+  return !json_is_string(value) || strcmp(json_string_value(value), NOT_FINITE) != 0;
 }
 
 bool orr_json_is_finite(json_t *result, char *path, size_t size) {

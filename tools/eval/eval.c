@@ -10,10 +10,12 @@
 #include "tools/common/json_numbers.h"
 #include "tools/eval/evaluation.h"
 #include "tools/eval/trajectory.h"
+#include "tools/eval/vector.h"
 
 struct arguments {
   const char *model, *given;
-  bool inverse, composite;
+  bool inverse, composite, factors;
+  const char *solve; /* the word behind --solve */
   char **operational;
   int operational_count;
   struct orr_trajectory *trajectory; /* its count is 0 unless --trajectory is there */
@@ -43,13 +45,16 @@ static int parse_operational(int argc, char **argv, int *i, struct arguments *a)
   return a->operational_count ? ORR_EXIT_OK : usage("--operational needs at least one BODY.NODE", NULL);
 }
 
-/* --trajectory and what belongs to it; `word` may also be an option that is none. */
-static int parse_motion(const char *word, const char *value, struct arguments *a) {
-  if (strcmp(word, "--trajectory") != 0 && strcmp(word, "--step") != 0 && strcmp(word, "--integrator") != 0)
+/* Options with a value; `word` may also be an option that is none. */
+static int parse_valued(const char *word, const char *value, struct arguments *a) {
+  bool solve = strcmp(word, "--solve") == 0;
+  if (!solve && strcmp(word, "--trajectory") != 0 && strcmp(word, "--step") != 0 && strcmp(word, "--integrator") != 0)
     return usage("unknown option", word);
   if (!value)
     return usage("a value is missing after", word);
-  if (strcmp(word, "--step") == 0)
+  if (solve)
+    a->solve = value;
+  else if (strcmp(word, "--step") == 0)
     a->step = value;
   else if (strcmp(word, "--integrator") == 0)
     a->integrator = value;
@@ -64,7 +69,7 @@ static int finish_motion(struct arguments *a) {
   a->trajectory->integrator = ORR_RK4;
   if (!a->trajectory->count)
     return a->step || a->integrator ? usage("--step and --integrator go with --trajectory", NULL) : ORR_EXIT_OK;
-  if (a->inverse || a->composite || a->operational_count)
+  if (a->inverse || a->composite || a->operational_count || a->factors || a->solve)
     return usage("--trajectory goes with --step and --integrator only", NULL);
   if (a->step && (orr_quantity_parse_time(a->step, &q) != ORR_QUANTITY_OK || q.ns <= 0))
     return usage("--step takes a time such as 1ms, not", a->step);
@@ -85,12 +90,14 @@ static int parse(int argc, char **argv, struct arguments *a) {
     const char *word = argv[i];
     if (strcmp(word, "--inverse") == 0)
       a->inverse = true;
+    else if (strcmp(word, "--factors") == 0)
+      a->factors = true;
     else if (strcmp(word, "--method") == 0)
       status = parse_method(argv[++i], a);
     else if (strcmp(word, "--operational") == 0)
       status = parse_operational(argc, argv, &i, a);
     else if (word[0] == '-' && word[1])
-      status = parse_motion(word, argv[++i], a);
+      status = parse_valued(word, argv[++i], a);
     else if (!a->model)
       a->model = word;
     else if (!a->given)
@@ -170,23 +177,57 @@ static bool loops_fit(const struct arguments *a, struct orr_evaluation *e) {
   return loop < 0;
 }
 
-static int evaluate(const struct arguments *a, const struct orr_config *config, const struct orr_case *given) {
-  const struct orr_description *description = orr_config_description(config);
-  if (description->loop_count && a->composite) {
-    fprintf(stderr, "%s: error: --method composite is for trees, and this model has closed loops\n", a->model);
-    return ORR_EXIT_BAD;
+/* Options that a model with closed loops cannot serve; false with a message. */
+static bool is_tree_enough(const struct arguments *a, const struct orr_description *description) {
+  const char *option = a->composite ? "--method composite" : a->factors ? "--factors" : a->solve ? "--solve" : NULL;
+  if (!option || !description->loop_count)
+    return true;
+  fprintf(stderr, "%s: error: %s is for trees, and this model has closed loops\n", a->model, option);
+  return false;
+}
+
+/* The vector of --solve has a number for each speed; false with a message that says how many each body takes. */
+static bool solve_fits(const struct arguments *a, const struct orr_evaluation *e, const struct orr_vector *vector) {
+  enum { SHOWN = 12 };
+  const struct orr_model *m = e->compiled.model;
+  if (vector->count == (size_t)m->u_count)
+    return true;
+  fprintf(stderr,
+          "orrery eval: --solve: '%.40s' has %zu numbers and the model has %d speeds; give one for each:", a->solve,
+          vector->count, m->u_count);
+  for (int i = 0; i < m->body_count && i < SHOWN; i++) {
+    const struct orr_limb *limb = &m->limbs[m->limb_of_body[i]];
+    fprintf(stderr, "%s %s ", i ? "," : "", e->description->bodies[i].name);
+    if (limb->mode_count)
+      fprintf(stderr, "%d of modes and ", limb->mode_count);
+    fprintf(stderr, "%d", limb->dof);
   }
+  fprintf(stderr, "%s\n", m->body_count > SHOWN ? ", …" : "");
+  return false;
+}
+
+static int vector_status(const struct orr_vector *vector) { return vector->from_file ? ORR_EXIT_BAD : ORR_EXIT_USAGE; }
+
+static int evaluate(const struct arguments *a, const struct orr_config *config, const struct orr_case *given,
+                    const struct orr_vector *vector) {
+  const struct orr_description *description = orr_config_description(config);
+  if (!is_tree_enough(a, description))
+    return ORR_EXIT_BAD;
   struct orr_evaluation e;
   int body = -1, exit_status = ORR_EXIT_BAD;
   orr_evaluation_create(&e, description, given);
   e.inverse = a->inverse;
   e.composite = a->composite;
+  e.factors = a->factors;
+  e.solve = vector->numbers;
   e.operational = orr_aligned_block(sizeof(int) * (size_t)(a->operational_count + 1));
   bool found = true;
   for (int i = 0; i < a->operational_count; i++)
     found = find_node(config, e.compiled.model, a->operational[i], &e.operational[e.operational_count++]) && found;
   if (!found || (!a->inverse && !loops_fit(a, &e))) {
     /* said already */
+  } else if (a->solve && !solve_fits(a, &e, vector)) {
+    exit_status = vector_status(vector);
   } else if (a->trajectory->count) {
     exit_status = move(a, &e);
   } else {
@@ -202,13 +243,21 @@ static int evaluate(const struct arguments *a, const struct orr_config *config, 
 
 static int evaluate_files(const struct arguments *a) {
   static const struct orr_config_options options = {.state_follows = true};
+  struct orr_vector vector = {0};
+  if (a->solve && !orr_vector_read(&vector, a->solve)) {
+    fprintf(stderr, "orrery eval: --solve: %s; it takes numbers such as 1,0,-0.5, or @FILE that holds them\n",
+            vector.error);
+    free(vector.numbers);
+    return vector_status(&vector);
+  }
   struct orr_diagnostics *diagnostics = orr_diagnostics_create();
   struct orr_config *config = orr_config_load(a->model, &options, diagnostics);
   const struct orr_case *given =
       config ? orr_case_load(a->given, config, a->inverse ? ORR_CASE_INVERSE : ORR_CASE_FORWARD, NULL) : NULL;
   orr_diagnostics_print(diagnostics, 0, stderr, false);
-  int status = given ? evaluate(a, config, given) : ORR_EXIT_BAD;
+  int status = given ? evaluate(a, config, given, &vector) : ORR_EXIT_BAD;
   orr_diagnostics_destroy(diagnostics);
+  free(vector.numbers);
   return status;
 }
 
@@ -226,7 +275,8 @@ static int run(int argc, char **argv) {
 const struct orr_command orr_cmd_eval = {
     .name = "eval",
     .summary = "evaluate the equations of motion once and print everything as JSON",
-    .usage = "MODEL CASE [--inverse | --method composite] [--operational BODY.NODE...] [--trajectory T1,T2,...]",
+    .usage = "MODEL CASE [--inverse | --method composite] [--operational BODY.NODE...] [--solve VECTOR] [--factors] "
+             "[--trajectory T1,T2,...]",
     .help =
         "Reads a model file and a case (a state, and the forces and prescribed accelerations on it) and prints one "
         "JSON\n"
@@ -239,6 +289,19 @@ const struct orr_command orr_cmd_eval = {
         "  --method composite    accelerations from the composite-body mass matrix, an independent O(N^3) way\n"
         "  --method articulated  accelerations from the O(N) articulated sweep (the default)\n"
         "  --operational BODY.NODE...  adds the compliance of these nodes: stacked [angular; linear], inertial axes\n"
+        "  --solve VECTOR              adds `solution`, the inverse of the mass matrix times VECTOR, and `residual`, "
+        "the "
+        "mass\n"
+        "                        matrix times it less VECTOR: one number for each speed in the order of the mass "
+        "matrix\n"
+        "                        (bodies as in the file, modes before the hinge); 1,0,-0.5, or @FILE that holds "
+        "numbers,\n"
+        "                        also as a JSON array\n"
+        "  --factors                   adds `factors`: D, H, M and Phi of every body, I + H Phi K and I - H Psi K, so "
+        "that\n"
+        "                        M = (I + H Phi K) D (I + H Phi K)* = H Phi M Phi* H*; configs/conventions.md says "
+        "more.\n"
+        "                        --solve and --factors release prescribed hinges and refuse closed loops\n"
         "  --trajectory T1,T2,...      in place of all that: the state, energies and momentum at these times (s), "
         "moving from the\n"
         "                        case's state under its constant forces; --step 1ms, --integrator rk4 (heun, "

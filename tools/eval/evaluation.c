@@ -13,6 +13,7 @@
 #include "core/tree/kinematics.h"
 #include "core/tree/operators.h"
 #include "tools/common/json_numbers.h"
+#include "tools/eval/factors.h"
 
 static double *numbers(int count) { return orr_aligned_block(sizeof(double) * (size_t)count); }
 
@@ -145,6 +146,8 @@ enum orr_status orr_evaluation_run(struct orr_evaluation *e, int *body) {
   orr_evaluation_externals(e);
   if (e->operational_count) /* a compliance that is infinite; inverse dynamics would not notice */
     status = orr_articulated_factor(m, ws);
+  if (status == ORR_OK && (e->solve || e->factors)) /* here, since hinge forces need what solve() leaves */
+    status = orr_factors_take(e, body);
   if (status == ORR_OK)
     status = solve(e);
   *body = ws->failed_body;
@@ -304,5 +307,12 @@ json_t *orr_evaluation_json(struct orr_evaluation *e) {
   set_mass_matrix(e, root);
   if (e->operational_count)
     set_compliance(e, root);
+  int body;
+  if ((e->solve || e->factors) && orr_factors_take(e, &body) == ORR_OK) {
+    if (e->factors)
+      orr_factors_put(e, root);
+    if (e->solve)
+      orr_factors_put_solution(e, root);
+  }
   return root;
 }

@@ -18,10 +18,12 @@ struct orr_evaluation {
   bool inverse, composite;
   int *operational; /* node indices of `--operational` */
   int operational_count;
-  double *q, *u;      /* state */
-  double *force;      /* generalised forces: given, or the answer of inverse dynamics */
-  double *accel;      /* accelerations: the answer, or given */
-  double *prescribed; /* β̇ of prescribed hinges */
+  const double *solve; /* [u_count] the vector of `--solve`, or NULL */
+  bool factors;        /* `--factors` */
+  double *q, *u;       /* state */
+  double *force;       /* generalised forces: given, or the answer of inverse dynamics */
+  double *accel;       /* accelerations: the answer, or given */
+  double *prescribed;  /* β̇ of prescribed hinges */
 };
 
 /* Takes memory, puts state, forces and prescribed motion of the case in place. */

@@ -1,0 +1,104 @@
+#include "tools/eval/vector.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool wrong(struct orr_vector *v, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(v->error, sizeof v->error, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+/* The text of a file, ended with a zero; NULL with errno set. */
+static char *read_file(const char *path) {
+  FILE *file = fopen(path, "r");
+  char *text = NULL;
+  size_t used = 0, size = 0;
+  int kept = errno;
+  while (file && !feof(file) && !ferror(file)) {
+    if (used + 1 >= size) {
+      size = 2 * size + 4096;
+      text = realloc(text, size);
+      if (!text)
+        abort();
+    }
+    errno = 0;
+    used += fread(text + used, 1, size - used - 1, file);
+    kept = errno;
+  }
+  bool good = file && !ferror(file);
+  if (file)
+    fclose(file);
+  if (good) {
+    text[used] = '\0';
+    return text;
+  }
+  free(text);
+  errno = kept;
+  return NULL;
+}
+
+static const char *skip(const char *at) { return at + strspn(at, " \t\r\n"); }
+
+static void append(struct orr_vector *v, double number) {
+  if ((v->count & (v->count - 1)) == 0) { /* full at 0, 1, 2, 4, … */
+    v->numbers = realloc(v->numbers, sizeof(double) * (v->count ? 2 * v->count : 1));
+    if (!v->numbers)
+      abort();
+  }
+  v->numbers[v->count++] = number;
+}
+
+/* One number at *at, which moves behind it. */
+static bool take(struct orr_vector *v, const char **at) {
+  char *end;
+  double number = strtod(*at, &end);
+  size_t length = strcspn(*at, ", \t\r\n]");
+  if (end != *at + length || length == 0 || !isfinite(number))
+    return wrong(v, "number %zu is '%.*s', which is not a finite number", v->count + 1, length > 40 ? 40 : (int)length,
+                 *at);
+  append(v, number);
+  *at = end;
+  return true;
+}
+
+static bool parse(struct orr_vector *v, const char *text) {
+  const char *at = skip(text);
+  bool bracket = *at == '[';
+  at = skip(bracket ? at + 1 : at);
+  if (!*at || *at == ']')
+    return wrong(v, "there is no number");
+  while (*at && *at != ']') {
+    if (!take(v, &at))
+      return false;
+    at = skip(at);
+    if (*at == ',')
+      at = skip(at + 1);
+    else
+      continue;
+    if (!*at || *at == ']')
+      return wrong(v, "after the last comma there is no number");
+  }
+  if (bracket != (*at == ']'))
+    return wrong(v, "a bracket has no partner");
+  at = skip(bracket ? at + 1 : at);
+  return *at ? wrong(v, "'%.40s' stands behind the numbers", at) : true;
+}
+
+bool orr_vector_read(struct orr_vector *vector, const char *word) {
+  *vector = (struct orr_vector){.from_file = word[0] == '@'};
+  if (!vector->from_file)
+    return parse(vector, word);
+  char *text = read_file(word + 1);
+  if (!text)
+    return wrong(vector, "cannot read '%.80s': %s", word + 1, strerror(errno));
+  bool good = parse(vector, text);
+  free(text);
+  return good;
+}
