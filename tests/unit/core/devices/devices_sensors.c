@@ -366,6 +366,62 @@ static void a_load_cell_reads_the_hinge_force_of_the_solver(void **state) {
   NEAR(spread("kind: hinge_load, hinge: panel, noise: {force: 1e-3}", out[4], truth[4], 2000), 1e-3, 8e-5);
 }
 
+/* A body that turns steadily about z of inertial, at ω, with gravity along −z. Its mass centre c goes in a circle, so
+ * F = m [−ω² c_x, −ω² c_y, g] and N = c × F about the hinge, in the axes of the body, which turn with it. */
+static void a_load_cell_with_an_axis_tells_the_component_along_it(void **state) {
+  (void)state;
+  const double mass = 3, rate = 2, g = 9.8, c[3] = {0.5, 0.1, 0.2}, axis[3] = {1 / 3.0, 2 / 3.0, -2 / 3.0};
+  const double force[3] = {-mass * rate * rate * c[0], -mass * rate * rate * c[1], mass * g};
+  const double moment[3] = {c[1] * force[2] - c[2] * force[1], c[2] * force[0] - c[0] * force[2],
+                            c[0] * force[1] - c[1] * force[0]};
+  double along_force = 0, along_moment = 0;
+  for (int i = 0; i < 3; i++) {
+    along_force += axis[i] * force[i];
+    along_moment += axis[i] * moment[i];
+  }
+  const char text[] = "orrery: 1\n"
+                      "spacecraft:\n"
+                      "  gravity: [0, 0, -9.8]\n"
+                      "  bodies: {top: {mass: 3, com: [0.5, 0.1, 0.2], inertia: [1, 2, 2.5, 0, 0, 0],\n"
+                      "    hinge: {kind: revolute, axis: [0, 0, 1], to: inertial}}}\n"
+                      "sensors:\n"
+                      "  plain: {kind: hinge_load, hinge: top}\n"
+                      "  pull: {kind: hinge_load, hinge: top, axis: [1, 2, -2]}\n"
+                      "  push: {kind: hinge_load, hinge: top, axis: [1, 2, -2], component: force, scale: 0.1}\n"
+                      "  twist: {kind: hinge_load, hinge: top, axis: [1, 2, -2], component: moment}\n"
+                      "simulation: {step: 10 ms, initial: {top: {q: [0.4], speed: [2]}}}\n";
+  struct orr_flight f = orr_flight_make(text, NULL);
+  assert_true(fabs(along_force) > 1 && fabs(along_moment) > 1 && fabs(along_force - along_moment) > 1);
+  for (int frame = 0; frame < 3; frame++) {
+    NEAR(orr_flight_value(&f, "pull.along"), along_force, 1e-12);
+    NEAR(orr_flight_value(&f, "push.along"), 1.1 * along_force, 1e-12);
+    NEAR(orr_flight_value(&f, "twist.along"), along_moment, 1e-12);
+    orr_flight_run(&f, 1);
+  }
+  const struct orr_channel_table *t = &f.plant->table;
+  assert_string_equal(t->channels[orr_channel_find(t, "pull.along")].unit, "N");
+  assert_string_equal(t->channels[orr_channel_find(t, "twist.along")].unit, "N m");
+  assert_true(orr_channel_find(t, "plain.along") < 0);
+  orr_flight_free(&f);
+}
+
+/* A draw of its own; and the six numbers beside it are those of a cell without an axis, noise and all. */
+static void an_axis_leaves_the_other_numbers_of_a_load_cell_alone(void **state) {
+  (void)state;
+  static const char plain[] = "kind: hinge_load, hinge: panel, noise: {moment: 1e-3, force: 2e-3}";
+  char along[200];
+  double x[2][6];
+  static const char *const out[] = {"s.moment.x", "s.moment.y", "s.moment.z", "s.force.x", "s.force.y", "s.force.z"};
+  snprintf(along, sizeof along, "%s, axis: [0, 1, 0]", plain);
+  values(plain, out, 6, x[0]);
+  values(along, out, 6, x[1]);
+  assert_memory_equal(x[0], x[1], sizeof x[0]);
+  NEAR(spread(along, "s.along", "panel.load.fy", 2000), 2e-3, 16e-5);
+  NEAR(spread("kind: hinge_load, hinge: panel, noise: {moment: 1e-3}, axis: [0, 1, 0], component: moment", "s.along",
+              "panel.load.ny", 2000),
+       1e-3, 8e-5);
+}
+
 static void strain_is_modal_or_nodal(void **state) {
   (void)state;
   struct orr_flight f = with("kind: strain, node: panel.tip, mode: modal");
@@ -443,6 +499,8 @@ int main(void) {
       cmocka_unit_test(an_attitude_keeps_the_sign_nearest_its_last_sample),
       cmocka_unit_test(encoders_and_tachometers_read_their_coordinate),
       cmocka_unit_test(a_load_cell_reads_the_hinge_force_of_the_solver),
+      cmocka_unit_test(a_load_cell_with_an_axis_tells_the_component_along_it),
+      cmocka_unit_test(an_axis_leaves_the_other_numbers_of_a_load_cell_alone),
       cmocka_unit_test(strain_is_modal_or_nodal),
       cmocka_unit_test(a_sensor_samples_at_its_rate_phase_and_delay),
   };
