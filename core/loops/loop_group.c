@@ -27,19 +27,17 @@ static bool takes_outer(const struct orr_loops *l, const struct orr_loop *loop, 
   return a != b || a == -2;
 }
 
-int orr_loop_subgraph(const struct orr_loops *l, int i, bool *marks) {
+/* The limbs of loop i's subgraph by themselves, in marks [body_count]. */
+static void mark_subgraph(const struct orr_loops *l, int i, bool *marks) {
   const struct orr_model *m = l->model;
   const struct orr_loop *loop = &l->loops[i];
-  int outer = outer_limb(l, loop), count = 0;
+  int outer = outer_limb(l, loop);
   memset(marks, 0, sizeof *marks * (size_t)m->body_count);
   for (int s = 0; s < 2; s++)
     for (int k = loop->limb[s]; k != outer; k = m->limbs[k].parent)
       marks[k] = true;
   if (takes_outer(l, loop, outer))
     marks[outer] = true;
-  for (int k = 0; k < m->body_count; k++)
-    count += marks[k];
-  return count;
 }
 
 /* Every aggregate that meets the marked limbs becomes one with them, called `name`. */
@@ -63,7 +61,7 @@ void orr_loops_group(struct orr_loops *l) {
   for (int i = 0; i < l->count; i++) {
     if (l->loops[i].method != ORR_LOOP_EMBED)
       continue;
-    orr_loop_subgraph(l, i, l->marks);
+    mark_subgraph(l, i, l->marks);
     unite(l, l->marks, n + i);
   }
   l->aggregate_count = 0;

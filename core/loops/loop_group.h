@@ -14,9 +14,6 @@
  * N)). */
 void orr_loops_group(struct orr_loops *loops);
 
-/* The limbs of loop i's subgraph by themselves, in marks [body_count]; their number. [init] O(N). */
-int orr_loop_subgraph(const struct orr_loops *loops, int i, bool *marks);
-
 /* Why a loop whose file names no method got the one it has. */
 enum orr_loop_reason {
   ORR_LOOP_ASKED,    /* the file says so */

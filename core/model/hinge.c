@@ -126,21 +126,3 @@ void orr_joint_motion(enum orr_hinge_kind kind, const double *speeds, struct orr
   if (kind == ORR_HINGE_FREE)
     joint->bias.v = v3_cross(vel.w, vel.v);
 }
-
-/* q̇ = ½ q ∘ [ω; 0] for ω in the moved frame */
-static void quaternion_rate(const double *q, const double *omega, double *rate) {
-  const double half[4] = {0.5 * omega[0], 0.5 * omega[1], 0.5 * omega[2], 0};
-  quat_mul(q, half, rate);
-}
-
-void orr_hinge_rates(enum orr_hinge_kind kind, const double *q, const double *speeds, double *rates) {
-  if (kind == ORR_HINGE_BALL) {
-    quaternion_rate(q, speeds, rates);
-  } else if (kind == ORR_HINGE_FREE) {
-    v3_to(rates, m3_apply(quat_matrix(q + 3), v3_from(speeds + 3)));
-    quaternion_rate(q + 3, speeds, rates + 3);
-  } else {
-    for (int i = 0; i < orr_hinge_speeds(kind); i++)
-      rates[i] = speeds[i];
-  }
-}

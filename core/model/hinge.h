@@ -37,8 +37,4 @@ void orr_joint_pose(enum orr_hinge_kind kind, const double axes[3][3], const dou
 /* vel, bias for β, after orr_joint_pose. [rt] O(1). */
 void orr_joint_motion(enum orr_hinge_kind kind, const double *speeds, struct orr_joint *joint);
 
-/* q̇ from β: β itself for scalar coordinates, ½ q∘[ω; 0] for a quaternion, R v for a free hinge's position. [rt]
- * O(1). */
-void orr_hinge_rates(enum orr_hinge_kind kind, const double *q, const double *speeds, double *rates);
-
 #endif

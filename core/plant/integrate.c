@@ -52,7 +52,7 @@ struct orr_integration *orr_integration_init(void *block, size_t bytes, const st
 
 /* ---- coordinates ------------------------------------------------------------------------------------------------ */
 
-void orr_coordinates_add(const struct orr_model *model, const double *q, const double *t, double *out) {
+static void coordinates_add(const struct orr_model *model, const double *q, const double *t, double *out) {
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_limb *limb = &model->limbs[k];
     int quaternion = orr_hinge_quaternion(limb->kind);
@@ -150,7 +150,7 @@ static void move_stage(struct orr_integration *i, double h, int slot) {
   }
   for (int k = 0; k < m->rotor_count; k++)
     i->spin1[k] = i->spin[k] + h * i->ks[slot][k];
-  orr_coordinates_add(m, i->q, i->sigma, i->q1);
+  coordinates_add(m, i->q, i->sigma, i->q1);
 }
 
 /* The end of the step from its increments in sigma, u1, spin1; refused when it is not finite. */
@@ -171,7 +171,7 @@ static enum orr_status finish(struct orr_integration *i) {
     }
     return ORR_ERROR_NOT_FINITE;
   }
-  orr_coordinates_add(m, i->q, i->sigma, i->q1);
+  coordinates_add(m, i->q, i->sigma, i->q1);
   enum orr_status status = i->closed ? orr_closed_project(i->closed, i->ws, i->q1, i->u1) : ORR_OK;
   if (status != ORR_OK)
     return status;
@@ -249,7 +249,7 @@ static enum orr_status step_semi_implicit(struct orr_integration *i, struct orr_
   }
   for (int k = 0; k < m->rotor_count; k++)
     i->spin1[k] = i->spin[k] + h * i->ks[0][k];
-  orr_coordinates_add(m, i->q, i->sigma, i->q1);
+  coordinates_add(m, i->q, i->sigma, i->q1);
   for (int k = 0; k < m->body_count; k++) {
     const struct orr_limb *limb = &m->limbs[k];
     if (limb->kind == ORR_HINGE_FREE)

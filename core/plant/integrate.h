@@ -80,8 +80,4 @@ void orr_integration_set(struct orr_integration *i);
  * forces are then there to be asked for. After orr_integration_set. */
 enum orr_status orr_integration_observe(struct orr_integration *i, int64_t now_ns);
 
-/* [any] q ⊕ t: `t` [u_count] holds increments of scalar coordinates, rotation vectors (body side) for quaternions, and
- * for a free hinge the displacement in O+ axes behind the rotation. O(N). */
-void orr_coordinates_add(const struct orr_model *model, const double *q, const double *t, double *out);
-
 #endif

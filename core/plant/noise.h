@@ -12,7 +12,8 @@
 /* The key of a device's streams. O(length). */
 uint64_t orr_noise_key(uint64_t seed, const char *name);
 
-/* Four independent 32-bit words. O(1). */
+/* Four independent 32-bit words. Uniform and normal numbers are made of them. Public so that a test compares the words
+ * with the published vectors of Philox. O(1). */
 void orr_noise_words(uint64_t key, uint64_t frame, uint64_t draw, uint32_t out[4]);
 
 /* Uniform in (0, 1), never an end of it. O(1). */

@@ -35,7 +35,8 @@ size_t orr_stability_size(const struct orr_model *model);
  * ORR_ERROR_BLOCK. [init] as orr_stiffness_find, once or twice. */
 struct orr_stability orr_stability_find(void *block, size_t bytes, const struct orr_plant *plant, double span_s);
 
-/* The limit for one root; semi_implicit takes a real one for the only one of its motion. [any] O(1). */
+/* The longest step for one root alone; semi_implicit takes a real root for the only one of its motion. orr_stability_find
+ * takes the least of these. Public so that a test holds each rule's limit against runs of one oscillator. [any] O(1). */
 double orr_stability_limit(enum orr_integrator rule, struct orr_complex root, double span_s);
 
 #endif

@@ -40,7 +40,8 @@ void orr_composite_matrix(const struct orr_model *model, struct orr_workspace *w
 void orr_composite_dense(const struct orr_composite *composite, double *out);
 
 /* M = L* D L in place, from the tips to the base: row k becomes L. Held speeds are passed by. ORR_ERROR_* with the limb
- * in *where. [rt] O(Σ depth²). */
+ * in *where. A step of orr_composite_solve; public so that a benchmark times it beside LAPACK's dpotrf.
+ * [rt] O(Σ depth²). */
 enum orr_status orr_composite_factor(struct orr_composite *composite, int *where);
 
 /* Accelerations as of orr_forward, by C from inverse dynamics and M from here; rotors geared to hinges (hinge_inertia)

@@ -14,7 +14,7 @@ void orr_hinge_springs_add(const struct orr_limb *limb, const double *q, const d
 /* A rotor of speed Ω under the torque τ: J (Ω̇ + u·ω̇_n) = τ, and on its node −(J Ω̇ u + J Ω ω_n × u). With Ω̇ taken
  * out, that is −τ u + J u (u·ω̇_n) − J Ω ω_n × u; the middle term is in the factor but for its bias c = u·(Ė θ̇ + ω ×
  * w). */
-void orr_rotors_load(const struct orr_model *m, struct orr_workspace *ws) {
+static void rotors_load(const struct orr_model *m, struct orr_workspace *ws) {
   for (int i = 0; i < m->rotor_count; i++) {
     const struct orr_rotor *rotor = &m->rotors[i];
     struct orr_flow *flow = &ws->flows[rotor->limb];
@@ -64,7 +64,7 @@ void orr_forward_load(const struct orr_model *model, struct orr_workspace *ws, c
   orr_articulated_clear(model, ws);
   for (int k = 0; k < model->body_count; k++)
     load_limb(model, ws, k, force);
-  orr_rotors_load(model, ws);
+  rotors_load(model, ws);
 }
 
 /* A limb goes by the revolute kernel unless its hinge is driven or carries inertia, or springs to be taken implicitly:
@@ -97,7 +97,7 @@ void orr_forward_load_still(const struct orr_model *m, struct orr_workspace *ws,
     if (limb->flex >= 0)
       memcpy(ws->flexes[limb->flex].force, x + limb->u, sizeof *x * (size_t)limb->mode_count);
   }
-  orr_rotors_load(m, ws);
+  rotors_load(m, ws);
 }
 
 static void load_all(const struct orr_model *m, struct orr_workspace *ws, const double *force) {
@@ -111,7 +111,7 @@ static void load_all(const struct orr_model *m, struct orr_workspace *ws, const 
     else
       load_limb(m, ws, k, force);
   }
-  orr_rotors_load(m, ws);
+  rotors_load(m, ws);
   orr_articulated_inertias(m, ws);
 }
 

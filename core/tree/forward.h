@@ -38,9 +38,6 @@ void orr_hinge_springs_add(const struct orr_limb *limb, const double *q, const d
  * rotors with their torques. `force` NULL: no modal forces. Shared with inverse dynamics. [rt] O(N + Σn²). */
 void orr_forward_load(const struct orr_model *model, struct orr_workspace *ws, const double *force);
 
-/* What rotors do to z and ζ with their torques and speeds. Part of orr_forward_load. [rt] O(rotors). */
-void orr_rotors_load(const struct orr_model *model, struct orr_workspace *ws);
-
 /* Loads forces on modes alone, x [u_count], with the rotors' torques, as if nothing moved and no spring pulled: what a product
  * M⁻¹ x starts from. Hinges take theirs in the sweep. [init] O(N + Σn). */
 void orr_forward_load_still(const struct orr_model *model, struct orr_workspace *ws, const double *x);

@@ -21,7 +21,6 @@ int orr_client_shm_look(struct orr_client *client);
 void orr_client_shm_sleep(struct orr_client *client, int64_t most_ms);
 int orr_client_shm_send(struct orr_client *client, uint64_t flags);
 void orr_client_shm_beat(struct orr_client *client);
-bool orr_client_shm_lives(const struct orr_client *client);
 int orr_client_shm_pulse(struct orr_client *client);
 void orr_client_shm_close(struct orr_client *client);
 

@@ -22,6 +22,15 @@ static void enter(struct orr_client *c) {
   c->sent = atomic_load(&c->peer->commanded);
 }
 
+/* A run that lives holds a lock on its segment, and the kernel gives it back when it dies, however. Asked for in
+ * common, so that those who ask do not take each other for the run. */
+static bool run_lives(const struct orr_client *c) {
+  if (c->lock_fd <= 0 || flock(c->lock_fd, LOCK_SH | LOCK_NB) != 0)
+    return true;
+  flock(c->lock_fd, LOCK_UN);
+  return false;
+}
+
 int orr_client_shm_enter(struct orr_client *c) {
   c->run = (struct orr_wire_run *)(void *)(c->memory + ORR_WIRE_RUN_AT);
   memcpy(&c->header, c->memory, sizeof c->header);
@@ -30,7 +39,7 @@ int orr_client_shm_enter(struct orr_client *c) {
     return EAGAIN;
   if (!orr_client_sound(&c->header, c->memory_bytes, true))
     return EPROTO;
-  if (atomic_load(&c->run->ended) || !orr_client_shm_lives(c))
+  if (atomic_load(&c->run->ended) || !run_lives(c))
     return ENOENT;
   int error = orr_client_copy(c, c->memory);
   if (!error)
@@ -48,15 +57,6 @@ void orr_client_shm_close(struct orr_client *c) {
   c->lock_fd = 0;
   c->memory = NULL;
   c->peer = NULL;
-}
-
-/* A run that lives holds a lock on its segment, and the kernel gives it back when it dies, however. Asked for in
- * common, so that those who ask do not take each other for the run. */
-bool orr_client_shm_lives(const struct orr_client *c) {
-  if (c->lock_fd <= 0 || flock(c->lock_fd, LOCK_SH | LOCK_NB) != 0)
-    return true;
-  flock(c->lock_fd, LOCK_UN);
-  return false;
 }
 
 static _Atomic uint64_t *slot(const struct orr_client *c, uint32_t at, uint32_t bytes, uint32_t number) {
@@ -108,7 +108,7 @@ int orr_client_shm_look(struct orr_client *c) {
 
 int orr_client_shm_pulse(struct orr_client *c) {
   orr_client_shm_beat(c);
-  if (orr_client_shm_lives(c))
+  if (run_lives(c))
     return 0;
   int status = orr_client_shm_look(c); /* it says that it is over before it lets go */
   return status ? status : -ECONNRESET;

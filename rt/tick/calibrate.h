@@ -31,9 +31,10 @@ void orr_calibrate_phase(struct orr_calibration *c, int64_t period_ns, int64_t m
 /* [init] Measures at c->phase_ns for at most `budget_ns` and sets margin_ns. */
 void orr_calibrate_margin(struct orr_calibration *c, int64_t period_ns, int64_t budget_ns);
 
-/* [any] The phase with the lowest smoothed score, as an index: the decision alone. */
+/* [any] The two decisions alone, public so that tests judge them without a clock. The phase with the lowest smoothed
+ * score, as an index: */
 size_t orr_calibrate_best_phase(const int64_t score_ns[ORR_PHASES]);
-/* [any] The margin for a 99th percentile of wake-up latency: the decision alone. */
+/* The margin for a 99th percentile of wake-up latency: */
 int64_t orr_calibrate_margin_for(int64_t wake_up_p99_ns, int64_t period_ns);
 
 #endif

@@ -42,7 +42,8 @@ int64_t orr_histogram_percentile_ns(const struct orr_histogram *h, double fracti
 /* [any] 0 when empty. */
 double orr_histogram_mean_ns(const struct orr_histogram *h);
 
-/* [any] Bucket of a value in [0, limit), and the least value of a bucket. */
+/* [any] Bucket of a value in [0, limit), and the least value of a bucket. Public so that a test shows that no value
+ * falls between two buckets. */
 size_t orr_histogram_index(int64_t value_ns);
 int64_t orr_histogram_floor_ns(size_t index);
 

@@ -46,6 +46,27 @@ static struct orr_joint joint_at(enum orr_hinge_kind kind, const struct sample *
 static const double STEP = 1.0 / 256;
 static const double WEIGHT[7] = {-1 / 60.0, 9 / 60.0, -45 / 60.0, 0, 45 / 60.0, -9 / 60.0, 1 / 60.0};
 
+/* q̇ = ½ q ∘ [ω; 0] for ω in the moved axes: the product of quaternions [x, y, z, w] written out. */
+static void quaternion_rate(const double *q, const double *w, double *rate) {
+  rate[0] = 0.5 * (q[3] * w[0] + q[1] * w[2] - q[2] * w[1]);
+  rate[1] = 0.5 * (q[3] * w[1] + q[2] * w[0] - q[0] * w[2]);
+  rate[2] = 0.5 * (q[3] * w[2] + q[0] * w[1] - q[1] * w[0]);
+  rate[3] = -0.5 * (q[0] * w[0] + q[1] * w[1] + q[2] * w[2]);
+}
+
+/* q̇ from β as the conventions have them. */
+static void rates_of(enum orr_hinge_kind kind, const double *q, const double *speeds, double *rates) {
+  if (kind == ORR_HINGE_BALL) {
+    quaternion_rate(q, speeds, rates);
+  } else if (kind == ORR_HINGE_FREE) {
+    v3_to(rates, m3_apply(quat_matrix(q + 3), v3_from(speeds + 3)));
+    quaternion_rate(q + 3, speeds, rates + 3);
+  } else {
+    for (int i = 0; i < orr_hinge_speeds(kind); i++)
+      rates[i] = speeds[i];
+  }
+}
+
 /* The state a time t later: steps of Runge and Kutta of the coordinates under constant speeds. */
 static void later(enum orr_hinge_kind kind, const struct sample *s, double t, double q[7]) {
   enum { STEPS = 8 };
@@ -56,7 +77,7 @@ static void later(enum orr_hinge_kind kind, const struct sample *s, double t, do
     for (int i = 0; i < 4; i++) {
       for (int c = 0; c < count; c++)
         x[c] = q[c] + (i == 0 ? 0 : (i == 3 ? h : 0.5 * h) * k[i - 1][c]);
-      orr_hinge_rates(kind, x, s->u, k[i]);
+      rates_of(kind, x, s->u, k[i]);
     }
     for (int c = 0; c < count; c++)
       q[c] += h / 6 * (k[0][c] + 2 * k[1][c] + 2 * k[2][c] + k[3][c]);
