@@ -6,22 +6,13 @@
 #include <string.h>
 
 #include "core/math/hash.h"
-#include "core/model/hinge.h"
 #include "rt/tick/clock.h"
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-static void *block_of(struct orr_session *s, size_t bytes) {
-  size_t whole = (bytes / ORR_ALIGNMENT + 1) * ORR_ALIGNMENT;
-  void *block = aligned_alloc(ORR_ALIGNMENT, whole);
-  if (!block) {
-    fprintf(stderr, "orrery: no memory for %zu bytes\n", bytes);
-    abort();
-  }
-  s->bytes += whole;
+static void add_region(struct orr_session *s, void *base, size_t bytes) {
   assert(s->region_count < ORR_SESSION_REGIONS);
-  s->regions[s->region_count++] = (struct orr_region){block, whole};
-  return memset(block, 0, whole);
+  s->regions[s->region_count++] = (struct orr_region){base, bytes};
 }
 
 static int numbers_of(const struct orr_run *run, const int *channels, int count) {
@@ -54,36 +45,6 @@ static void layout_links(struct orr_session *s, struct orr_block *block) {
   s->seen = orr_expect_layout(s->run, block);
 }
 
-static void initial_state(const struct orr_run *run, const struct orr_model *m, double *q, double *u) {
-  for (int b = 0; b < m->body_count; b++) {
-    const struct orr_limb *limb = &m->limbs[m->limb_of_body[b]];
-    const struct orr_case_body *from = &run->initial[b];
-    memcpy(q + limb->q, from->eta, sizeof(double) * (size_t)limb->mode_count);
-    memcpy(u + limb->u, from->eta_rate, sizeof(double) * (size_t)limb->mode_count);
-    memcpy(q + limb->hinge_q, from->q, sizeof(double) * (size_t)orr_hinge_coordinates(limb->kind));
-    memcpy(u + limb->hinge_u, from->speed, sizeof(double) * (size_t)limb->dof);
-  }
-}
-
-/* Loops are closed where the plant starts, in the numbers that it starts from; driven hinges are known by then. */
-static void close_loops(struct orr_session *s, double *q, double *u) {
-  const struct orr_description *d = &s->run->spacecraft;
-  if (!d->loop_count)
-    return;
-  size_t bytes = orr_session_loops_size(d, s->model);
-  s->loops_block = block_of(s, bytes);
-  orr_session_loops_close(&s->loops, s->loops_block, bytes, d, s->ws, q, u);
-  enum orr_loop_reason *reasons = calloc(d->loop_count, sizeof *reasons);
-  if (!reasons)
-    abort();
-  orr_loops_settle(s->loops.loops, s->ws, reasons);
-  free(reasons);
-  bytes = orr_closed_size(s->loops.loops);
-  s->closed_block = block_of(s, bytes);
-  orr_session_loops_solver(&s->loops, s->closed_block, bytes, s->ws, q, u);
-  s->plant->integration->closed = s->loops.closed;
-}
-
 /* Everything that the run reads is computed from frame 0 on. */
 static void ask(struct orr_session *s) {
   for (size_t i = 0; i < s->run->link_count; i++)
@@ -98,30 +59,21 @@ struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn 
   struct orr_session *s = calloc(1, sizeof *s);
   if (!s)
     abort();
-  int where;
-  s->regions[s->region_count++] = (struct orr_region){s, sizeof *s};
+  add_region(s, s, sizeof *s);
   s->run = run;
   s->answer = answer;
-  size_t bytes = orr_model_size(&run->spacecraft, ORR_MODEL_DEFAULT);
-  s->model_block = block_of(s, bytes);
-  s->model = orr_model_init(s->model_block, bytes, &run->spacecraft, ORR_MODEL_DEFAULT, &s->status, &where);
-  assert(s->model && "a description that the reader accepted compiles");
-  bytes = orr_workspace_size(s->model);
-  s->workspace_block = block_of(s, bytes);
-  s->ws = orr_workspace_init(s->workspace_block, bytes, s->model);
-  struct orr_plant_desc desc = run->plant;
-  size_t numbers = (size_t)s->model->q_count + (size_t)s->model->u_count, plant = orr_plant_size(s->model, &desc);
-  plant = (plant + ORR_ALIGNMENT - 1) / ORR_ALIGNMENT * ORR_ALIGNMENT;
-  s->plant_block = block_of(s, plant + numbers * sizeof(double));
-  double *q = (double *)((char *)s->plant_block + plant), *u = q + s->model->q_count;
-  initial_state(run, s->model, q, u);
-  desc.q = q;
-  desc.u = u;
-  s->plant = orr_plant_init(s->plant_block, plant, s->model, s->ws, &desc);
-  close_loops(s, q, u);
+  orr_build_create(&s->build, &run->spacecraft, ORR_MODEL_DEFAULT);
+  orr_build_plant(&s->build, &run->plant, run->initial);
+  s->model = s->build.model;
+  s->ws = s->build.ws;
+  s->plant = s->build.plant;
+  for (int i = 0; i < ORR_BUILD_PARTS; i++)
+    if (s->build.blocks[i].base)
+      add_region(s, s->build.blocks[i].base, orr_aligned_bytes(s->build.blocks[i].bytes));
   struct orr_block measured = {0};
   layout_links(s, &measured);
-  s->link_block = block_of(s, measured.used);
+  s->link_block = orr_aligned_block(measured.used);
+  add_region(s, s->link_block, orr_aligned_bytes(measured.used));
   struct orr_block links = {.base = s->link_block, .size = measured.used};
   layout_links(s, &links);
   ask(s);
@@ -173,18 +125,14 @@ void orr_session_destroy(struct orr_session *s) {
   for (size_t i = 0; i < s->run->link_count; i++)
     if (s->links[i].outside)
       orr_port_close(s->links[i].outside);
-  free(s->closed_block);
-  free(s->loops_block);
   free(s->link_block);
-  free(s->plant_block);
-  free(s->workspace_block);
-  free(s->model_block);
+  orr_build_destroy(&s->build);
   free(s);
 }
 
 enum orr_status orr_session_start(struct orr_session *s) {
-  if (s->loops.start != ORR_OK)
-    return s->status = s->loops.start;
+  if (s->build.start != ORR_OK)
+    return s->status = s->build.start;
   return s->status = orr_plant_reset(s->plant);
 }
 
@@ -363,7 +311,7 @@ int orr_session_frame(struct orr_session *s) {
 /* ---- state ------------------------------------------------------------------------------------------------------- */
 
 static size_t loop_words(const struct orr_session *s) {
-  return s->loops.closed ? orr_embed_state_words(&s->loops.closed->embed) : 0;
+  return s->build.closed ? orr_embed_state_words(&s->build.closed->embed) : 0;
 }
 
 /* The plant's, and with embedded loops the set of independent coordinates. */
@@ -373,7 +321,7 @@ uint64_t orr_session_hash(const struct orr_session *s) {
   uint64_t *words = count ? calloc(count, sizeof *words) : NULL;
   if (!words)
     return hash;
-  orr_embed_state_get(&s->loops.closed->embed, words);
+  orr_embed_state_get(&s->build.closed->embed, words);
   for (size_t i = 0; i < count; i++)
     hash = orr_hash_mix(hash, words[i]);
   free(words);
@@ -397,8 +345,8 @@ void orr_session_state_get(const struct orr_session *s, uint64_t *words) {
     memcpy(words + 2 * n, s->links[i].memory, 8 * ORR_ANSWER_MEMORY);
     words += 2 * n + ORR_ANSWER_MEMORY;
   }
-  if (s->loops.closed)
-    orr_embed_state_get(&s->loops.closed->embed, words);
+  if (s->build.closed)
+    orr_embed_state_get(&s->build.closed->embed, words);
 }
 
 enum orr_status orr_session_state_put(struct orr_session *s, const uint64_t *words) {
@@ -410,7 +358,7 @@ enum orr_status orr_session_state_put(struct orr_session *s, const uint64_t *wor
     memcpy(s->links[i].memory, rest + 2 * n, 8 * ORR_ANSWER_MEMORY);
     rest += 2 * n + ORR_ANSWER_MEMORY;
   }
-  if (s->loops.closed)
-    orr_embed_state_put(&s->loops.closed->embed, s->ws, rest);
+  if (s->build.closed)
+    orr_embed_state_put(&s->build.closed->embed, s->ws, rest);
   return s->status = orr_plant_state_put(s->plant, words);
 }

@@ -12,11 +12,11 @@
 
 #include "core/plant/plant.h"
 #include "io/config/run/run_file.h"
+#include "io/config/spacecraft/build.h"
 #include "io/expect.h"
 #include "io/links/port.h"
 #include "io/links/relay.h"
 #include "io/samples.h"
-#include "io/session_loops.h"
 #include "io/watch.h"
 
 /* One frame for a controller that is linked in: telemetry numbers in, command numbers out, each in the order of the
@@ -69,9 +69,8 @@ struct orr_session {
   struct orr_samples *samples;    /* taken for a picture; NULL: none */
   struct orr_watch *watch;        /* shown while it flies; NULL: nobody looks */
   struct orr_recorder *recorder;  /* NULL: nobody */
-  struct orr_session_loops loops; /* closed NULL without loops */
-  void *model_block, *workspace_block, *plant_block, *link_block, *loops_block, *closed_block;
-  size_t bytes;                                   /* of all blocks */
+  struct orr_build build;         /* model, ws and plant are its own */
+  void *link_block;
   struct orr_region regions[ORR_SESSION_REGIONS]; /* the same blocks, and this struct: all that a frame touches */
   size_t region_count;
   enum orr_status status; /* of the first failure */

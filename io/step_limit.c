@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "io/session.h"
+#include "io/config/spacecraft/build.h"
 
 static const double TWO_PI = 6.283185307179586476925;
 
@@ -64,19 +64,17 @@ static void warn(const struct orr_run *run, const struct orr_stability *found, s
 }
 
 struct orr_stability orr_run_judge_step(const struct orr_run *run, struct orr_diagnostics *d) {
-  struct orr_session *session = orr_session_create(run, NULL);
-  struct orr_stability found = {.status = session->loops.start, .limit_s = HUGE_VAL};
-  if (session->loops.start == ORR_OK) {
-    size_t bytes = orr_stability_size(session->model), whole = (bytes / ORR_ALIGNMENT + 1) * ORR_ALIGNMENT;
-    void *block = aligned_alloc(ORR_ALIGNMENT, whole);
-    if (!block) {
-      fprintf(stderr, "orrery: no memory for %zu bytes\n", bytes);
-      abort();
-    }
-    found = orr_stability_find(block, bytes, session->plant, span_of(run));
+  struct orr_build build;
+  orr_build_create(&build, &run->spacecraft, ORR_MODEL_DEFAULT);
+  orr_build_plant(&build, &run->plant, run->initial);
+  struct orr_stability found = {.status = build.start, .limit_s = HUGE_VAL};
+  if (build.start == ORR_OK) {
+    size_t bytes = orr_stability_size(build.model);
+    void *block = orr_aligned_block(bytes);
+    found = orr_stability_find(block, bytes, build.plant, span_of(run));
     free(block);
   }
-  orr_session_destroy(session);
+  orr_build_destroy(&build);
   if (found.status == ORR_OK && found.limit_s < 1e-9 * (double)run->plant.step_ns / run->plant.substeps)
     warn(run, &found, d);
   return found;

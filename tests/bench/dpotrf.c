@@ -11,16 +11,16 @@
 
 #include "core/tree/composite.h"
 #include "core/tree/kinematics.h"
+#include "io/config/spacecraft/build.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_models.h"
-#include "tools/common/compiled.h"
 
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t length);
 
 enum { SAMPLES = 400, COPIES = 16 };
 
 struct copies {
-  struct orr_compiled compiled;
+  struct orr_build build;
   struct orr_composite *ours[COPIES];
   void *blocks[COPIES];
   double *dense, *theirs[COPIES];
@@ -28,13 +28,13 @@ struct copies {
 };
 
 static void create(struct copies *s, const struct orr_description *d) {
-  orr_compiled_create(&s->compiled, d, ORR_MODEL_DEFAULT);
-  const struct orr_model *m = s->compiled.model;
+  orr_build_create(&s->build, d, ORR_MODEL_DEFAULT);
+  const struct orr_model *m = s->build.model;
   size_t u = (size_t)m->u_count;
   double *q = orr_aligned_block(sizeof *q * (size_t)m->q_count), *v = orr_aligned_block(sizeof *v * u);
   double *force = orr_aligned_block(sizeof *force * u);
   orr_bench_state(m, 3, q, v, force);
-  orr_state_set(m, s->compiled.ws, q, v);
+  orr_state_set(m, s->build.ws, q, v);
   s->bytes = sizeof(double) * u * u;
   s->dense = orr_aligned_block(s->bytes);
   for (int i = 0; i < COPIES; i++) {
@@ -43,7 +43,7 @@ static void create(struct copies *s, const struct orr_description *d) {
     s->ours[i] = orr_composite_init(s->blocks[i], size, m);
     s->theirs[i] = orr_aligned_block(s->bytes);
   }
-  orr_composite_matrix(m, s->compiled.ws, s->ours[0]);
+  orr_composite_matrix(m, s->build.ws, s->ours[0]);
   orr_composite_dense(s->ours[0], s->dense);
   free(q);
   free(v);
@@ -56,13 +56,13 @@ static void destroy(struct copies *s) {
     free(s->theirs[i]);
   }
   free(s->dense);
-  orr_compiled_destroy(&s->compiled);
+  orr_build_destroy(&s->build);
 }
 
 static double sample_ours(struct copies *s) {
   int where;
   for (int i = 0; i < COPIES; i++)
-    orr_composite_matrix(s->compiled.model, s->compiled.ws, s->ours[i]);
+    orr_composite_matrix(s->build.model, s->build.ws, s->ours[i]);
   double start = orr_bench_now_ns();
   for (int i = 0; i < COPIES; i++)
     if (orr_composite_factor(s->ours[i], &where) != ORR_OK)
@@ -71,7 +71,7 @@ static double sample_ours(struct copies *s) {
 }
 
 static double sample_theirs(struct copies *s) {
-  int n = s->compiled.model->u_count, info = 0;
+  int n = s->build.model->u_count, info = 0;
   for (int i = 0; i < COPIES; i++)
     memcpy(s->theirs[i], s->dense, s->bytes);
   double start = orr_bench_now_ns();
@@ -97,7 +97,7 @@ int main(void) {
       theirs[k] = sample_theirs(&s);
     }
     struct orr_bench_stat a = orr_bench_stat(ours, SAMPLES), b = orr_bench_stat(theirs, SAMPLES);
-    printf("%6d %6d %12.0f %12.0f %12.0f %12.0f %9.2f %9.2f\n", modes[i], s.compiled.model->u_count, a.min, a.median,
+    printf("%6d %6d %12.0f %12.0f %12.0f %12.0f %9.2f %9.2f\n", modes[i], s.build.model->u_count, a.min, a.median,
            b.min, b.median, a.min / b.min, a.median / b.median);
     destroy(&s);
     orr_bench_destroy(bench);

@@ -13,10 +13,10 @@
 
 #include "core/tree/forward.h"
 #include "core/tree/kinematics.h"
+#include "io/config/spacecraft/build.h"
 #include "tests/bench/mjcf.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_models.h"
-#include "tools/common/compiled.h"
 
 enum { SAMPLES = 300, SAMPLE_EVALUATIONS = 160 };
 
@@ -24,14 +24,14 @@ enum { SAMPLES = 300, SAMPLE_EVALUATIONS = 160 };
 
 struct ours {
   struct orr_bench_model *bench;
-  struct orr_compiled compiled;
+  struct orr_build build;
   double *q[ORR_BENCH_STATES], *u[ORR_BENCH_STATES], *force[ORR_BENCH_STATES], *accel;
 };
 
 static void ours_create(struct ours *s, struct orr_bench_model *bench) {
   s->bench = bench;
-  orr_compiled_create(&s->compiled, orr_bench_description(bench), ORR_MODEL_DEFAULT);
-  const struct orr_model *m = s->compiled.model;
+  orr_build_create(&s->build, orr_bench_description(bench), ORR_MODEL_DEFAULT);
+  const struct orr_model *m = s->build.model;
   for (int k = 0; k < ORR_BENCH_STATES; k++) {
     s->q[k] = orr_aligned_block(sizeof(double) * (size_t)m->q_count);
     s->u[k] = orr_aligned_block(sizeof(double) * (size_t)m->u_count);
@@ -48,13 +48,13 @@ static void ours_destroy(struct ours *s) {
     free(s->force[k]);
   }
   free(s->accel);
-  orr_compiled_destroy(&s->compiled);
+  orr_build_destroy(&s->build);
   orr_bench_destroy(s->bench);
 }
 
 static void ours_evaluate(struct ours *s, int k) {
-  orr_state_set(s->compiled.model, s->compiled.ws, s->q[k], s->u[k]);
-  if (orr_forward(s->compiled.model, s->compiled.ws, s->force[k], NULL, s->accel) != ORR_OK)
+  orr_state_set(s->build.model, s->build.ws, s->q[k], s->u[k]);
+  if (orr_forward(s->build.model, s->build.ws, s->force[k], NULL, s->accel) != ORR_OK)
     abort();
 }
 

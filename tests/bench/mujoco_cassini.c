@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "core/plant/integrate.h"
+#include "io/config/spacecraft/build.h"
 #include "io/config/spacecraft/config.h"
 #include "tests/bench/mjcf.h"
-#include "tools/common/compiled.h"
 
 static const double LIMIT = 1e-6; /* of the largest motion of its kind */
 enum { STEPS = 10000, COMPARED = 10, STEP_NS = 1000000 };
@@ -108,8 +108,8 @@ static void compare(const struct orr_model *m, const double *q, const mjData *da
 }
 
 static double fly(const struct orr_description *d) {
-  struct orr_compiled c;
-  orr_compiled_create(&c, d, ORR_MODEL_DEFAULT);
+  struct orr_build c;
+  orr_build_create(&c, d, ORR_MODEL_DEFAULT);
   mjModel *model = mjcf_model(d, "timestep='0.001' integrator='RK4'");
   mjData *data = mj_makeData(model);
   int bodies = (int)d->body_count;
@@ -137,7 +137,7 @@ static double fly(const struct orr_description *d) {
   free(block);
   mj_deleteData(data);
   mj_deleteModel(model);
-  orr_compiled_destroy(&c);
+  orr_build_destroy(&c);
   return worst;
 }
 

@@ -6,25 +6,16 @@
 #include "core/loops/loop_motion.h"
 #include "tests/support/prng.h"
 
-static void *block_of(size_t bytes) {
-  void *block = aligned_alloc(ORR_ALIGNMENT, (bytes + ORR_ALIGNMENT) / ORR_ALIGNMENT * ORR_ALIGNMENT);
-  assert(block);
-  return block;
-}
-
 struct orr_mechanism_trial orr_mechanism_trial_make(const struct orr_sample *sample) {
   struct orr_mechanism_trial t = {.trial = orr_trial_make(sample, ORR_MODEL_DEFAULT)};
-  size_t bytes = orr_loops_size(&sample->description, t.trial.model);
-  t.loops_block = block_of(bytes);
-  t.loops = orr_loops_init(t.loops_block, bytes, &sample->description, t.trial.model);
+  t.loops = t.trial.build.loops;
   assert(t.loops);
   t.q = orr_vector_make(sample->q_count);
   t.u = orr_vector_make(sample->u_count);
   t.accel = orr_vector_make(sample->u_count);
   memcpy(t.q, sample->q, sizeof *t.q * (size_t)sample->q_count);
   memcpy(t.u, sample->u, sizeof *t.u * (size_t)sample->u_count);
-  orr_loops_place(t.loops, t.trial.ws, t.q);
-  orr_loops_keep_distances(t.loops);
+  orr_build_hold(&t.trial.build, t.q);
   return t;
 }
 
@@ -32,13 +23,11 @@ void orr_mechanism_trial_free(struct orr_mechanism_trial *t) {
   free(t->q);
   free(t->u);
   free(t->accel);
-  free(t->loops_block);
-  free(t->closed_block);
   orr_trial_free(&t->trial);
 }
 
 struct orr_assembly orr_mechanism_trial_assemble(struct orr_mechanism_trial *t) {
-  void *scratch = block_of(orr_assembly_size(t->loops));
+  void *scratch = orr_aligned_block(orr_assembly_size(t->loops));
   struct orr_assembly a = orr_loops_assemble(t->loops, t->trial.ws, scratch, t->q);
   free(scratch);
   return a;
@@ -63,18 +52,12 @@ bool orr_mechanism_trial_fit(struct orr_mechanism_trial *t) {
 }
 
 void orr_mechanism_trial_solver(struct orr_mechanism_trial *t, enum orr_loop_method method) {
-  enum orr_loop_reason reasons[64];
   struct orr_loops *l = t->loops;
-  assert(l->count <= 64);
   for (int i = 0; i < l->count && method != ORR_LOOP_AUTO; i++)
     l->loops[i].method = method;
   orr_loops_place(l, t->trial.ws, t->q);
-  orr_loops_settle(l, t->trial.ws, reasons);
-  size_t bytes = orr_closed_size(l);
-  free(t->closed_block);
-  t->closed_block = block_of(bytes);
-  t->closed = orr_closed_init(t->closed_block, bytes, l);
-  orr_closed_reference(t->closed, t->trial.ws, t->q);
+  orr_build_solver(&t->trial.build, t->q);
+  t->closed = t->trial.build.closed;
 }
 
 enum orr_status orr_mechanism_trial_forward(struct orr_mechanism_trial *t) {

@@ -14,7 +14,6 @@ struct orr_mechanism_trial {
   struct orr_closed *closed;
   double *q, *u; /* the sample's, to be moved */
   double *accel;
-  void *loops_block, *closed_block;
 };
 
 /* A compiled sample (whose description has loops) with its loops placed at the sample's state, distances as they are

@@ -8,17 +8,8 @@
 
 #include <cmocka.h>
 
-static void *block_of(size_t bytes) {
-  void *block = aligned_alloc(ORR_ALIGNMENT, (bytes + ORR_ALIGNMENT) / ORR_ALIGNMENT * ORR_ALIGNMENT);
-  assert(block);
-  return block;
-}
-
 static void equip(struct orr_trial *trial) {
-  size_t bytes = orr_workspace_size(trial->model), speeds = (size_t)trial->model->u_count + 1;
-  trial->ws_block = block_of(bytes);
-  trial->ws = orr_workspace_init(trial->ws_block, bytes, trial->model);
-  assert(trial->ws);
+  size_t speeds = (size_t)trial->model->u_count + 1;
   trial->accel = calloc(speeds, sizeof *trial->accel);
   trial->force = calloc(speeds, sizeof *trial->force);
   assert(trial->accel && trial->force);
@@ -26,24 +17,24 @@ static void equip(struct orr_trial *trial) {
 
 struct orr_trial orr_trial_make(const struct orr_sample *sample, unsigned options) {
   struct orr_trial trial = {.sample = sample};
-  enum orr_status status = ORR_OK;
-  int where = -1;
-  size_t bytes = orr_model_size(&sample->description, options);
-  trial.model_block = block_of(bytes);
-  trial.model = orr_model_init(trial.model_block, bytes, &sample->description, options, &status, &where);
-  assert(trial.model && status == ORR_OK);
+  orr_build_create(&trial.build, &sample->description, options);
+  trial.model = trial.build.model;
+  trial.ws = trial.build.ws;
   equip(&trial);
   return trial;
 }
 
 struct orr_trial orr_trial_second(const struct orr_trial *trial) {
   struct orr_trial other = {.sample = trial->sample, .model = trial->model};
+  size_t bytes = orr_workspace_size(trial->model);
+  other.ws_block = orr_aligned_block(bytes);
+  other.ws = orr_workspace_init(other.ws_block, bytes, trial->model);
   equip(&other);
   return other;
 }
 
 void orr_trial_free(struct orr_trial *trial) {
-  free(trial->model_block);
+  orr_build_destroy(&trial->build);
   free(trial->ws_block);
   free(trial->composite_block);
   free(trial->accel);
@@ -75,7 +66,7 @@ enum orr_status orr_trial_forward(struct orr_trial *trial) {
 struct orr_composite *orr_trial_composite(struct orr_trial *trial) {
   size_t bytes = orr_composite_size(trial->model);
   assert(!trial->composite_block);
-  trial->composite_block = block_of(bytes);
+  trial->composite_block = orr_aligned_block(bytes);
   struct orr_composite *composite = orr_composite_init(trial->composite_block, bytes, trial->model);
   assert(composite);
   return composite;

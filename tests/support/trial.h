@@ -8,13 +8,15 @@
 #include "core/tree/composite.h"
 #include "core/tree/forward.h"
 #include "core/tree/kinematics.h"
+#include "io/config/spacecraft/build.h"
 #include "tests/support/sample.h"
 
 struct orr_trial {
   const struct orr_sample *sample;
   const struct orr_model *model;
   struct orr_workspace *ws;
-  void *model_block, *ws_block, *composite_block;
+  struct orr_build build; /* that model and ws are of; of a second trial, zero */
+  void *ws_block, *composite_block;
   double *accel, *force; /* [u_count] for the test's use */
 };
 

@@ -6,10 +6,10 @@
 #include "core/tree/composite.h"
 #include "core/tree/forward.h"
 #include "core/tree/kinematics.h"
+#include "io/config/spacecraft/build.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_models.h"
 #include "tools/common/commands.h"
-#include "tools/common/compiled.h"
 
 enum { SAMPLES = 200, QUICK_SAMPLES = 20 };
 static const double SAMPLE_NS = 200e3; /* one sample lasts about this long, many evaluations */
@@ -17,7 +17,7 @@ static const double SAMPLE_NS = 200e3; /* one sample lasts about this long, many
 /* A model with its sixteen states. */
 struct subject {
   struct orr_bench_model *bench;
-  struct orr_compiled compiled;
+  struct orr_build build;
   void *composite_block;
   struct orr_composite *composite;
   double *q[ORR_BENCH_STATES], *u[ORR_BENCH_STATES], *force[ORR_BENCH_STATES], *accel;
@@ -25,8 +25,8 @@ struct subject {
 
 static void subject_create(struct subject *s, struct orr_bench_model *bench, bool composite) {
   *s = (struct subject){.bench = bench};
-  orr_compiled_create(&s->compiled, orr_bench_description(bench), ORR_MODEL_DEFAULT);
-  const struct orr_model *m = s->compiled.model;
+  orr_build_create(&s->build, orr_bench_description(bench), ORR_MODEL_DEFAULT);
+  const struct orr_model *m = s->build.model;
   size_t q = sizeof(double) * (size_t)m->q_count, u = sizeof(double) * (size_t)m->u_count;
   for (int k = 0; k < ORR_BENCH_STATES; k++) {
     s->q[k] = orr_aligned_block(q);
@@ -50,14 +50,14 @@ static void subject_destroy(struct subject *s) {
   }
   free(s->accel);
   free(s->composite_block);
-  orr_compiled_destroy(&s->compiled);
+  orr_build_destroy(&s->build);
   orr_bench_destroy(s->bench);
 }
 
 /* `count` evaluations over the states in turn; ns for one. */
 static double sample(struct subject *s, int count, bool composite) {
-  const struct orr_model *m = s->compiled.model;
-  struct orr_workspace *ws = s->compiled.ws;
+  const struct orr_model *m = s->build.model;
+  struct orr_workspace *ws = s->build.ws;
   double start = orr_bench_now_ns();
   for (int i = 0; i < count; i++) {
     int k = i % ORR_BENCH_STATES;
@@ -98,13 +98,14 @@ static json_t *stat_json(struct orr_bench_stat stat) {
 static void rigid_row(const char *name, struct orr_bench_model *bench, int samples, json_t *json) {
   struct subject s;
   subject_create(&s, bench, false);
-  int bodies = s.compiled.model->body_count;
+  int bodies = s.build.model->body_count;
   struct figures f = measure(&s, samples);
   if (json)
-    json_array_append_new(json, json_pack("{s:s, s:i, s:o, s:f, s:I, s:I}", "model", name, "bodies", bodies,
-                                          "evaluation", stat_json(f.articulated), "min_ns_per_body",
-                                          f.articulated.min / bodies, "model_bytes", (json_int_t)s.compiled.model_bytes,
-                                          "workspace_bytes", (json_int_t)s.compiled.workspace_bytes));
+    json_array_append_new(json,
+                          json_pack("{s:s, s:i, s:o, s:f, s:I, s:I}", "model", name, "bodies", bodies, "evaluation",
+                                    stat_json(f.articulated), "min_ns_per_body", f.articulated.min / bodies,
+                                    "model_bytes", (json_int_t)s.build.blocks[ORR_BUILD_MODEL].bytes, "workspace_bytes",
+                                    (json_int_t)s.build.blocks[ORR_BUILD_WORKSPACE].bytes));
   else
     printf("%-22s %7d %12.0f %12.0f %10.1f\n", name, bodies, f.articulated.min, f.articulated.median,
            f.articulated.min / bodies);

@@ -10,9 +10,9 @@
 #include "core/loops/closed.h"
 #include "core/tree/forward.h"
 #include "core/tree/kinematics.h"
+#include "io/config/spacecraft/build.h"
 #include "tools/bench/bench.h"
 #include "tools/common/commands.h"
-#include "tools/common/compiled.h"
 
 enum { MOST_BODIES = 257, MOST_LOOPS = 32, SAMPLES = 40, BATCH = 20 };
 
@@ -85,69 +85,56 @@ static struct model *build(int loops, int half) {
 }
 
 struct rig {
-  struct orr_compiled compiled;
-  struct orr_loops *loops;
-  struct orr_closed *closed;
+  struct orr_build build;
   double *q, *u, *q1, *u1, *force, *accel;
-  void *loops_block, *closed_block;
 };
 
 static double *numbers(int count) { return orr_aligned_block(sizeof(double) * (size_t)count); }
 
 static bool make(struct rig *r, const struct model *m, enum orr_loop_method method) {
   *r = (struct rig){0};
-  orr_compiled_create(&r->compiled, &m->description, ORR_MODEL_DEFAULT);
-  const struct orr_model *model = r->compiled.model;
+  orr_build_create(&r->build, &m->description, ORR_MODEL_DEFAULT);
+  const struct orr_model *model = r->build.model;
   double **const arrays[] = {&r->q, &r->u, &r->q1, &r->u1, &r->force, &r->accel};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     *arrays[i] = numbers(model->q_count);
-  memcpy(r->q, r->compiled.ws->q, sizeof(double) * (size_t)model->q_count);
+  memcpy(r->q, r->build.ws->q, sizeof(double) * (size_t)model->q_count);
   for (int i = 0; i < model->body_count; i++)
     if (model->limbs[i].dof == 1)
       r->q[model->limbs[i].hinge_q] = 0.3 * sin(i + 1.0);
   for (int i = 0; i < model->u_count; i++)
     r->force[i] = 0.1 * sin(2.3 * i + 0.5);
-  size_t bytes = orr_loops_size(&m->description, model);
-  r->loops_block = orr_aligned_block(bytes);
-  r->loops = orr_loops_init(r->loops_block, bytes, &m->description, model);
-  for (int i = 0; i < r->loops->count; i++)
-    r->loops->loops[i].method = method;
-  void *scratch = orr_aligned_block(orr_assembly_size(r->loops));
-  bool closes = orr_loops_assemble(r->loops, r->compiled.ws, scratch, r->q).closed;
-  free(scratch);
-  orr_loops_group(r->loops);
-  bytes = orr_closed_size(r->loops);
-  r->closed_block = orr_aligned_block(bytes);
-  r->closed = orr_closed_init(r->closed_block, bytes, r->loops);
-  return closes;
+  for (int i = 0; i < r->build.loops->count; i++)
+    r->build.loops->loops[i].method = method;
+  orr_build_assemble(&r->build, r->q);
+  orr_build_solver(&r->build, NULL);
+  return r->build.assembly.closed;
 }
 
 static void destroy(struct rig *r) {
   double *const arrays[] = {r->q, r->u, r->q1, r->u1, r->force, r->accel};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     free(arrays[i]);
-  free(r->closed_block);
-  free(r->loops_block);
-  orr_compiled_destroy(&r->compiled);
+  orr_build_destroy(&r->build);
 }
 
 enum what { TREE, CLOSED, CLOSURE };
 
 static void once(struct rig *r, enum what what) {
-  const struct orr_model *m = r->compiled.model;
-  struct orr_workspace *ws = r->compiled.ws;
+  const struct orr_model *m = r->build.model;
+  struct orr_workspace *ws = r->build.ws;
   if (what == CLOSURE) { /* of a posture as far off as a step of 1 ms leaves it */
     memcpy(r->q1, r->q, sizeof(double) * (size_t)m->q_count);
     memcpy(r->u1, r->u, sizeof(double) * (size_t)m->u_count);
     r->q1[m->limbs[m->body_count - 1].hinge_q] += 1e-7;
-    orr_closed_project(r->closed, ws, r->q1, r->u1);
+    orr_closed_project(r->build.closed, ws, r->q1, r->u1);
     return;
   }
   orr_state_set(m, ws, r->q, r->u);
   if (what == TREE)
     orr_forward(m, ws, r->force, NULL, r->accel);
   else
-    orr_closed_forward(r->closed, ws, r->force, NULL, r->accel);
+    orr_closed_forward(r->build.closed, ws, r->force, NULL, r->accel);
 }
 
 /* Microseconds of one, the least of many samples. */

@@ -9,7 +9,7 @@
 #include "rt/machine/denormals.h"
 #include "tools/bench/bench.h"
 #include "tools/common/commands.h"
-#include "tools/common/compiled.h"
+#include "tools/common/status_text.h"
 #include "tools/run/controller.h"
 
 /* First the stages of a frame, then what an evaluation is made of. */

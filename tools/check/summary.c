@@ -6,8 +6,7 @@
 
 #include "core/math/eigen.h"
 #include "core/model/hinge_kinds.h"
-#include "tools/common/compiled.h"
-#include "tools/common/mechanism.h"
+#include "io/config/spacecraft/build.h"
 
 enum { MOST_COUPLED = 120 }; /* modes of a body whose eigenvalues are computed: O(n³) */
 
@@ -82,22 +81,24 @@ static void count_freedoms(struct orr_summary *s) {
   }
 }
 
-static void summarise_loops(struct orr_summary *s, struct orr_compiled *compiled) {
-  struct orr_mechanism m;
+static void summarise_loops(struct orr_summary *s, struct orr_build *b) {
   size_t count = s->description->loop_count;
-  orr_mechanism_create(&m, compiled, s->description);
-  orr_mechanism_assemble(&m, compiled);
-  orr_mechanism_solver(&m, compiled, m.q);
-  s->loops = (struct orr_loop_summary){.assembly = m.assembly, .equations = m.loops->row_count, .bytes = m.bytes};
-  s->loops.redundant = orr_aligned_block(count * sizeof *m.redundant);
-  memcpy(s->loops.redundant, m.redundant, count * sizeof *m.redundant);
+  double *q = orr_aligned_block(sizeof *q * (size_t)b->model->q_count);
+  memcpy(q, b->ws->q, sizeof *q * (size_t)b->model->q_count);
+  orr_build_assemble(b, q);
+  s->loops.redundant = orr_aligned_block(count * sizeof *s->loops.redundant);
+  orr_loops_rank(b->loops, b->ws, NULL, s->loops.redundant);
+  orr_build_solver(b, q);
+  s->loops.assembly = b->assembly;
+  s->loops.equations = b->loops->row_count;
+  s->loops.bytes = b->blocks[ORR_BUILD_LOOPS].bytes + b->blocks[ORR_BUILD_SOLVER].bytes;
   s->loops.method = orr_aligned_block(count * sizeof *s->loops.method);
   s->loops.reason = orr_aligned_block(count * sizeof *s->loops.reason);
   for (size_t i = 0; i < count; i++) {
-    s->loops.method[i] = m.loops->loops[i].method;
-    s->loops.reason[i] = m.reason[i];
+    s->loops.method[i] = b->loops->loops[i].method;
+    s->loops.reason[i] = b->reason[i];
   }
-  orr_mechanism_destroy(&m);
+  free(q);
 }
 
 void orr_summary_create(struct orr_summary *s, const struct orr_description *d) {
@@ -111,13 +112,13 @@ void orr_summary_create(struct orr_summary *s, const struct orr_description *d) 
   s->bodies = orr_aligned_block(d->body_count * sizeof *s->bodies);
   for (size_t i = 0; i < d->body_count; i++)
     summarise_modes(&d->bodies[i], &s->bodies[i]);
-  struct orr_compiled compiled;
-  orr_compiled_create(&compiled, d, 0);
-  s->model_bytes = compiled.model_bytes;
-  s->workspace_bytes = compiled.workspace_bytes;
+  struct orr_build build;
+  orr_build_create(&build, d, ORR_MODEL_DEFAULT);
+  s->model_bytes = build.blocks[ORR_BUILD_MODEL].bytes;
+  s->workspace_bytes = build.blocks[ORR_BUILD_WORKSPACE].bytes;
   if (d->loop_count)
-    summarise_loops(s, &compiled);
-  orr_compiled_destroy(&compiled);
+    summarise_loops(s, &build);
+  orr_build_destroy(&build);
 }
 
 void orr_summary_destroy(struct orr_summary *s) {

@@ -8,6 +8,7 @@
 #include "io/config/text/unit.h"
 #include "tools/common/commands.h"
 #include "tools/common/json_numbers.h"
+#include "tools/common/status_text.h"
 #include "tools/eval/evaluation.h"
 #include "tools/eval/trajectory.h"
 #include "tools/eval/vector.h"
@@ -149,7 +150,7 @@ static void report(const struct arguments *a, const struct orr_evaluation *e, co
                    enum orr_status status) {
   if (orr_status_is_of_loop(status))
     fprintf(stderr, "%s: error: no solution %s: loop %d of the model: %s\n", a->given, when,
-            e->mechanism.closed->failed_loop + 1, orr_status_text(status));
+            e->build.closed->failed_loop + 1, orr_status_text(status));
   else
     fprintf(stderr, "%s: error: no solution %s: body '%s': %s\n", a->given, when,
             body >= 0 ? e->description->bodies[body].name : "?", orr_status_text(status));
@@ -189,7 +190,7 @@ static bool is_tree_enough(const struct arguments *a, const struct orr_descripti
 /* The vector of --solve has a number for each speed; false with a message that says how many each body takes. */
 static bool solve_fits(const struct arguments *a, const struct orr_evaluation *e, const struct orr_vector *vector) {
   enum { SHOWN = 12 };
-  const struct orr_model *m = e->compiled.model;
+  const struct orr_model *m = e->build.model;
   if (vector->count == (size_t)m->u_count)
     return true;
   fprintf(stderr,
@@ -223,7 +224,7 @@ static int evaluate(const struct arguments *a, const struct orr_config *config, 
   e.operational = orr_aligned_block(sizeof(int) * (size_t)(a->operational_count + 1));
   bool found = true;
   for (int i = 0; i < a->operational_count; i++)
-    found = find_node(config, e.compiled.model, a->operational[i], &e.operational[e.operational_count++]) && found;
+    found = find_node(config, e.build.model, a->operational[i], &e.operational[e.operational_count++]) && found;
   if (!found || (!a->inverse && !loops_fit(a, &e))) {
     /* said already */
   } else if (a->solve && !solve_fits(a, &e, vector)) {

@@ -18,7 +18,7 @@
 static double *numbers(int count) { return orr_aligned_block(sizeof(double) * (size_t)count); }
 
 static void put_body(struct orr_evaluation *e, int body) {
-  const struct orr_model *m = e->compiled.model;
+  const struct orr_model *m = e->build.model;
   const struct orr_limb *limb = &m->limbs[m->limb_of_body[body]];
   const struct orr_case_body *b = &e->given->bodies[body];
   for (int r = 0; r < limb->mode_count; r++) {
@@ -33,14 +33,14 @@ static void put_body(struct orr_evaluation *e, int body) {
     e->force[limb->hinge_u + i] = b->tau[i];
     e->accel[limb->hinge_u + i] = e->prescribed[limb->hinge_u + i] = b->acceleration[i];
   }
-  orr_prescribe(e->compiled.ws, body, b->prescribed);
+  orr_prescribe(e->build.ws, body, b->prescribed);
 }
 
 void orr_evaluation_create(struct orr_evaluation *e, const struct orr_description *description,
                            const struct orr_case *given) {
   *e = (struct orr_evaluation){.description = description, .given = given};
-  orr_compiled_create(&e->compiled, description, ORR_MODEL_DEFAULT);
-  const struct orr_model *m = e->compiled.model;
+  orr_build_create(&e->build, description, ORR_MODEL_DEFAULT);
+  const struct orr_model *m = e->build.model;
   e->q = numbers(m->q_count);
   e->u = numbers(m->u_count);
   e->force = numbers(m->u_count);
@@ -50,13 +50,12 @@ void orr_evaluation_create(struct orr_evaluation *e, const struct orr_descriptio
     put_body(e, i);
   if (!description->loop_count)
     return;
-  orr_mechanism_create(&e->mechanism, &e->compiled, description);
-  orr_mechanism_solver(&e->mechanism, &e->compiled, e->q);
+  orr_build_hold(&e->build, e->q);
+  orr_build_solver(&e->build, e->q);
 }
 
 void orr_evaluation_destroy(struct orr_evaluation *e) {
-  orr_mechanism_destroy(&e->mechanism);
-  orr_compiled_destroy(&e->compiled);
+  orr_build_destroy(&e->build);
   free(e->q);
   free(e->u);
   free(e->force);
@@ -66,28 +65,28 @@ void orr_evaluation_destroy(struct orr_evaluation *e) {
 }
 
 void orr_evaluation_externals(const struct orr_evaluation *e) {
-  const struct orr_model *m = e->compiled.model;
-  orr_force_clear(m, e->compiled.ws);
+  const struct orr_model *m = e->build.model;
+  orr_force_clear(m, e->build.ws);
   for (size_t i = 0; i < e->given->external_count; i++) {
     const struct orr_case_external *x = &e->given->externals[i];
-    orr_force_add(m, e->compiled.ws, orr_model_node(m, x->body, x->node),
-                  x->body_axes ? ORR_AXES_BODY : ORR_AXES_INERTIAL, v3_from(x->force), v3_from(x->moment));
+    orr_force_add(m, e->build.ws, orr_model_node(m, x->body, x->node), x->body_axes ? ORR_AXES_BODY : ORR_AXES_INERTIAL,
+                  v3_from(x->force), v3_from(x->moment));
   }
 }
 
 static enum orr_status run_composite(struct orr_evaluation *e) {
-  const struct orr_model *m = e->compiled.model;
+  const struct orr_model *m = e->build.model;
   size_t bytes = orr_composite_size(m);
   void *block = orr_aligned_block(bytes);
   struct orr_composite *composite = orr_composite_init(block, bytes, m);
-  enum orr_status status = orr_composite_forward(m, e->compiled.ws, composite, e->force, e->prescribed, e->accel);
+  enum orr_status status = orr_composite_forward(m, e->build.ws, composite, e->force, e->prescribed, e->accel);
   free(block);
   return status;
 }
 
 int orr_evaluation_open_loop(struct orr_evaluation *e, char *text, size_t size) {
   static const double MOST = 1e-6;
-  const struct orr_loops *l = e->mechanism.loops;
+  const struct orr_loops *l = e->build.loops;
   for (int i = 0; l && i < l->count; i++) {
     struct orr_loop_gap gap = orr_loop_gap(l, i);
     if (gap.metres <= MOST * fmax(1, l->size) && gap.radians <= MOST)
@@ -113,8 +112,8 @@ int orr_evaluation_open_loop(struct orr_evaluation *e, char *text, size_t size) 
 }
 
 static enum orr_status run_closed(struct orr_evaluation *e) {
-  struct orr_closed *c = e->mechanism.closed;
-  struct orr_workspace *ws = e->compiled.ws;
+  struct orr_closed *c = e->build.closed;
+  struct orr_workspace *ws = e->build.ws;
   enum orr_status status = orr_closed_close(c, ws, e->q, e->u);
   if (status != ORR_OK)
     return status;
@@ -125,9 +124,9 @@ static enum orr_status run_closed(struct orr_evaluation *e) {
 }
 
 static enum orr_status solve(struct orr_evaluation *e) {
-  const struct orr_model *m = e->compiled.model;
-  struct orr_workspace *ws = e->compiled.ws;
-  if (e->mechanism.closed && !e->inverse)
+  const struct orr_model *m = e->build.model;
+  struct orr_workspace *ws = e->build.ws;
+  if (e->build.closed && !e->inverse)
     return run_closed(e);
   if (e->composite)
     return run_composite(e);
@@ -138,8 +137,8 @@ static enum orr_status solve(struct orr_evaluation *e) {
 }
 
 enum orr_status orr_evaluation_run(struct orr_evaluation *e, int *body) {
-  const struct orr_model *m = e->compiled.model;
-  struct orr_workspace *ws = e->compiled.ws;
+  const struct orr_model *m = e->build.model;
+  struct orr_workspace *ws = e->build.ws;
   enum orr_status status = ORR_OK;
   orr_state_set(m, ws, e->q, e->u);
   orr_poses_update(m, ws);
@@ -181,13 +180,13 @@ static void set_pose(json_t *object, const struct orr_node_state *state) {
 }
 
 static json_t *nodes_json(struct orr_evaluation *e, int body) {
-  const struct orr_model *m = e->compiled.model;
+  const struct orr_model *m = e->build.model;
   const struct orr_body_desc *desc = &e->description->bodies[body];
   json_t *nodes = json_object();
   for (size_t j = 0; j < desc->node_count; j++) {
     struct orr_node_state state;
     json_t *node = json_object();
-    orr_node_query(m, e->compiled.ws, orr_model_node(m, body, (int)j), &state);
+    orr_node_query(m, e->build.ws, orr_model_node(m, body, (int)j), &state);
     set_pose(node, &state);
     json_object_set_new(nodes, desc->nodes[j].name, node);
   }
@@ -199,24 +198,24 @@ struct open_answers {
   bool *multipliers, *forces, *efforts;
 };
 
-static bool is_closed(const struct orr_evaluation *e) { return e->mechanism.closed && !e->inverse; }
+static bool is_closed(const struct orr_evaluation *e) { return e->build.closed && !e->inverse; }
 
 static struct open_answers open_answers(struct orr_evaluation *e) {
   struct open_answers open = {0};
-  struct orr_loops *l = e->mechanism.loops;
+  struct orr_loops *l = e->build.loops;
   if (!is_closed(e))
     return open;
-  size_t bodies = (size_t)e->compiled.model->body_count;
+  size_t bodies = (size_t)e->build.model->body_count;
   open.multipliers = orr_aligned_block((size_t)l->count + 2 * bodies);
   open.forces = open.multipliers + l->count;
   open.efforts = open.forces + bodies;
-  orr_loops_rank(l, e->compiled.ws, NULL, NULL);
+  orr_loops_rank(l, e->build.ws, NULL, NULL);
   orr_loops_undetermined(l, open.multipliers, open.forces, open.efforts);
   return open;
 }
 
 static json_t *multipliers_json(const struct orr_evaluation *e, const struct open_answers *open) {
-  const struct orr_closed *c = e->mechanism.closed;
+  const struct orr_closed *c = e->build.closed;
   json_t *list = json_array();
   for (int i = 0; i < c->loops->count; i++) {
     double out[ORR_LOOP_MAX_ROWS];
@@ -231,15 +230,15 @@ static json_t *multipliers_json(const struct orr_evaluation *e, const struct ope
 static void set_effort(struct orr_evaluation *e, int body, int count, json_t *object) {
   double effort[6];
   if (is_closed(e))
-    orr_closed_effort(e->mechanism.closed, e->compiled.ws, body, effort);
+    orr_closed_effort(e->build.closed, e->build.ws, body, effort);
   else
-    orr_hinge_effort(e->compiled.model, e->compiled.ws, body, effort);
+    orr_hinge_effort(e->build.model, e->build.ws, body, effort);
   json_object_set_new(object, "tau", array(effort, count));
 }
 
 static json_t *body_json(struct orr_evaluation *e, int body, const struct open_answers *open) {
-  const struct orr_model *m = e->compiled.model;
-  struct orr_workspace *ws = e->compiled.ws;
+  const struct orr_model *m = e->build.model;
+  struct orr_workspace *ws = e->build.ws;
   const struct orr_limb *limb = &m->limbs[m->limb_of_body[body]];
   json_t *object = json_object();
   if (e->inverse) {
@@ -263,36 +262,36 @@ static json_t *body_json(struct orr_evaluation *e, int body, const struct open_a
 }
 
 static void set_mass_matrix(struct orr_evaluation *e, json_t *root) {
-  const struct orr_model *m = e->compiled.model;
+  const struct orr_model *m = e->build.model;
   size_t bytes = orr_composite_size(m);
   void *block = orr_aligned_block(bytes);
   double *dense = numbers(m->u_count * m->u_count), log_det;
   struct orr_composite *composite = orr_composite_init(block, bytes, m);
-  orr_composite_matrix(m, e->compiled.ws, composite);
+  orr_composite_matrix(m, e->build.ws, composite);
   orr_composite_dense(composite, dense);
   json_object_set_new(root, "mass_matrix", matrix(dense, m->u_count));
-  if (orr_log_det_mass(m, e->compiled.ws, &log_det) == ORR_OK)
+  if (orr_log_det_mass(m, e->build.ws, &log_det) == ORR_OK)
     json_object_set_new(root, "log_det_mass_matrix", orr_json_number(log_det));
   free(dense);
   free(block);
 }
 
 static void set_compliance(struct orr_evaluation *e, json_t *root) {
-  const struct orr_model *m = e->compiled.model;
-  if (orr_articulated_factor(m, e->compiled.ws) != ORR_OK)
+  const struct orr_model *m = e->build.model;
+  if (orr_articulated_factor(m, e->build.ws) != ORR_OK)
     return;
   int size = 6 * e->operational_count;
   double *out = numbers(size * size);
   void *scratch = orr_aligned_block(orr_compliance_size(m, e->operational_count));
-  orr_compliance(m, e->compiled.ws, e->operational, e->operational_count, scratch, out);
+  orr_compliance(m, e->build.ws, e->operational, e->operational_count, scratch, out);
   json_object_set_new(root, "operational_compliance", matrix(out, size));
   free(scratch);
   free(out);
 }
 
 json_t *orr_evaluation_json(struct orr_evaluation *e) {
-  const struct orr_model *m = e->compiled.model;
-  struct orr_workspace *ws = e->compiled.ws;
+  const struct orr_model *m = e->build.model;
+  struct orr_workspace *ws = e->build.ws;
   json_t *root = json_object(), *bodies = json_object();
   struct open_answers open = open_answers(e);
   for (int i = 0; i < m->body_count; i++)

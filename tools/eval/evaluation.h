@@ -6,14 +6,12 @@
 #include <jansson.h>
 
 #include "core/model/workspace.h"
+#include "io/config/spacecraft/build.h"
 #include "io/config/spacecraft/case.h"
-#include "tools/common/compiled.h"
-#include "tools/common/mechanism.h"
 
 struct orr_evaluation {
   const struct orr_description *description;
-  struct orr_compiled compiled;
-  struct orr_mechanism mechanism; /* closed NULL without loops */
+  struct orr_build build;
   const struct orr_case *given;
   bool inverse, composite;
   int *operational; /* node indices of `--operational` */
@@ -38,7 +36,7 @@ void orr_evaluation_externals(const struct orr_evaluation *e);
  * wrong as a text of at most `size` bytes; −1 when there is none. Before orr_evaluation_run. */
 int orr_evaluation_open_loop(struct orr_evaluation *e, char *text, size_t size);
 
-/* Solves. On failure *body is the body (file order); of a loop, mechanism.closed->failed_loop tells. */
+/* Solves. On failure *body is the body (file order); of a loop, build.closed->failed_loop tells. */
 enum orr_status orr_evaluation_run(struct orr_evaluation *e, int *body);
 
 /* After a run that went well. Numbers that are not finite: json_numbers.h. */

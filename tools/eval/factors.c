@@ -17,24 +17,24 @@ static json_t *matrix(const double *x, int rows, int columns) {
 }
 
 static void release(struct orr_evaluation *e, bool all) {
-  for (int i = 0; i < e->compiled.model->body_count; i++)
-    orr_prescribe(e->compiled.ws, i, !all && e->given->bodies[i].prescribed);
+  for (int i = 0; i < e->build.model->body_count; i++)
+    orr_prescribe(e->build.ws, i, !all && e->given->bodies[i].prescribed);
 }
 
 enum orr_status orr_factors_take(struct orr_evaluation *e, int *body) {
   release(e, true);
-  enum orr_status status = orr_articulated_factor(e->compiled.model, e->compiled.ws);
+  enum orr_status status = orr_articulated_factor(e->build.model, e->build.ws);
   release(e, false);
-  *body = e->compiled.ws->failed_body;
+  *body = e->build.ws->failed_body;
   return status;
 }
 
 void orr_factors_put_solution(struct orr_evaluation *e, json_t *root) {
-  const struct orr_model *m = e->compiled.model;
+  const struct orr_model *m = e->build.model;
   double *solution = numbers(m->u_count), *back = numbers(m->u_count);
   release(e, true);
-  orr_inverse_mass_apply(m, e->compiled.ws, e->solve, solution);
-  orr_mass_apply(m, e->compiled.ws, solution, back);
+  orr_inverse_mass_apply(m, e->build.ws, e->solve, solution);
+  orr_mass_apply(m, e->build.ws, solution, back);
   release(e, false);
   for (int i = 0; i < m->u_count; i++)
     back[i] -= e->solve[i];
@@ -108,8 +108,8 @@ static void join_body(const struct dense *d, const struct orr_limb *limb) {
 }
 
 static json_t *body_json(struct orr_evaluation *e, const struct dense *d, int body) {
-  const struct orr_model *m = e->compiled.model;
-  const struct orr_workspace *ws = e->compiled.ws;
+  const struct orr_model *m = e->build.model;
+  const struct orr_workspace *ws = e->build.ws;
   const struct orr_limb *limb = &m->limbs[m->limb_of_body[body]];
   int n = limb->mode_count, own = n + limb->dof, width = n + 6, parent = orr_body_parent(m, body);
   int above = parent < 0 ? 0 : m->limbs[limb->parent].mode_count + 6;
@@ -132,10 +132,10 @@ static json_t *body_json(struct orr_evaluation *e, const struct dense *d, int bo
 }
 
 void orr_factors_put(struct orr_evaluation *e, json_t *root) {
-  const struct orr_model *m = e->compiled.model;
+  const struct orr_model *m = e->build.model;
   json_t *factors = json_object(), *bodies = json_object();
   release(e, true);
-  struct dense d = split_factors(m, e->compiled.ws);
+  struct dense d = split_factors(m, e->build.ws);
   release(e, false);
   for (int i = 0; i < m->body_count; i++)
     join_body(&d, &m->limbs[m->limb_of_body[i]]);

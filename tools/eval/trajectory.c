@@ -42,7 +42,7 @@ struct constant_drive {
 static void apply(struct orr_drive *drive, struct orr_workspace *ws, const struct orr_evaluation_point *point,
                   double *force, double *given) {
   const struct orr_evaluation *e = ((struct constant_drive *)drive)->e;
-  size_t bytes = sizeof(double) * (size_t)e->compiled.model->u_count;
+  size_t bytes = sizeof(double) * (size_t)e->build.model->u_count;
   (void)ws;
   (void)point;
   memcpy(force, e->force, bytes);
@@ -87,8 +87,8 @@ static json_t *body_state(const struct orr_limb *limb, const double *q, const do
 }
 
 static json_t *sample(const struct orr_evaluation *e, const struct orr_integration *i, int64_t now_ns) {
-  const struct orr_model *m = e->compiled.model;
-  struct orr_workspace *ws = e->compiled.ws;
+  const struct orr_model *m = e->build.model;
+  struct orr_workspace *ws = e->build.ws;
   json_t *object = json_object(), *bodies = json_object();
   double six[6];
   json_object_set_new(object, "t", json_real((double)now_ns / 1e9));
@@ -104,16 +104,16 @@ static json_t *sample(const struct orr_evaluation *e, const struct orr_integrati
 
 json_t *orr_trajectory_run(const struct orr_trajectory *t, struct orr_evaluation *e, enum orr_status *status, int *body,
                            double *time_s) {
-  const struct orr_model *m = e->compiled.model;
+  const struct orr_model *m = e->build.model;
   struct constant_drive drive = {.drive = {.apply = apply, .needs_places = true}, .e = e};
   size_t bytes = orr_integration_size(m);
   void *block = orr_aligned_block(bytes);
-  struct orr_integration *i = orr_integration_init(block, bytes, m, e->compiled.ws, &drive.drive);
+  struct orr_integration *i = orr_integration_init(block, bytes, m, e->build.ws, &drive.drive);
   i->rule = t->integrator;
-  i->closed = e->mechanism.closed;
+  i->closed = e->build.closed;
   *status = ORR_OK;
   if (i->closed)
-    *status = orr_closed_close(i->closed, e->compiled.ws, e->q, e->u);
+    *status = orr_closed_close(i->closed, e->build.ws, e->q, e->u);
   memcpy(i->q, e->q, sizeof(double) * (size_t)m->q_count);
   memcpy(i->u, e->u, sizeof(double) * (size_t)m->u_count);
   json_t *list = json_array(), *root = json_object();
@@ -128,7 +128,7 @@ json_t *orr_trajectory_run(const struct orr_trajectory *t, struct orr_evaluation
     if (*status == ORR_OK)
       json_array_append_new(list, sample(e, i, now_ns));
   }
-  *body = e->compiled.ws->failed_body;
+  *body = e->build.ws->failed_body;
   *time_s = (double)now_ns / 1e9;
   json_object_set_new(root, "trajectory", list);
   free(block);

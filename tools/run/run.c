@@ -12,7 +12,7 @@
 #include "io/step_limit.h"
 #include "rt/machine/denormals.h"
 #include "tools/common/commands.h"
-#include "tools/common/compiled.h"
+#include "tools/common/status_text.h"
 #include "tools/run/controller.h"
 #include "tools/run/csv.h"
 #include "tools/run/fly_realtime.h"

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "tools/common/compiled.h"
+#include "tools/common/status_text.h"
 #include "tools/common/text.h"
 #include "tools/run/expect_report.h"
 #include "tools/run/links_report.h"
@@ -44,9 +44,9 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
 
 /* A start that was not closed was moved; that is said. */
 static void tell_assembly(const struct orr_session *session) {
-  const struct orr_assembly *a = &session->loops.assembly;
+  const struct orr_assembly *a = &session->build.assembly;
   const struct orr_body_desc *bodies = session->run->spacecraft.bodies;
-  if (!session->loops.closed || (a->radians < 1e-6 && a->metres < 1e-6))
+  if (!session->build.closed || (a->radians < 1e-6 && a->metres < 1e-6))
     return;
   fputs("loops       closed at the start by moving hinges", stdout);
   if (a->radians >= 1e-6)
@@ -86,21 +86,21 @@ bool orr_run_report_good(const struct orr_run_report *r) {
 }
 
 static void report_loop_failure(const char *path, const struct orr_session *session, enum orr_status status) {
-  const struct orr_session_loops *l = &session->loops;
-  if (l->start == ORR_ERROR_LOOP_SINGULAR) {
-    fprintf(stderr, "%s: error: initial state: loop %d of the model: %s\n", path, l->closed->failed_loop + 1,
+  const struct orr_build *b = &session->build;
+  if (b->start == ORR_ERROR_LOOP_SINGULAR) {
+    fprintf(stderr, "%s: error: initial state: loop %d of the model: %s\n", path, b->closed->failed_loop + 1,
             orr_status_text(status));
-  } else if (l->start == ORR_OK) {
+  } else if (b->start == ORR_OK) {
     fprintf(stderr, "%s: error: the run stopped at frame %lld (t = %.9g s): loop %d of the model: %s\n", path,
             (long long)orr_plant_frame(session->plant), 1e-9 * (double)orr_plant_time_ns(session->plant),
-            l->closed->failed_loop + 1, orr_status_text(status));
-  } else if (!l->assembly.closed || l->assembly.prescribed) {
+            b->closed->failed_loop + 1, orr_status_text(status));
+  } else if (!b->assembly.closed || b->assembly.prescribed) {
     fprintf(stderr, "%s: error: the loops of the initial state do not close %s\n", path,
-            l->assembly.closed ? "while the driven hinges stay where it puts them" : "from there");
+            b->assembly.closed ? "while the driven hinges stay where it puts them" : "from there");
   } else {
     fprintf(stderr,
             "%s: error: with the speeds of the initial state a loop opens at %.3g m/s or rad/s; give speeds that fit\n",
-            path, l->open_rate);
+            path, b->open_rate);
   }
 }
 

@@ -1,14 +1,8 @@
 /* Has core put the closed loops of a spacecraft together and tells what does not fit. */
 #include <string.h>
 
-#include "core/loops/assemble.h"
+#include "io/config/spacecraft/build.h"
 #include "io/config/spacecraft/draft.h"
-
-/* A zeroed piece at a multiple of what core's blocks ask for. */
-static void *aligned(struct orr_arena *arena, size_t bytes) {
-  char *piece = orr_arena_alloc(arena, 1, bytes + ORR_ALIGNMENT);
-  return piece + (ORR_ALIGNMENT - (uintptr_t)piece % ORR_ALIGNMENT) % ORR_ALIGNMENT;
-}
 
 static const char *gap_text(struct orr_arena *arena, const struct orr_assembly *a, struct orr_loop_gap gap) {
   bool apart = gap.metres > 1e-9 * a->size, askew = gap.radians > 1e-9;
@@ -44,27 +38,21 @@ static void tell_redundant(struct orr_draft *draft, const struct orr_description
 }
 
 void orr_draft_judge_loops(struct orr_draft *draft, const struct orr_description *d) {
-  struct orr_arena *arena = draft->reader->arena;
-  enum orr_status status;
-  int where;
-  size_t bytes = orr_model_size(d, ORR_MODEL_DEFAULT);
-  const struct orr_model *model = orr_model_init(aligned(arena, bytes), bytes, d, ORR_MODEL_DEFAULT, &status, &where);
-  if (!model)
+  struct orr_build b;
+  if (!orr_build_try(&b, d, ORR_MODEL_DEFAULT))
     return; /* its tree is at fault, and that has been told */
-  bytes = orr_workspace_size(model);
-  struct orr_workspace *ws = orr_workspace_init(aligned(arena, bytes), bytes, model);
-  bytes = orr_loops_size(d, model);
-  struct orr_loops *loops = orr_loops_init(aligned(arena, bytes), bytes, d, model);
-  if (loops->row_count > ORR_MOST_LOOP_ROWS) {
+  if (b.loops->row_count > ORR_MOST_LOOP_ROWS) {
     orr_report(draft->reader->diagnostics, ORR_ERROR, d->loops[0].source, "too-many",
-               "the loops have %d equations, and at most %d are taken", loops->row_count, ORR_MOST_LOOP_ROWS);
+               "the loops have %d equations, and at most %d are taken", b.loops->row_count, ORR_MOST_LOOP_ROWS);
+    orr_build_destroy(&b);
     return;
   }
-  double *q = orr_arena_alloc(arena, (size_t)model->q_count, sizeof *q);
-  memcpy(q, ws->q, sizeof *q * (size_t)model->q_count);
-  struct orr_assembly a = orr_loops_assemble_first(loops, ws, aligned(arena, orr_assembly_size(loops)), q);
-  if (a.closed)
-    tell_redundant(draft, d, loops, ws);
+  double *q = orr_arena_alloc(draft->reader->arena, (size_t)b.model->q_count, sizeof *q);
+  memcpy(q, b.ws->q, sizeof *q * (size_t)b.model->q_count);
+  orr_build_assemble(&b, q);
+  if (b.assembly.closed)
+    tell_redundant(draft, d, b.loops, b.ws);
   else if (!draft->state_follows)
-    tell_open(draft, d, loops, &a);
+    tell_open(draft, d, b.loops, &b.assembly);
+  orr_build_destroy(&b);
 }

@@ -1,0 +1,81 @@
+/* From a description to what can be solved and flown: model, workspace, closed loops and plant, each in a block of its
+ * own. The one place where a spacecraft is put together, for check, eval, run, benchmarks and tests.
+ *
+ *   orr_build_create                                    model and workspace; loops laid out where there are any
+ *     orr_build_plant                                   a run: devices, loops closed at its initial state, solver
+ *     or [orr_build_assemble, or orr_build_hold] → orr_build_solver     loops without a plant
+ *   → use → orr_build_destroy
+ *
+ * All of it is [init] and ends the program where there is no memory. One thread at a time.
+ */
+#ifndef ORR_IO_CONFIG_SPACECRAFT_BUILD_H
+#define ORR_IO_CONFIG_SPACECRAFT_BUILD_H
+
+#include "core/loops/assemble.h"
+#include "core/loops/closed.h"
+#include "core/plant/plant.h"
+#include "io/config/spacecraft/case.h"
+
+enum orr_build_part {
+  ORR_BUILD_MODEL,
+  ORR_BUILD_WORKSPACE,
+  ORR_BUILD_PLANT,
+  ORR_BUILD_LOOPS,
+  ORR_BUILD_REASONS,
+  ORR_BUILD_SOLVER,
+  ORR_BUILD_PARTS
+};
+
+struct orr_build {
+  const struct orr_description *description;
+  const struct orr_model *model;
+  struct orr_workspace *ws;
+  struct orr_loops *loops;      /* NULL without loops, as are the next two */
+  struct orr_closed *closed;    /* orr_build_solver, orr_build_plant */
+  enum orr_loop_reason *reason; /* [loops->count] why each has its method; the same */
+  struct orr_assembly assembly; /* orr_build_assemble, orr_build_plant: how far the coordinates were from closed */
+  struct orr_plant *plant;      /* orr_build_plant */
+  /* Of orr_build_plant: ORR_OK, or ORR_ERROR_LOOP_OPEN where the loops cannot be closed at the initial state with
+   * driven hinges left where they are, or another status of theirs. */
+  enum orr_status start;
+  double open_rate; /* m/s or rad/s: how fast the worst equation opens with the initial speeds */
+  struct orr_build_block {
+    void *base;   /* NULL: not built */
+    size_t bytes; /* that the part asked for; the block is a whole number of cache lines */
+  } blocks[ORR_BUILD_PARTS];
+};
+
+/* Bytes in whole cache lines, aligned to one, zeroed; never NULL: ends the program when there is no memory. free()
+ * it. */
+void *orr_aligned_block(size_t bytes);
+
+/* How many bytes such a block has. */
+size_t orr_aligned_bytes(size_t bytes);
+
+/* The description has passed the reader, and must live as long as the build; options of orr_model_init. O(N), and
+ * rows · columns of the loops. */
+void orr_build_create(struct orr_build *build, const struct orr_description *description, unsigned options);
+
+/* For the reader itself: false where the model cannot be compiled; there is nothing to use then, or to destroy. */
+bool orr_build_try(struct orr_build *build, const struct orr_description *description, unsigned options);
+
+/* Frees all, and zeroes the build. */
+void orr_build_destroy(struct orr_build *build);
+
+/* Closes q [q_count] in place, hinges that are prescribed in the workspace moving last; what a `distance` keeps is found
+ * by it. Leaves the loops placed there. As orr_loops_assemble_first. */
+void orr_build_assemble(struct orr_build *build, double *q);
+
+/* Takes q as closed: distances are those that it has. Leaves the loops placed there. O(loops). */
+void orr_build_hold(struct orr_build *build, const double *q);
+
+/* Methods settled at the posture that the loops are placed at, and the solver made. With q [q_count], which they are
+ * placed at, it also learns the rank that the equations have there (orr_closed_reference); NULL: no posture is judged
+ * singular. Again: in place of the last. */
+void orr_build_solver(struct orr_build *build, const double *q);
+
+/* The plant of a run at its initial state [body_count]: places and speeds there, loops closed at them. `desc` is copied
+ * but for q and u; what it points to must live as long. The plant is not yet reset. */
+void orr_build_plant(struct orr_build *build, const struct orr_plant_desc *desc, const struct orr_case_body *initial);
+
+#endif

@@ -1,0 +1,14 @@
+/* What a status of the solver means, for a message. [any] */
+#ifndef ORR_TOOLS_COMMON_STATUS_TEXT_H
+#define ORR_TOOLS_COMMON_STATUS_TEXT_H
+
+#include <stdbool.h>
+
+#include "core/model/model.h"
+
+const char *orr_status_text(enum orr_status status);
+
+/* It is about a closed loop, not a body. */
+bool orr_status_is_of_loop(enum orr_status status);
+
+#endif
