@@ -127,8 +127,7 @@ int orr_session_frame(struct orr_session *session);
 /* [init] After the last frame: orr_port_settle for the links that lead outside, so that the answer to it is counted. */
 void orr_session_settle(struct orr_session *session);
 
-/* [any] The hash of the plant's state. And the words of the whole state, answers that wait in links included:
- * [init]. */
+/* [init] The hash of the plant's state. And the words of the whole state, answers that wait in links included. */
 uint64_t orr_session_hash(const struct orr_session *session);
 size_t orr_session_state_words(const struct orr_session *session);
 void orr_session_state_get(const struct orr_session *session, uint64_t *words);

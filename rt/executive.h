@@ -1,4 +1,4 @@
-/* The executive: a thread of its own for the executive, prepared and measured. What io/session and the tools call.
+/* The executive: a thread of its own for the cycle (tick/cycle.h), prepared and measured. What the tools call.
  *
  *   orr_executive_start   the block of statistics, memory, the core; then the thread: affinity, priority,
  *                         calibration, first tick

@@ -2,6 +2,15 @@
  *
  * The same layout function runs twice: once on a ledger without a block, to learn the size, and once on the
  * real one, so the ledger and the layout cannot disagree. Every piece is zeroed and starts at a multiple of 64 bytes.
+ *
+ * Each header says by one of three words when a function may be called. A word in the head of a header holds for all that
+ * is in it.
+ *   [init]  Not in a frame: before the first tick, after the last, or on a thread that flies none. May allocate, lock,
+ *           use files and sockets, and wait.
+ *   [rt]    In a frame, on the thread that flies, or at [init]. Does not allocate, lock, fault a page, use a file or a
+ *           socket, or wait; the bound of its loops is known before the run.
+ *   [any]   In a frame or not, and on any thread while nobody changes what it reads. Does no more than [rt] may, unless
+ *           its comment says so ("a system call", "sleeps"): in real time such a one is not for a frame.
  */
 #ifndef ORR_CORE_MATH_BLOCK_H
 #define ORR_CORE_MATH_BLOCK_H

@@ -1,6 +1,6 @@
 /* A link of a run to flight software outside: layout, rules and what carries them, as one thing for io/session.
  *
- * orr_port_size → a block → orr_port_init → orr_port_open [init]; then per frame of the link orr_port_publish,
+ * orr_port_init, on a ledger that measures and then on one that gives → orr_port_open [init]; then per frame of the link orr_port_publish,
  * orr_port_latch [rt], all on one thread; orr_port_close [init].
  */
 #ifndef ORR_IO_LINKS_PORT_H

@@ -29,13 +29,13 @@ int orr_board_create(struct orr_board *board);
  * of this build. */
 int orr_board_open(struct orr_board *board, const char *name);
 
-/* [any] Unmaps; the writer also removes the name. */
+/* [init] Unmaps; the writer also removes the name. */
 void orr_board_close(struct orr_board *board);
 
-/* [any] Whether the process that writes the block still lives. */
+/* [any] Whether the process that writes the block still lives. A system call. */
 bool orr_board_alive(const struct orr_board *board);
 
-/* [any] Names of the blocks present, at most `max`; returns how many were stored. */
+/* [init] Names of the blocks present, at most `max`; returns how many were stored. */
 size_t orr_board_list(char names[][ORR_BOARD_NAME_MAX], size_t max);
 
 /* [init] Removes the blocks of processes that died. Returns how many. */

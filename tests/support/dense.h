@@ -12,7 +12,7 @@
  * Nothing is truncated, so its errors are those of rounding: about 1e-16 of the largest number in a sum, and for
  * accelerations times the condition of the mass matrix, which orr_dense_condition estimates.
  *
- * orr_dense_make → orr_dense_forward or orr_dense_inverse → orr_dense_hinge_force, orr_dense_node → orr_dense_free. The
+ * orr_dense_make → orr_dense_forward or orr_dense_inverse → orr_dense_hinge_force, orr_dense_place → orr_dense_free. The
  * sample must outlive it. One thread per object.
  */
 #ifndef ORR_TESTS_SUPPORT_DENSE_H

@@ -1,5 +1,5 @@
 /* A spacecraft while it is being read: the description as far as it is known, and what its names still have to find.
- * For the readers of this folder only (spacecraft.c, body.c, hinge.c, loop.c).
+ * For the readers of this folder only (spacecraft.c, read_body.c, read_hinge.c, read_loop.c).
  */
 #ifndef ORR_IO_CONFIG_SPACECRAFT_DRAFT_H
 #define ORR_IO_CONFIG_SPACECRAFT_DRAFT_H

@@ -1,7 +1,7 @@
 /* Memory of one reading: many small pieces, released together.
  *
  * create → alloc, copy … → destroy. One thread at a time; [init] throughout.
- * When the system has no memory left the program is aborted: files are bounded in size (document.h), so this is a
+ * When the system has no memory left the program is aborted: files are bounded in size (yaml.h), so this is a
  * machine in trouble and not a file that is wrong.
  */
 #ifndef ORR_IO_CONFIG_TEXT_ARENA_H

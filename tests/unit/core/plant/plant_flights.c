@@ -179,8 +179,7 @@ static void a_cantilever_rings_at_its_frequency_and_decays_by_its_damping(void *
   orr_flight_free(&f);
 }
 
-/* M_rr = Σ m φ² + J s² with the frame held; coupled to a hub free to turn: f √(M_ff/(M_ff − M_fr²/M_rr)) as measured.md
- * has it. */
+/* M_rr = Σ m φ² + J s² with the frame held; coupled to a hub free to turn: f √(M_ff/(M_ff − M_fr²/M_rr)). */
 static void a_free_hub_raises_the_frequency_by_the_known_factor(void **state) {
   (void)state;
   struct orr_flight f = hub("{kind: revolute, axis: [0, 0, 1], to: inertial}", 0, 1e-6);

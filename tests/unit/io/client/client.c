@@ -1,5 +1,5 @@
 /* The client library at the other end of a run, over both transports: how it waits, how it shows that it lives, what it
- * makes of addresses, and a run that dies under it and comes back as another. What links.c and udp.c show of links is
+ * makes of addresses, and a run that dies under it and comes back as another. What the tests of io/links show is
  * not shown again. */
 #include <errno.h>
 #include <signal.h>
