@@ -141,6 +141,8 @@ static inline void orr_wire_pause(void) {
 #endif
 }
 
+/* [any] Bytes of a number of a type in a payload. */
+static inline uint32_t orr_wire_number_bytes(unsigned type) { return type == ORR_WIRE_FLAG ? 1 : 8; }
 /* [any] 8-byte words of a payload, and bytes of a slot. */
 static inline size_t orr_wire_words(size_t bytes) { return (bytes + 7) / 8; }
 static inline size_t orr_wire_slot_bytes(size_t head_words, size_t payload_bytes) {
@@ -373,6 +375,16 @@ static inline size_t orr_wire_piece_bytes(uint16_t id, size_t payload_bytes, siz
 }
 static inline uint32_t orr_wire_pieces(size_t payload_bytes, size_t piece_bytes) {
   return payload_bytes && piece_bytes ? (uint32_t)((payload_bytes + piece_bytes - 1) / piece_bytes) : 1;
+}
+
+/* [any] Both, for the payload that begins with message id `id`. */
+struct orr_wire_cut {
+  size_t piece;    /* bytes of a whole piece */
+  uint32_t pieces; /* packets of a payload */
+};
+static inline struct orr_wire_cut orr_wire_cut(uint16_t id, size_t payload_bytes, size_t packet_max) {
+  size_t piece = orr_wire_piece_bytes(id, payload_bytes, packet_max);
+  return (struct orr_wire_cut){piece, orr_wire_pieces(payload_bytes, piece)};
 }
 
 /* A payload that comes in pieces. */

@@ -1,4 +1,4 @@
-#include "io/client/carrier.h"
+#include "io/client/client_carrier.h"
 
 #include <errno.h>
 #include <math.h>
@@ -40,7 +40,7 @@ bool orr_client_sound(const struct orr_wire_header *h, uint64_t bytes, bool segm
 
 static bool channel_sound(const struct orr_wire_header *h, const struct orr_wire_channel *d) {
   uint64_t limit = d->direction == ORR_WIRE_COMMAND ? h->command_bytes : h->telemetry_bytes;
-  uint64_t size = (d->type == ORR_WIRE_FLAG ? 1u : 8u) * (uint64_t)d->count;
+  uint64_t size = orr_wire_number_bytes(d->type) * (uint64_t)d->count;
   return d->type <= ORR_WIRE_FLAG && d->direction <= ORR_WIRE_COMMAND && d->offset <= limit &&
          size <= limit - d->offset && d->name_at < h->names_bytes && d->unit_at < h->names_bytes;
 }
@@ -101,7 +101,7 @@ double orr_client_get(const struct orr_client *c, struct orr_signal s, uint32_t 
   if (element >= s.count)
     return (double)NAN;
   const unsigned char *from = (const unsigned char *)(s.direction == ORR_WIRE_COMMAND ? c->command : c->telemetry);
-  from += s.offset + (s.type == ORR_WIRE_FLAG ? 1 : 8) * (size_t)element;
+  from += s.offset + orr_wire_number_bytes(s.type) * (size_t)element;
   double real;
   int64_t whole;
   switch (s.type) {
@@ -119,7 +119,7 @@ double orr_client_get(const struct orr_client *c, struct orr_signal s, uint32_t 
 bool orr_client_set(struct orr_client *c, struct orr_signal s, uint32_t element, double value) {
   if (element >= s.count || s.direction != ORR_WIRE_COMMAND)
     return false;
-  unsigned char *to = (unsigned char *)c->command + s.offset + (s.type == ORR_WIRE_FLAG ? 1 : 8) * (size_t)element;
+  unsigned char *to = (unsigned char *)c->command + s.offset + orr_wire_number_bytes(s.type) * (size_t)element;
   int64_t whole = (int64_t)(value < 9e18 ? value > -9e18 ? value : -9e18 : 9e18); /* NaN too: outside any range */
   if (s.type == ORR_WIRE_REAL)
     memcpy(to, &value, 8);
@@ -195,7 +195,7 @@ static void zero_pulses(struct orr_client *c) {
   for (uint32_t i = 0; i < c->header.channel_count; i++) {
     const struct orr_wire_channel *d = &c->directory[i];
     if (d->direction == ORR_WIRE_COMMAND && d->hold == ORR_WIRE_PULSE)
-      memset((char *)c->command + d->offset, 0, (d->type == ORR_WIRE_FLAG ? 1 : 8) * (size_t)d->count);
+      memset((char *)c->command + d->offset, 0, orr_wire_number_bytes(d->type) * (size_t)d->count);
   }
 }
 

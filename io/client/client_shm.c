@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/client/carrier.h"
+#include "io/client/client_carrier.h"
 
 /* Takes the place of whoever was there: the next generation. */
 static void enter(struct orr_client *c) {

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/client/carrier.h"
+#include "io/client/client_carrier.h"
 
 enum { DESCRIPTION_MAX = 1 << 22 };
 
@@ -117,10 +117,13 @@ static int prepare(struct orr_client *c) {
   size_t in = orr_wire_words(c->header.command_bytes), out = orr_wire_words(c->header.telemetry_bytes);
   if (c->header.packet_max > ORR_WIRE_PACKET_MAX || c->header.packet_max < 100)
     return EPROTO;
-  c->out_piece = orr_wire_piece_bytes(c->header.telemetry_id, c->header.telemetry_bytes, c->header.packet_max);
-  c->in_piece = orr_wire_piece_bytes(c->header.command_id, c->header.command_bytes, c->header.packet_max);
-  c->out_pieces = orr_wire_pieces(c->header.telemetry_bytes, c->out_piece);
-  c->in_pieces = orr_wire_pieces(c->header.command_bytes, c->in_piece);
+  const struct orr_wire_header *h = &c->header;
+  const struct orr_wire_cut out_cut = orr_wire_cut(h->telemetry_id, h->telemetry_bytes, h->packet_max);
+  const struct orr_wire_cut in_cut = orr_wire_cut(h->command_id, h->command_bytes, h->packet_max);
+  c->out_piece = out_cut.piece;
+  c->out_pieces = out_cut.pieces;
+  c->in_piece = in_cut.piece;
+  c->in_pieces = in_cut.pieces;
   if (c->out_pieces > ORR_WIRE_PIECES_MAX || c->in_pieces > ORR_WIRE_PIECES_MAX ||
       !ids_sound(c->header.telemetry_id, 0, c->out_pieces) ||
       !ids_sound(c->header.command_id, ORR_WIRE_ID_COMMAND, c->in_pieces))

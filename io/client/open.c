@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/client/carrier.h"
+#include "io/client/client_carrier.h"
 
 enum { ANSWER_MS = 100, ROOM = 1 << 20 };
 

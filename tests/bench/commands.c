@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/client/carrier.h"
+#include "io/client/client_carrier.h"
 #include "io/links/directory.h"
 #include "io/links/shm.h"
 #include "rt/tick/clock.h"

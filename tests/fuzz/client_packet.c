@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "io/client/carrier.h"
+#include "io/client/client_carrier.h"
 #include "io/links/udp.h"
 #include "tests/support/steps.h"
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/client/carrier.h"
+#include "io/client/client_carrier.h"
 #include "io/links/directory.h"
 #include "io/links/shm.h"
 #include "tests/support/steps.h"

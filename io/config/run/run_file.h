@@ -66,6 +66,17 @@ struct orr_run_link {
   bool answer_stop;                  /* lockstep: without one the run stops, else it goes on with what is held */
 };
 
+/* [any] Whether a frame is one of the link's, and the newest one of the link before a frame; −1: there is none. O(1). */
+bool orr_run_link_due(const struct orr_run_link *link, int64_t frame);
+int64_t orr_run_link_before(const struct orr_run_link *link, int64_t frame);
+
+/* [any] What these channels take in a payload (io/wire.h). O(channels). */
+struct orr_run_payload {
+  int numbers;
+  size_t bytes;
+};
+struct orr_run_payload orr_run_payload(const struct orr_channel_table *table, const int *channels, int count);
+
 /* `realtime`: how the loop keeps time. */
 struct orr_run_realtime {
   int core;                  /* or ORR_CORE_AUTO, ORR_CORE_ANY */

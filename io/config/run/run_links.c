@@ -134,10 +134,21 @@ static int read_channels(struct orr_run_draft *d, struct orr_place list, const c
   return count;
 }
 
-static int numbers_of(const struct orr_channel_table *table, const int *channels, int count) {
-  int sum = 0;
-  for (int i = 0; i < count; i++)
-    sum += table->channels[channels[i]].count;
+bool orr_run_link_due(const struct orr_run_link *link, int64_t frame) {
+  return frame >= link->phase && (frame - link->phase) % link->divisor == 0;
+}
+
+int64_t orr_run_link_before(const struct orr_run_link *link, int64_t frame) {
+  return frame <= link->phase ? -1 : frame - 1 - (frame - 1 - link->phase) % link->divisor;
+}
+
+struct orr_run_payload orr_run_payload(const struct orr_channel_table *table, const int *channels, int count) {
+  struct orr_run_payload sum = {0};
+  for (int i = 0; i < count; i++) {
+    const struct orr_channel *c = &table->channels[channels[i]];
+    sum.numbers += c->count;
+    sum.bytes += orr_wire_number_bytes(c->type) * (size_t)c->count;
+  }
   return sum;
 }
 
@@ -212,15 +223,6 @@ static bool judge_name(struct orr_run_draft *d, const struct orr_thing *link, co
   return false;
 }
 
-static size_t bytes_of(const struct orr_channel_table *table, const int *channels, int count) {
-  size_t sum = 0;
-  for (int i = 0; i < count; i++) {
-    const struct orr_channel *c = &table->channels[channels[i]];
-    sum += (c->type == ORR_CHANNEL_FLAG ? 1 : sizeof(uint64_t)) * (size_t)c->count;
-  }
-  return sum;
-}
-
 /* What a payload may hold: io/wire.h, of either side. */
 static bool judge_payload(struct orr_run_draft *d, struct orr_place list, const char *name, size_t bytes, uint16_t id,
                           const struct orr_run_link *link) {
@@ -233,7 +235,7 @@ static bool judge_payload(struct orr_run_draft *d, struct orr_place list, const 
   }
   if (link->transport != ORR_TRANSPORT_UDP)
     return true;
-  uint32_t pieces = orr_wire_pieces(bytes, orr_wire_piece_bytes(id, bytes, link->packet_max));
+  uint32_t pieces = orr_wire_cut(id, bytes, link->packet_max).pieces;
   if (pieces <= ORR_WIRE_PIECES_MAX)
     return true;
   orr_read_error(d->reader, list, "link-size",
@@ -246,9 +248,10 @@ static bool judge_payloads(struct orr_run_draft *d, const struct link_keys *keys
   const struct orr_channel_table *table = &d->run->table;
   if (link->transport == ORR_TRANSPORT_LINKED || link->telemetry_count < 0 || link->command_count < 0)
     return true; /* what is wrong with the lists is said already */
-  bool good = judge_payload(d, keys->telemetry, "telemetry", bytes_of(table, link->telemetry, link->telemetry_count),
-                            link->telemetry_id, link);
-  return judge_payload(d, keys->commands, "commands", bytes_of(table, link->commands, link->command_count),
+  bool good =
+      judge_payload(d, keys->telemetry, "telemetry",
+                    orr_run_payload(table, link->telemetry, link->telemetry_count).bytes, link->telemetry_id, link);
+  return judge_payload(d, keys->commands, "commands", orr_run_payload(table, link->commands, link->command_count).bytes,
                        link->command_id, link) &&
          good;
 }
@@ -314,8 +317,8 @@ static bool judge_beside(struct orr_run_draft *d, const struct orr_thing *thing,
 static bool judge_stand_in(struct orr_run_draft *d, struct orr_place key, const struct orr_run_link *link) {
   if (link->stand_in_name || (link->transport != ORR_TRANSPORT_LINKED && !link->stand_in))
     return true;
-  if (numbers_of(&d->run->table, link->telemetry, link->telemetry_count) == 11 &&
-      numbers_of(&d->run->table, link->commands, link->command_count) == 3)
+  if (orr_run_payload(&d->run->table, link->telemetry, link->telemetry_count).numbers == 11 &&
+      orr_run_payload(&d->run->table, link->commands, link->command_count).numbers == 3)
     return true;
   orr_read_error(d->reader, key, "link",
                  "the linked-in controller takes a rate, an attitude and a target attitude (3 + 4 + 4 numbers of "

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "io/client/carrier.h"
+#include "io/client/client_carrier.h"
 #include "io/links/shm.h"
 
 /* A link without a run around it: two numbers out, one in. */

@@ -1,6 +1,6 @@
 /* What the two carriers of a client share; for io/client only. */
-#ifndef ORR_IO_CLIENT_CARRIER_H
-#define ORR_IO_CLIENT_CARRIER_H
+#ifndef ORR_IO_CLIENT_CLIENT_CARRIER_H
+#define ORR_IO_CLIENT_CLIENT_CARRIER_H
 
 #include "io/client/client.h"
 
