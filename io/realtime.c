@@ -10,10 +10,6 @@
  * a cold cache may cost, time was not ours. */
 enum { GAP_FACTOR = 2, GAP_ROOM_NS = 10000 };
 
-/* To publish to a link or to latch from it is to copy a few kilobytes and wake its peer by a system call: 30 µs at
- * p99.99 (README.md). */
-enum { HANDOVER_NS = 100000 };
-
 enum { ROUNDS = 3, ROUND_NS = 33 * 1000 * 1000, FEWEST_FRAMES = 2 };
 
 /* ---- stages ------------------------------------------------------------------------------------------------------ */
@@ -41,12 +37,16 @@ static int run_stage_anyway(void *user, struct orr_frame *frame) {
 
 static int64_t gap_for(int64_t undisturbed_ns) { return GAP_FACTOR * undisturbed_ns + GAP_ROOM_NS; }
 
-/* 0, all of it our own, where a controller is linked in: it computes there. */
+/* 0, all of it our own, where a carrier does not know: a controller that is linked in computes there. */
 static int64_t gap_of_links(const struct orr_run *run) {
-  for (size_t i = 0; i < run->link_count; i++)
-    if (run->links[i].transport == ORR_TRANSPORT_LINKED)
+  int64_t sum_ns = GAP_ROOM_NS;
+  for (size_t i = 0; i < run->link_count; i++) {
+    int64_t handover_ns = orr_carrier_kind(run->links[i].transport)->handover_ns;
+    if (handover_ns == 0)
       return 0;
-  return GAP_ROOM_NS + (int64_t)run->link_count * HANDOVER_NS;
+    sum_ns += handover_ns;
+  }
+  return sum_ns;
 }
 
 static void add_stage(struct orr_work *work, int which, orr_stage_fn *run, int64_t mark_gap_ns) {

@@ -15,31 +15,21 @@ static void add_region(struct orr_session *s, void *base, size_t bytes) {
   s->regions[s->region_count++] = (struct orr_region){base, bytes};
 }
 
-static int numbers_of(const struct orr_run *run, const int *channels, int count) {
-  int sum = 0;
-  for (int i = 0; i < count; i++)
-    sum += run->table.channels[channels[i]].count;
-  return sum;
-}
-
-static void layout_links(struct orr_session *s, struct orr_block *block) {
+static void layout_links(struct orr_session *s, orr_answer_fn *answer, struct orr_block *block) {
   struct orr_session_link *links = ORR_TAKE(block, struct orr_session_link, s->run->link_count);
   for (size_t i = 0; i < s->run->link_count; i++) {
     const struct orr_run_link *desc = &s->run->links[i];
-    struct orr_session_link link = {.desc = desc};
-    link.telemetry_numbers = numbers_of(s->run, desc->telemetry, desc->telemetry_count);
-    link.command_numbers = numbers_of(s->run, desc->commands, desc->command_count);
-    link.telemetry = ORR_TAKE(block, double, link.telemetry_numbers);
-    link.answer = ORR_TAKE(block, double, link.command_numbers);
-    link.pending = ORR_TAKE(block, double, link.command_numbers);
-    link.memory = ORR_TAKE(block, double, ORR_ANSWER_MEMORY);
-    if (desc->transport != ORR_TRANSPORT_LINKED) {
-      struct orr_port *outside = ORR_TAKE(block, struct orr_port, 1);
-      orr_port_init(outside, desc, &s->plant->table, block);
-      link.room = outside;
+    const struct orr_carrier_kind *kind = orr_carrier_kind(desc->transport);
+    struct orr_session_link link = {.desc = desc, .inside = ORR_TAKE(block, struct orr_port, 1)};
+    orr_port_init(link.inside, desc, &orr_carrier_linked, &s->plant->table, block);
+    if (kind->outside) {
+      link.room = ORR_TAKE(block, struct orr_port, 1);
+      orr_port_init(link.room, desc, kind, &s->plant->table, block);
     }
-    if (block->base)
-      links[i] = link;
+    if (!links || !link.inside) /* it measures */
+      continue;
+    orr_linked_answer_by(link.inside->carrier, answer);
+    links[i] = link;
   }
   s->links = links;
   s->seen = orr_expect_layout(s->run, block);
@@ -61,7 +51,6 @@ struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn 
     abort();
   add_region(s, s, sizeof *s);
   s->run = run;
-  s->answer = answer;
   orr_build_create(&s->build, &run->spacecraft, ORR_MODEL_DEFAULT);
   orr_build_plant(&s->build, &run->plant, run->initial);
   s->model = s->build.model;
@@ -71,11 +60,11 @@ struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn 
     if (s->build.blocks[i].base)
       add_region(s, s->build.blocks[i].base, orr_aligned_bytes(s->build.blocks[i].bytes));
   struct orr_block measured = {0};
-  layout_links(s, &measured);
+  layout_links(s, answer, &measured);
   s->link_block = orr_aligned_block(measured.used);
   add_region(s, s->link_block, orr_aligned_bytes(measured.used));
   struct orr_block links = {.base = s->link_block, .size = measured.used};
-  layout_links(s, &links);
+  layout_links(s, answer, &links);
   ask(s);
   return s;
 }
@@ -90,10 +79,8 @@ bool orr_session_open_links(struct orr_session *s, bool lockstep, bool (*interru
     if (!orr_port_open(outside, s->plant->step_ns, lockstep, message, size))
       return false;
     s->links[i].outside = outside;
-    if (outside->desc->transport == ORR_TRANSPORT_UDP && s->relay.count < ORR_RELAY_LINKS_MAX)
-      s->relay.links[s->relay.count++] = &outside->udp;
-    else if (outside->desc->transport == ORR_TRANSPORT_UDP)
-      return snprintf(message, size, "more than %d links over UDP", ORR_RELAY_LINKS_MAX) < 0;
+    if (!orr_port_join(outside, &s->relay, message, size))
+      return false;
   }
   int core = s->run->realtime.core; /* its thread stays off that of the loop */
   if (lockstep || core == ORR_CORE_ANY)
@@ -133,44 +120,21 @@ void orr_session_destroy(struct orr_session *s) {
 enum orr_status orr_session_start(struct orr_session *s) {
   if (s->build.start != ORR_OK)
     return s->status = s->build.start;
+  for (size_t i = 0; i < s->run->link_count; i++)
+    orr_port_restart(s->links[i].inside);
   return s->status = orr_plant_reset(s->plant);
 }
 
 /* ---- publish ----------------------------------------------------------------------------------------------------- */
 
-static bool is_due(const struct orr_run_link *link, int64_t frame) {
-  return frame >= link->phase && (frame - link->phase) % link->divisor == 0;
+static struct orr_port *port_of(const struct orr_session_link *link) {
+  return link->outside ? link->outside : link->inside;
 }
 
-/* The answer to frame kd waits in `answer` until frame (k+1)d makes it the pending one. */
 int orr_session_publish(struct orr_session *s) {
   int64_t frame = orr_plant_frame(s->plant);
-  for (size_t i = 0; i < s->run->link_count; i++) {
-    struct orr_session_link *link = &s->links[i];
-    int at = 0;
-    if (!is_due(link->desc, frame))
-      continue;
-    if (link->outside) {
-      orr_port_publish(link->outside, frame, orr_plant_time_ns(s->plant), s->plant->values);
-      continue;
-    }
-    memcpy(link->pending, link->answer, sizeof(double) * (size_t)link->command_numbers);
-    for (int k = 0; k < link->desc->telemetry_count; k++) {
-      const struct orr_channel *c = &s->plant->table.channels[link->desc->telemetry[k]];
-      memcpy(link->telemetry + at, s->plant->values + c->offset, sizeof(double) * (size_t)c->count);
-      at += c->count;
-    }
-    const struct orr_answer answer = {
-        .link = link->desc,
-        .table = &s->plant->table,
-        .time_ns = orr_plant_time_ns(s->plant),
-        .telemetry = link->telemetry,
-        .commands = link->answer,
-        .memory = link->memory,
-    };
-    s->answer(&answer);
-    link->answers++;
-  }
+  for (size_t i = 0; i < s->run->link_count; i++)
+    orr_port_publish(port_of(&s->links[i]), frame, orr_plant_time_ns(s->plant), s->plant->values);
   return 0;
 }
 
@@ -219,36 +183,16 @@ static void latch_script(struct orr_session *s, int64_t now_ns) {
   }
 }
 
-/* Whole or not at all, as for every link. */
-static void latch_linked(struct orr_session *s, const struct orr_session_link *link) {
-  const struct orr_channel_table *table = &s->plant->table;
-  for (int k = 0, at = 0; k < link->desc->command_count; k++)
-    for (int n = 0; n < table->channels[link->desc->commands[k]].count; n++)
-      if (!orr_channel_accepts(&table->channels[link->desc->commands[k]], link->pending[at++]))
-        return;
-  for (int k = 0, at = 0; k < link->desc->command_count; k++) {
-    const struct orr_channel *c = &table->channels[link->desc->commands[k]];
-    memcpy(s->plant->values + c->offset, link->pending + at, sizeof(double) * (size_t)c->count);
-    at += c->count;
-  }
-}
-
 int orr_session_latch(struct orr_session *s) {
   int64_t frame = orr_plant_frame(s->plant);
   latch_script(s, orr_plant_time_ns(s->plant));
   if (s->end == ORR_PORT_GOES_ON && atomic_load_explicit(&s->relay.failed, memory_order_relaxed))
     s->end = ORR_PORT_BROKEN;
   for (size_t i = 0; i < s->run->link_count; i++) {
-    const struct orr_session_link *link = &s->links[i];
-    if (link->outside) {
-      enum orr_port_end end = orr_port_latch(link->outside, frame, s->plant->values);
-      if (end != ORR_PORT_GOES_ON && s->end == ORR_PORT_GOES_ON) {
-        s->end = end;
-        s->end_link = (int)i;
-      }
-    } else if (frame > link->desc->phase &&
-               is_due(link->desc, frame)) { /* nothing was published before its first frame */
-      latch_linked(s, link);
+    enum orr_port_end end = orr_port_latch(port_of(&s->links[i]), frame, s->plant->values);
+    if (end != ORR_PORT_GOES_ON && s->end == ORR_PORT_GOES_ON) {
+      s->end = end;
+      s->end_link = (int)i;
     }
   }
   return (int)s->end;
@@ -328,10 +272,11 @@ uint64_t orr_session_hash(const struct orr_session *s) {
   return hash;
 }
 
+/* Of links that lead outside, too: what flies in batch, or is rehearsed, is the controller inside. */
 size_t orr_session_state_words(const struct orr_session *s) {
   size_t words = orr_plant_state_words(s->plant);
   for (size_t i = 0; i < s->run->link_count; i++)
-    words += 2 * (size_t)s->links[i].command_numbers + ORR_ANSWER_MEMORY;
+    words += orr_port_state_words(s->links[i].inside);
   return words + loop_words(s);
 }
 
@@ -339,26 +284,23 @@ void orr_session_state_get(const struct orr_session *s, uint64_t *words) {
   orr_plant_state_get(s->plant, words);
   words += orr_plant_state_words(s->plant);
   for (size_t i = 0; i < s->run->link_count; i++) {
-    size_t n = (size_t)s->links[i].command_numbers;
-    memcpy(words, s->links[i].answer, 8 * n);
-    memcpy(words + n, s->links[i].pending, 8 * n);
-    memcpy(words + 2 * n, s->links[i].memory, 8 * ORR_ANSWER_MEMORY);
-    words += 2 * n + ORR_ANSWER_MEMORY;
+    orr_port_state_get(s->links[i].inside, words);
+    words += orr_port_state_words(s->links[i].inside);
   }
   if (s->build.closed)
     orr_embed_state_get(&s->build.closed->embed, words);
 }
 
 enum orr_status orr_session_state_put(struct orr_session *s, const uint64_t *words) {
-  const uint64_t *rest = words + orr_plant_state_words(s->plant);
-  for (size_t i = 0; i < s->run->link_count; i++) {
-    size_t n = (size_t)s->links[i].command_numbers;
-    memcpy(s->links[i].answer, rest, 8 * n);
-    memcpy(s->links[i].pending, rest + n, 8 * n);
-    memcpy(s->links[i].memory, rest + 2 * n, 8 * ORR_ANSWER_MEMORY);
-    rest += 2 * n + ORR_ANSWER_MEMORY;
-  }
+  const uint64_t *of_links = words + orr_plant_state_words(s->plant), *rest = of_links;
+  for (size_t i = 0; i < s->run->link_count; i++)
+    rest += orr_port_state_words(s->links[i].inside);
   if (s->build.closed)
     orr_embed_state_put(&s->build.closed->embed, s->ws, rest);
-  return s->status = orr_plant_state_put(s->plant, words);
+  s->status = orr_plant_state_put(s->plant, words);
+  for (size_t i = 0; i < s->run->link_count; i++) {
+    orr_port_state_put(s->links[i].inside, orr_plant_frame(s->plant), of_links);
+    of_links += orr_port_state_words(s->links[i].inside);
+  }
+  return s->status;
 }

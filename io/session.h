@@ -14,38 +14,18 @@
 #include "io/config/run/run_file.h"
 #include "io/config/spacecraft/build.h"
 #include "io/expect.h"
+#include "io/links/linked.h"
 #include "io/links/port.h"
 #include "io/links/relay.h"
 #include "io/samples.h"
 #include "io/watch.h"
 
-/* One frame for a controller that is linked in: telemetry numbers in, command numbers out, each in the order of the
- * link's channels. What it remembers, zero before the first frame, is part of the run's state. It must be a function of
- * these alone. */
-enum { ORR_ANSWER_MEMORY = 64 };
-
-struct orr_answer {
-  const struct orr_run_link *link;
-  const struct orr_channel_table *table;
-  int64_t time_ns; /* simulated, of the frame */
-  const double *telemetry;
-  double *commands; /* those of its last answer, to be overwritten */
-  double *memory;   /* [ORR_ANSWER_MEMORY] */
-};
-
-typedef void orr_answer_fn(const struct orr_answer *answer);
-
 struct orr_session_link {
   const struct orr_run_link *desc;
-  struct orr_port *outside; /* flight software outside; NULL: answered by orr_session.answer */
-  struct orr_port *room;    /* for it; NULL where the transport is `linked` */
-  int telemetry_numbers, command_numbers;
-  double *telemetry;
-  double *answer;   /* to the last frame published */
-  double *pending;  /* to the one before: what the next latch applies */
-  double *memory;   /* [ORR_ANSWER_MEMORY] of the controller inside */
-  uint64_t answers; /* so far */
-  bool alone;       /* nobody came before frame 0 */
+  struct orr_port *inside;  /* answered by the controller that is linked in, until `outside` is there */
+  struct orr_port *outside; /* flight software outside; NULL: not open */
+  struct orr_port *room;    /* for it; NULL where the transport leads nowhere outside */
+  bool alone;               /* nobody came before frame 0 */
 };
 
 enum { ORR_SESSION_REGIONS = 8 };
@@ -63,7 +43,6 @@ struct orr_session {
   const struct orr_model *model;
   struct orr_workspace *ws;
   struct orr_plant *plant;
-  orr_answer_fn *answer;
   struct orr_session_link *links; /* [run->link_count] */
   struct orr_expect_seen *seen;   /* [run->expect_count] */
   struct orr_samples *samples;    /* taken for a picture; NULL: none */
@@ -79,7 +58,7 @@ struct orr_session {
   int end_link;           /* which */
 };
 
-/* [init] Compiles the spacecraft and lays everything out. Never NULL. */
+/* [init] Compiles the spacecraft and lays everything out. `answer` is the controller that is linked in. Never NULL. */
 struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn *answer);
 void orr_session_destroy(struct orr_session *session);
 

@@ -6,8 +6,6 @@
 
 #include "core/math/hash.h"
 
-static const uint32_t number_bytes[] = {[ORR_CHANNEL_REAL] = 8, [ORR_CHANNEL_WHOLE] = 8, [ORR_CHANNEL_FLAG] = 1};
-
 const char *orr_refusal_name(enum orr_refusal refusal) {
   static const char *const names[ORR_REFUSALS] = {"none",          "stale",        "duplicate",  "malformed",
                                                   "wrong_version", "wrong_layout", "not_finite", "out_of_range",
@@ -51,7 +49,7 @@ static void layout_side(struct orr_layout_side *side, const struct orr_channel_t
       if ((int)c->type != type || !listed(channels, count, i))
         continue;
       side->entries[side->count++] = (struct orr_layout_entry){c, side->bytes};
-      side->bytes += number_bytes[c->type] * (uint32_t)c->count;
+      side->bytes += orr_wire_number_bytes(c->type) * (uint32_t)c->count;
       side->numbers += c->count;
     }
 }
@@ -123,45 +121,50 @@ static double number_at(const unsigned char *from, enum orr_channel_type type, i
 }
 
 /* What nearly all are: one test a number, which NaN fails too. An infinity may lie within a range without a bound. */
-static bool takes_reals(const struct orr_channel *c, const unsigned char *from, double *numbers) {
-  double low = c->low > -DBL_MAX ? c->low : -DBL_MAX, high = c->high < DBL_MAX ? c->high : DBL_MAX;
+static bool accepts_reals(const struct orr_channel *c, const unsigned char *from) {
+  double low = c->low > -DBL_MAX ? c->low : -DBL_MAX, high = c->high < DBL_MAX ? c->high : DBL_MAX, real;
   bool good = true;
-  memcpy(numbers, from, 8 * (size_t)c->count);
-  for (int k = 0; k < c->count; k++)
-    good &= numbers[k] >= low && numbers[k] <= high;
+  for (int k = 0; k < c->count; k++) {
+    memcpy(&real, from + 8 * (size_t)k, 8);
+    good &= real >= low && real <= high;
+  }
   return good;
 }
 
-static enum orr_refusal take_numbers(const struct orr_channel *c, const unsigned char *from, double *numbers) {
+static enum orr_refusal judge_numbers(const struct orr_channel *c, const unsigned char *from) {
   for (int k = 0; k < c->count; k++) {
-    numbers[k] = number_at(from, c->type, k);
-    if (c->type == ORR_CHANNEL_REAL && !isfinite(numbers[k]))
+    double number = number_at(from, c->type, k);
+    if (c->type == ORR_CHANNEL_REAL && !isfinite(number))
       return ORR_REFUSAL_NOT_FINITE;
-    if (!orr_channel_accepts(c, numbers[k]))
+    if (!orr_channel_accepts(c, number))
       return ORR_REFUSAL_OUT_OF_RANGE;
   }
   return ORR_REFUSAL_NONE;
 }
 
-enum orr_refusal orr_layout_unpack(const struct orr_layout_side *side, const uint64_t *payload, double *numbers) {
+enum orr_refusal orr_layout_judge(const struct orr_layout_side *side, const uint64_t *payload) {
   const unsigned char *bytes = (const unsigned char *)payload;
   for (int i = 0; i < side->count; i++) {
     const struct orr_channel *c = side->entries[i].channel;
     const unsigned char *from = bytes + side->entries[i].at;
-    if (c->type != ORR_CHANNEL_REAL || !takes_reals(c, from, numbers)) {
-      enum orr_refusal refusal = take_numbers(c, from, numbers);
-      if (refusal != ORR_REFUSAL_NONE)
-        return refusal;
-    }
-    numbers += c->count;
+    if (c->type == ORR_CHANNEL_REAL && accepts_reals(c, from))
+      continue;
+    enum orr_refusal refusal = judge_numbers(c, from);
+    if (refusal != ORR_REFUSAL_NONE)
+      return refusal;
   }
   return ORR_REFUSAL_NONE;
 }
 
-void orr_layout_apply(const struct orr_layout_side *side, const double *numbers, double *values) {
+void orr_layout_unpack(const struct orr_layout_side *side, const uint64_t *payload, double *values) {
+  const unsigned char *bytes = (const unsigned char *)payload;
   for (int i = 0; i < side->count; i++) {
     const struct orr_channel *c = side->entries[i].channel;
-    memcpy(values + c->offset, numbers, sizeof(double) * (size_t)c->count);
-    numbers += c->count;
+    const unsigned char *from = bytes + side->entries[i].at;
+    if (c->type == ORR_CHANNEL_REAL)
+      memcpy(values + c->offset, from, 8 * (size_t)c->count);
+    else
+      for (int k = 0; k < c->count; k++)
+        values[c->offset + k] = number_at(from, c->type, k);
   }
 }

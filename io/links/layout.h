@@ -53,10 +53,10 @@ void orr_layout_init(struct orr_layout *layout, void *block, const struct orr_ch
 
 /* [rt] The frame's block → a payload of telemetry.bytes, padded with zeros to whole words. O(numbers). */
 void orr_layout_pack(const struct orr_layout_side *side, const double *values, uint64_t *payload);
-/* [rt] A payload → `numbers` in the order of the entries; the first refusal found, and then `numbers` is not to be
- * used. Any bytes may come. O(numbers). */
-enum orr_refusal orr_layout_unpack(const struct orr_layout_side *side, const uint64_t *payload, double *numbers);
-/* [rt] Numbers of the side into the frame's block. O(numbers). */
-void orr_layout_apply(const struct orr_layout_side *side, const double *numbers, double *values);
+/* [rt] Whether every number of a payload is a value of its channel; else the first refusal found. Any bytes may come.
+ * O(numbers). */
+enum orr_refusal orr_layout_judge(const struct orr_layout_side *side, const uint64_t *payload);
+/* [rt] A payload that was judged good → the frame's block. O(numbers). */
+void orr_layout_unpack(const struct orr_layout_side *side, const uint64_t *payload, double *values);
 
 #endif

@@ -1,40 +1,31 @@
 #include "io/links/port.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "io/links/owner.h"
 #include "rt/tick/clock.h"
 
-/* How long a wait lasts before it is asked whether it shall end; the first over shared memory, where a peer may not be
- * able to wake us: those that follow grow, so that looking again costs little, and an answer waits for us a part of the
- * time that it took. */
-enum { SLICE_NS = 20000000, FIRST_SLICE_NS = 50000, SETTLE_NS = 100000000 };
+/* How long a wait lasts at most before it is asked whether it shall end. The first is as long as the carrier wants; those
+ * that follow grow, so that looking again costs little. */
+enum { SLICE_NS = 20000000, SETTLE_NS = 100000000 };
 
-void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const struct orr_channel_table *table,
-                   struct orr_block *block) {
+void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const struct orr_carrier_kind *kind,
+                   const struct orr_channel_table *table, struct orr_block *block) {
   void *entries = orr_block_take(block, orr_layout_size(desc->telemetry_count, desc->command_count));
-  int telemetry = 0, commands = 0;
-  for (int i = 0; i < desc->telemetry_count; i++)
-    telemetry += table->channels[desc->telemetry[i]].count;
-  for (int i = 0; i < desc->command_count; i++)
-    commands += table->channels[desc->commands[i]].count;
-  double *numbers = ORR_TAKE(block, double, 3 * commands);
-  uint64_t *payload = ORR_TAKE(block, uint64_t, telemetry + 1), *taken = ORR_TAKE(block, uint64_t, commands + 1);
-  if (!block->base)
-    return;
-  *link = (struct orr_port){.desc = desc, .payload = payload, .taken = taken, .beat_frame = -1};
-  orr_layout_init(&link->layout, entries, table, desc->telemetry, desc->telemetry_count, desc->commands,
-                  desc->command_count);
-  orr_rules_init(&link->rules, &link->layout, desc->divisor, numbers);
+  size_t bytes = orr_run_payload(table, desc->commands, desc->command_count).bytes;
+  uint64_t *places = ORR_TAKE(block, uint64_t, 3 * orr_wire_words(bytes) + 1);
+  struct orr_carrier *carrier = orr_block_take(block, kind->bytes);
+  if (block->base) {
+    *link = (struct orr_port){.desc = desc, .places = places, .carrier = carrier, .beat_frame = -1};
+    orr_layout_init(&link->layout, entries, table, desc->telemetry, desc->telemetry_count, desc->commands,
+                    desc->command_count);
+    orr_rules_init(&link->rules, &link->layout, desc->divisor, places);
+    *carrier = (struct orr_carrier){kind, desc, &link->layout};
+  }
+  kind->lay_out(carrier, desc, table, block);
 }
 
-static bool over_udp(const struct orr_port *link) { return link->desc->transport == ORR_TRANSPORT_UDP; }
-
 static void listen_to(struct orr_port *link) {
-  uint64_t beats =
-      over_udp(link) ? atomic_load_explicit(&link->udp.heard, memory_order_relaxed) : orr_shm_beats(&link->shm);
+  uint64_t beats = link->carrier->kind->beats(link->carrier);
   if (beats == link->beats)
     return;
   link->beats = beats;
@@ -44,7 +35,7 @@ static void listen_to(struct orr_port *link) {
 
 static bool take(struct orr_port *link) {
   listen_to(link);
-  bool end = over_udp(link) ? orr_udp_take(&link->udp, &link->rules) : orr_shm_take(&link->shm, &link->rules);
+  bool end = link->carrier->kind->take(link->carrier, &link->rules);
   for (int i = 0; i < ORR_PORT_KEPT && link->arrival_count < link->rules.counts.peers; i++)
     link->arrivals[link->arrival_count++ % ORR_PORT_KEPT] = link->rules.published;
   link->arrival_count = link->rules.counts.peers;
@@ -60,55 +51,39 @@ static void note_silence(struct orr_port *link, int64_t frame) {
     link->silences[link->silence_count++ % ORR_PORT_KEPT] = (struct orr_silence){frame, frame};
 }
 
-static bool peer_lives(struct orr_port *link) {
-  return over_udp(link) ? atomic_load(&link->udp.peers) > 0 : orr_shm_peer_lives(&link->shm);
-}
-
-/* Whose it is, and what to do. */
-static void say_taken(const struct orr_port *link, const char *where, char *message, size_t size) {
-  const struct orr_run_link *desc = link->desc;
-  bool udp = over_udp(link);
-  char owner[160];
-  orr_owner_describe(udp ? orr_owner_of_port(desc->listen.ip, desc->listen.port) : orr_owner_of_segment(desc->name_shm),
-                     owner, sizeof owner);
-  snprintf(message, size,
-           "link '%s': %s: %s has it open: %s. Let that end, or meet elsewhere: --set links.%s.%s (with make: %s), and "
-           "the flight software at the same place",
-           desc->name, where, udp ? "another run or program" : "another run", owner, desc->name,
-           udp ? "listen=ADDRESS:PORT" : "name=/NAME", udp ? "PORT=N" : "SEGMENT=/NAME");
-}
+static bool peer_lives(const struct orr_port *link) { return link->carrier->kind->lives(link->carrier); }
 
 bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *message, size_t size) {
+  const struct orr_carrier_kind *kind = link->carrier->kind;
+  orr_rules_init(&link->rules, &link->layout, link->desc->divisor, link->places);
   link->lockstep = lockstep;
   if (!lockstep) { /* there the answer is waited for, and what then is said apart */
     link->rules.silence_frames = link->desc->silence_frames;
     link->rules.policy = (enum orr_silence_policy)link->desc->silence_policy;
     link->rules.asap = link->desc->asap;
   }
-  char where[80];
-  orr_port_describe(link, where, sizeof where);
-  int error = over_udp(link) ? orr_udp_open(&link->udp, link->desc, &link->layout, step_ns)
-                             : orr_shm_open(&link->shm, link->desc->name_shm, &link->layout, step_ns,
-                                            link->desc->divisor, link->taken);
+  int error = kind->open(link->carrier, step_ns);
   link->open = error == 0;
-  if (error == EEXIST || error == EADDRINUSE)
-    say_taken(link, where, message, size);
-  else if (error == EPERM && !over_udp(link))
-    snprintf(
-        message, size,
-        "link '%s': %s: another user has shared memory of that name; give the link another: --set links.%s.name=/NAME",
-        link->desc->name, where, link->desc->name);
-  else if (error)
-    snprintf(message, size, "link '%s': %s: %s", link->desc->name, where,
-             error == ENOENT ? "there is no shared memory here: mount a tmpfs on /dev/shm" : strerror(error));
+  if (error) {
+    char where[80], why[400];
+    kind->describe(link->desc, where, sizeof where);
+    kind->explain(link->desc, error, why, sizeof why);
+    snprintf(message, size, "link '%s': %s: %s", link->desc->name, where, why);
+  }
   return link->open;
 }
 
+bool orr_port_join(struct orr_port *link, struct orr_relay *relay, char *message, size_t size) {
+  const struct orr_carrier_kind *kind = link->carrier->kind;
+  if (!kind->join || kind->join(link->carrier, relay))
+    return true;
+  snprintf(message, size, "link '%s': the io thread has no room for one more link like it", link->desc->name);
+  return false;
+}
+
 void orr_port_close(struct orr_port *link) {
-  if (link->open && over_udp(link))
-    orr_udp_close(&link->udp);
-  else if (link->open)
-    orr_shm_close(&link->shm);
+  if (link->open)
+    link->carrier->kind->close(link->carrier);
   link->open = false;
 }
 
@@ -125,37 +100,33 @@ bool orr_port_wait_for_peer(struct orr_port *link, int64_t begin_ns) {
 
 void orr_port_publish(struct orr_port *link, int64_t frame, int64_t time_ns, const double *values) {
   const struct orr_rules *r = &link->rules;
+  if (!orr_run_link_due(link->desc, frame))
+    return;
   bool silent = r->silence_frames > 0 && r->silent == r->silence_frames;
   uint64_t flags = (silent ? ORR_WIRE_OUT_TIMED_OUT : 0) | (r->late ? ORR_WIRE_OUT_LATE : 0);
   const uint64_t head[ORR_WIRE_OUT_WORDS] = {(uint64_t)frame, (uint64_t)time_ns, (uint64_t)r->applied, flags};
   /* what came before this frame may not pass for an answer to it */
   orr_rules_publish(&link->rules, frame);
-  orr_layout_pack(&link->layout.telemetry, values, link->payload);
-  if (over_udp(link))
-    orr_udp_publish(&link->udp, head, link->payload);
-  else
-    orr_shm_publish(&link->shm, head, link->payload);
+  link->carrier->kind->publish(link->carrier, &link->rules, head, values);
 }
 
-/* Over UDP a frame or its answer may be lost: what is not answered in a slice is said again. */
+/* Where a frame or its answer may be lost, what is not answered in a slice is said again. */
 static void wait_a_slice(struct orr_port *link, int64_t most_ns) {
-  if (!over_udp(link)) {
-    orr_shm_wait(&link->shm, most_ns);
-    return;
-  }
+  const struct orr_carrier_kind *kind = link->carrier->kind;
   int64_t begin_ns = orr_clock_now_ns();
-  orr_udp_wait(&link->udp, most_ns);
-  if (orr_clock_now_ns() - begin_ns >= most_ns)
-    orr_udp_repeat(&link->udp);
+  kind->wait(link->carrier, most_ns);
+  if (kind->repeat && orr_clock_now_ns() - begin_ns >= most_ns)
+    kind->repeat(link->carrier);
 }
 
 /* Until the answer to the frame before is there, or the peer says that it is over, or it has lasted too long. */
 static enum orr_port_end wait_for_answer(struct orr_port *link) {
   int64_t until_ns = orr_clock_now_ns() + link->desc->answer_ns;
-  int64_t slice_ns = over_udp(link) ? SLICE_NS : FIRST_SLICE_NS;
+  const struct orr_carrier_kind *kind = link->carrier->kind;
+  int64_t slice_ns = kind->first_wait_ns;
   uint64_t beats = link->beats;
-  if (!orr_rules_ready(&link->rules) && !over_udp(link))
-    orr_shm_await(&link->shm, 1);
+  if (!orr_rules_ready(&link->rules) && kind->await)
+    kind->await(link->carrier, 1);
   while (!orr_rules_ready(&link->rules)) {
     int64_t left_ns = until_ns - orr_clock_now_ns();
     if (left_ns <= 0) {
@@ -174,7 +145,7 @@ static enum orr_port_end wait_for_answer(struct orr_port *link) {
 }
 
 enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *values) {
-  bool boundary = frame >= link->desc->phase && (frame - link->desc->phase) % link->desc->divisor == 0;
+  bool boundary = orr_run_link_due(link->desc, frame);
   if (!boundary && !link->rules.asap)
     return ORR_PORT_GOES_ON;
   if (take(link))
@@ -205,42 +176,55 @@ void orr_port_settle(struct orr_port *link) {
 
 struct orr_link_counts orr_port_counts(const struct orr_port *link) {
   struct orr_link_counts counts = link->rules.counts;
-  if (over_udp(link))
-    for (int i = 0; i < ORR_REFUSALS; i++)
-      counts.refused[i] += atomic_load(&link->udp.refused[i]);
+  link->carrier->kind->refused(link->carrier, counts.refused);
   return counts;
 }
 
-struct orr_port_losses orr_port_losses(const struct orr_port *link) {
-  const struct orr_udp *u = &link->udp;
-  if (!over_udp(link))
-    return (struct orr_port_losses){0};
-  return (struct orr_port_losses){.not_received = orr_udp_overflow(u),
-                                  .full = atomic_load(&u->unsent_full),
-                                  .unsent = atomic_load(&u->unsent),
-                                  .error = atomic_load(&u->send_error),
-                                  .not_relayed = orr_ring_refused(&u->out)};
+struct orr_link_losses orr_port_losses(const struct orr_port *link) {
+  return link->carrier->kind->losses(link->carrier);
 }
 
 enum orr_port_peer orr_port_peer(const struct orr_port *link) {
   enum { UNSAID = 10 };
   int64_t limit = link->desc->silence_frames > 0 ? link->desc->silence_frames : UNSAID;
   bool mute = link->mute || link->rules.published - link->beat_frame >= limit * link->desc->divisor;
-  if (over_udp(link))
-    return atomic_load(&link->udp.peers) == 0 ? ORR_PEER_NONE : mute ? ORR_PEER_MUTE : ORR_PEER_LIVES;
-  static const enum orr_port_peer fates[] = {
-      [ORR_SHM_NOBODY] = ORR_PEER_NONE, [ORR_SHM_LEFT] = ORR_PEER_LEFT, [ORR_SHM_GONE] = ORR_PEER_DEAD};
-  enum orr_shm_process process = link->open ? orr_shm_peer_process(&link->shm) : ORR_SHM_NOBODY;
-  return process != ORR_SHM_THERE ? fates[process] : mute ? ORR_PEER_HANGS : ORR_PEER_LIVES;
+  switch (link->open ? link->carrier->kind->process(link->carrier) : ORR_PROCESS_NOBODY) {
+  case ORR_PROCESS_LEFT:
+    return ORR_PEER_LEFT;
+  case ORR_PROCESS_GONE:
+    return ORR_PEER_DEAD;
+  case ORR_PROCESS_THERE:
+    return mute ? ORR_PEER_HANGS : ORR_PEER_LIVES;
+  case ORR_PROCESS_UNSEEN:
+    return mute ? ORR_PEER_MUTE : ORR_PEER_LIVES;
+  default:
+    return ORR_PEER_NONE;
+  }
 }
 
-bool orr_port_dead(const struct orr_port *link) { return !over_udp(link) && atomic_load(&link->shm.dead); }
+bool orr_port_dead(const struct orr_port *link) { return link->carrier->kind->dead(link->carrier); }
 
 void orr_port_describe(const struct orr_port *link, char *text, size_t size) {
-  uint32_t ip = link->desc->listen.ip;
-  if (over_udp(link))
-    snprintf(text, size, "udp:%u.%u.%u.%u:%u", ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255,
-             (unsigned)link->desc->listen.port);
-  else
-    snprintf(text, size, "shm:%s", link->desc->name_shm);
+  link->carrier->kind->describe(link->desc, text, size);
 }
+
+/* ---- state ------------------------------------------------------------------------------------------------------- */
+
+size_t orr_port_state_words(const struct orr_port *link) {
+  const struct orr_carrier_kind *kind = link->carrier->kind;
+  return kind->state_words ? kind->state_words(link->carrier) : 0;
+}
+
+void orr_port_state_get(const struct orr_port *link, uint64_t *words) {
+  if (link->carrier->kind->state_get)
+    link->carrier->kind->state_get(link->carrier, words);
+}
+
+void orr_port_state_put(struct orr_port *link, int64_t frame, const uint64_t *words) {
+  if (!link->carrier->kind->state_put)
+    return;
+  orr_rules_resume(&link->rules, orr_run_link_before(link->desc, frame));
+  link->carrier->kind->state_put(link->carrier, &link->rules, words);
+}
+
+void orr_port_restart(struct orr_port *link) { orr_rules_resume(&link->rules, -1); }

@@ -1,16 +1,12 @@
-/* A link of a run to flight software outside: layout, rules and what carries them, as one thing for io/session.
+/* A link of a run, as one thing for io/session: layout, rules and what carries them.
  *
- * orr_port_init, on a ledger that measures and then on one that gives → orr_port_open [init]; then per frame of the link orr_port_publish,
- * orr_port_latch [rt], all on one thread; orr_port_close [init].
+ * orr_port_init, which measures → a block → orr_port_init → orr_port_open where it leads outside [init]; then per frame
+ * orr_port_publish, orr_port_latch [rt], all on one thread; orr_port_close [init].
  */
 #ifndef ORR_IO_LINKS_PORT_H
 #define ORR_IO_LINKS_PORT_H
 
-#include "core/math/block.h"
-#include "io/config/run/run_file.h"
-#include "io/links/rules.h"
-#include "io/links/shm.h"
-#include "io/links/udp.h"
+#include "io/links/carrier.h"
 
 /* How a run ends by a link. */
 enum orr_port_end {
@@ -32,17 +28,15 @@ struct orr_port {
   const struct orr_run_link *desc;
   struct orr_layout layout;
   struct orr_rules rules;
-  struct orr_shm shm;
-  struct orr_udp udp;        /* one of the two, by desc->transport */
-  uint64_t *payload;         /* going out */
-  uint64_t *taken;           /* coming in */
-  bool (*interrupted)(void); /* asked while waiting; NULL: never */
+  uint64_t *places;            /* of the rules */
+  struct orr_carrier *carrier; /* the struct of its kind */
+  bool (*interrupted)(void);   /* asked while waiting; NULL: never */
   bool lockstep, open;
   struct orr_silence silences[ORR_PORT_KEPT];
   uint64_t silence_count;
   int64_t arrivals[ORR_PORT_KEPT]; /* of peers; 0: also before the run */
   uint64_t arrival_count;
-  uint64_t beats;     /* the peer's heartbeat, or over UDP packets of it, at the last look */
+  uint64_t beats;     /* the carrier's, at the last look */
   int64_t beat_frame; /* when that had changed last: the newest frame out; −1: never */
   bool mute;          /* it had not while an answer was waited for in vain */
 };
@@ -54,28 +48,31 @@ enum orr_port_peer {
   ORR_PEER_HANGS, /* its process is there, but gives no sign of life */
   ORR_PEER_DEAD,  /* its process is gone, and had not closed the link */
   ORR_PEER_LEFT,  /* it closed the link */
-  ORR_PEER_MUTE   /* UDP: no sign of life; whether it hangs or is dead cannot be seen from here */
+  ORR_PEER_MUTE   /* no sign of life; whether it hangs or is dead cannot be seen from here */
 };
 /* [init] A sign of life is missing for as many frames of the link as the run file's timeout says (10 where it says
  * none), or in lockstep for the wait for an answer that did not come. Calls the kernel. */
 enum orr_port_peer orr_port_peer(const struct orr_port *link);
 
-/* [init] Bytes, by measuring; and laying out. `link` must not move afterwards. */
-void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const struct orr_channel_table *table,
-                   struct orr_block *block);
+/* [init] Bytes, by measuring; and laying out, with a carrier of that kind. `link` must not move afterwards. */
+void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const struct orr_carrier_kind *kind,
+                   const struct orr_channel_table *table, struct orr_block *block);
 
-/* [init] Makes what the peer opens. False with what is wrong in `message`. */
+/* [init] Makes what the peer opens; the rules begin anew, as the run file has them. False with what is wrong in
+ * `message`. */
 bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *message, size_t size);
+/* [init] Joins the io thread, if the carrier needs one. False when that has no room, with `message`. */
+bool orr_port_join(struct orr_port *link, struct orr_relay *relay, char *message, size_t size);
 void orr_port_close(struct orr_port *link);
 
 /* [init] Waits until a peer has come, as long as the run file says from `begin_ns` on (CLOCK_MONOTONIC), so that links
  * that wait one after the other wait in the same time. False: none came. Before frame 0. */
 bool orr_port_wait_for_peer(struct orr_port *link, int64_t begin_ns);
 
-/* [rt] A frame out: the block of the plant at a frame of the link. O(numbers). */
+/* [rt] A frame out, if this is one of the link: from the block of the plant. O(numbers). */
 void orr_port_publish(struct orr_port *link, int64_t frame, int64_t time_ns, const double *values);
 
-/* [rt] Commands for a frame (of the link, or any) into the block. In lockstep it waits for the answer, and is not
+/* [rt] Commands for a frame (of the link or any other) into the block. In lockstep it waits for the answer, and is not
  * [rt]. */
 enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *values);
 
@@ -87,18 +84,18 @@ void orr_port_settle(struct orr_port *link);
 struct orr_link_counts orr_port_counts(const struct orr_port *link);
 bool orr_port_dead(const struct orr_port *link);
 
-/* What a link over UDP lost on the way, frames or packets. All zero over shared memory. */
-struct orr_port_losses {
-  uint64_t not_received; /* packets that the kernel dropped: the socket's buffer was full */
-  uint64_t full;         /* packets that the kernel did not take, because its buffers were full (EAGAIN, ENOBUFS) */
-  uint64_t unsent;       /* packets that it did not take for another reason */
-  int error;             /* the last of those: an errno */
-  uint64_t not_relayed;  /* frames that found the ring to the io thread full */
-};
-/* [any] A system call. */
-struct orr_port_losses orr_port_losses(const struct orr_port *link);
+/* [any] What was lost on the way. May be a system call. */
+struct orr_link_losses orr_port_losses(const struct orr_port *link);
 
 /* [any] What carries it and to whom, in words: "shm:/orrery.fsw". */
 void orr_port_describe(const struct orr_port *link, char *text, size_t size);
+
+/* [init] The words of what is part of the run's state; 0: that is outside. put: the plant has the state of frame `frame`,
+ * which is the next to be published. O(words). */
+size_t orr_port_state_words(const struct orr_port *link);
+void orr_port_state_get(const struct orr_port *link, uint64_t *words);
+void orr_port_state_put(struct orr_port *link, int64_t frame, const uint64_t *words);
+/* [init] The run begins at frame 0 (again): nothing is out, nothing waits. */
+void orr_port_restart(struct orr_port *link);
 
 #endif

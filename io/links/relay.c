@@ -463,6 +463,13 @@ static int start_thread(struct orr_relay *r, int avoid_core) {
   return error;
 }
 
+bool orr_relay_add(struct orr_relay *r, struct orr_udp *link) {
+  if (r->count == ORR_RELAY_LINKS_MAX)
+    return false;
+  r->links[r->count++] = link;
+  return true;
+}
+
 int orr_relay_start(struct orr_relay *r, int avoid_core) {
   pthread_barrier_init(&r->ready, NULL, 2);
   int error = start_thread(r, avoid_core);

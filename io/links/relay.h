@@ -37,6 +37,8 @@ struct orr_relay {
   _Atomic int failed; /* an errno once the thread cannot go on; any thread may look */
 };
 
+/* [init] One more link, before the start. False when all places are taken. */
+bool orr_relay_add(struct orr_relay *relay, struct orr_udp *link);
 /* [init] Starts the thread, kept off `avoid_core` (−1: anywhere). 0 or an errno. */
 int orr_relay_start(struct orr_relay *relay, int avoid_core);
 /* [init] */

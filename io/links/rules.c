@@ -2,38 +2,46 @@
 
 #include <string.h>
 
-void orr_rules_init(struct orr_rules *rules, const struct orr_layout *layout, int divisor, double *numbers) {
-  int n = layout->commands.numbers;
+void orr_rules_init(struct orr_rules *rules, const struct orr_layout *layout, int divisor, uint64_t *places) {
+  size_t n = orr_wire_words(layout->commands.bytes);
   *rules = (struct orr_rules){.layout = layout,
                               .divisor = divisor,
                               .first = -1,
                               .published = -1,
                               .applied = -1,
-                              .next = {-1, numbers},
-                              .due = {-1, numbers + n},
-                              .scratch = numbers + 2 * n};
+                              .next = {-1, places},
+                              .due = {-1, places + n},
+                              .room = places + 2 * n};
+}
+
+void orr_rules_resume(struct orr_rules *rules, int64_t frame) {
+  *rules = (struct orr_rules){.layout = rules->layout,
+                              .divisor = rules->divisor,
+                              .silence_frames = rules->silence_frames,
+                              .policy = rules->policy,
+                              .asap = rules->asap,
+                              .first = frame,
+                              .published = frame,
+                              .applied = -1,
+                              .next = {-1, rules->next.payload},
+                              .due = {-1, rules->due.payload},
+                              .room = rules->room,
+                              .counts.published = frame >= 0};
 }
 
 void orr_rules_refuse(struct orr_rules *rules, enum orr_refusal refusal) { rules->counts.refused[refusal]++; }
 
-static uint64_t *answered_word(struct orr_rules *rules, int64_t frame, uint64_t *bit) {
-  uint64_t at = (uint64_t)(frame / rules->divisor) % ORR_ANSWER_WINDOW;
-  *bit = UINT64_C(1) << at % 64;
-  return &rules->answered[at / 64];
-}
-
 /* One that is taken is the first to its frame. One that is stale may not be: beyond the window nobody remembers. */
 static void note_answer(struct orr_rules *rules, int64_t frame, bool taken) {
-  uint64_t bit, *word = answered_word(rules, frame, &bit);
-  bool remembered = (rules->published - frame) / rules->divisor < ORR_ANSWER_WINDOW;
-  rules->counts.answered += taken || (remembered && !(*word & bit));
+  uint64_t divisor = (uint64_t)rules->divisor, number = (uint64_t)frame;
+  bool remembered = orr_window_reaches(divisor, (uint64_t)rules->published, number);
+  rules->counts.answered += taken || (remembered && !orr_window_has(&rules->answered, divisor, number));
   if (remembered)
-    *word |= bit;
+    orr_window_add(&rules->answered, divisor, number);
 }
 
 void orr_rules_publish(struct orr_rules *rules, int64_t frame) {
-  uint64_t bit, *word = answered_word(rules, frame, &bit);
-  *word &= ~bit;
+  orr_window_remove(&rules->answered, (uint64_t)rules->divisor, (uint64_t)frame);
   rules->first = rules->first < 0 ? frame : rules->first;
   rules->published = frame;
   rules->counts.published++;
@@ -43,10 +51,10 @@ void orr_rules_publish(struct orr_rules *rules, int64_t frame) {
     orr_rules_refuse(rules, ORR_REFUSAL_STALE);
   struct orr_waiting moved = rules->due;
   rules->due = rules->next;
-  rules->next = (struct orr_waiting){-1, moved.numbers};
+  rules->next = (struct orr_waiting){-1, moved.payload};
 }
 
-static enum orr_refusal judge(struct orr_rules *rules, uint64_t answers, const uint64_t *payload) {
+static enum orr_refusal judge(const struct orr_rules *rules, uint64_t answers) {
   if (rules->published < 0 || answers > (uint64_t)rules->published || answers < (uint64_t)rules->first ||
       ((uint64_t)rules->published - answers) % (uint64_t)rules->divisor)
     return ORR_REFUSAL_MALFORMED;
@@ -55,11 +63,11 @@ static enum orr_refusal judge(struct orr_rules *rules, uint64_t answers, const u
     return ORR_REFUSAL_DUPLICATE;
   if (frame < rules->applied || (frame != rules->published && frame < rules->due.answers))
     return ORR_REFUSAL_STALE;
-  return orr_layout_unpack(&rules->layout->commands, payload, rules->scratch);
+  return orr_layout_judge(&rules->layout->commands, rules->room);
 }
 
-enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers, const uint64_t *payload) {
-  enum orr_refusal refusal = judge(rules, answers, payload);
+enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers) {
+  enum orr_refusal refusal = judge(rules, answers);
   if (refusal == ORR_REFUSAL_NONE || refusal == ORR_REFUSAL_STALE)
     note_answer(rules, (int64_t)answers, refusal == ORR_REFUSAL_NONE);
   if (refusal != ORR_REFUSAL_NONE) {
@@ -70,9 +78,9 @@ enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers, cons
   struct orr_waiting *to = now ? &rules->due : &rules->next;
   if (to->answers >= 0)
     orr_rules_refuse(rules, ORR_REFUSAL_STALE); /* the one it overtakes */
-  double *numbers = to->numbers;
-  *to = (struct orr_waiting){(int64_t)answers, rules->scratch};
-  rules->scratch = numbers;
+  uint64_t *overtaken = to->payload;
+  *to = (struct orr_waiting){(int64_t)answers, rules->room};
+  rules->room = overtaken;
   return ORR_REFUSAL_NONE;
 }
 
@@ -101,7 +109,7 @@ static enum orr_latch apply_due(struct orr_rules *rules, int64_t frame, int64_t 
   rules->counts.applied++;
   if (rules->late)
     rules->late_ones[rules->counts.late++ % ORR_LATE_KEPT] = (struct orr_late){rules->applied, frame};
-  orr_layout_apply(&rules->layout->commands, rules->due.numbers, values);
+  orr_layout_unpack(&rules->layout->commands, rules->due.payload, values);
   return ORR_LATCH_APPLIED;
 }
 

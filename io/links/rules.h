@@ -7,13 +7,17 @@
  * The answer to frame kd is applied at (k+1)d: on time. A later one is applied at the next boundary of the link, and
  * counted late. Of several that are due, the newest is applied and the others are stale. An answer to the frame just
  * published waits for its own boundary. Nothing is applied in part. Under asap (real time only) an answer is applied at
- * the first latch after it came. [init] orr_rules_init over numbers that the caller gives; all else [rt], one thread,
- * O(numbers).
+ * the first latch after it came.
+ *
+ * A command is not copied here. A carrier puts its payload where `room` points and offers it; it is judged there, and
+ * when it is taken another place becomes the room. A carrier that hands over memory of its own exchanges `room` for it.
+ * [init] orr_rules_init over memory that the caller gives; all else [rt], one thread, O(numbers).
  */
 #ifndef ORR_IO_LINKS_RULES_H
 #define ORR_IO_LINKS_RULES_H
 
 #include "io/links/layout.h"
+#include "io/links/window.h"
 
 /* When commands stop. Pulses are zero in any case. */
 enum orr_silence_policy { ORR_SILENCE_HOLD, ORR_SILENCE_ZERO, ORR_SILENCE_STOP };
@@ -37,7 +41,6 @@ struct orr_answers {
   uint64_t waiting;    /* its answer waits for a boundary: at the end of a run the last one does */
   uint64_t unanswered;
 };
-enum { ORR_ANSWER_WINDOW = 1024 };
 
 /* An answer that was applied late, and when. The newest few are kept: number i of all in [i mod ORR_LATE_KEPT]. */
 enum { ORR_LATE_KEPT = 16 };
@@ -47,8 +50,8 @@ struct orr_late {
 
 /* A command that waits for its boundary. */
 struct orr_waiting {
-  int64_t answers; /* −1: none */
-  double *numbers; /* [commands.numbers] */
+  int64_t answers;   /* −1: none */
+  uint64_t *payload; /* [words of a command] judged good */
 };
 
 struct orr_rules {
@@ -58,13 +61,13 @@ struct orr_rules {
   int64_t first, published; /* −1 before the first */
   int64_t applied;          /* the frame that the command last applied answers; −1: none */
   struct orr_waiting next, due;
-  double *scratch; /* [commands.numbers] */
-  int silent;      /* boundaries since the last command */
-  bool asap;       /* an answer is due at once */
-  bool early;      /* one was applied since the last boundary, before it was due */
-  bool late;       /* the command last applied */
+  uint64_t *room; /* [words of a command] where the next command comes to be judged: the carrier fills it */
+  int silent;     /* boundaries since the last command */
+  bool asap;      /* an answer is due at once */
+  bool early;     /* one was applied since the last boundary, before it was due */
+  bool late;      /* the command last applied */
   struct orr_late late_ones[ORR_LATE_KEPT];
-  uint64_t answered[ORR_ANSWER_WINDOW / 64]; /* bit (frame / divisor) mod ORR_ANSWER_WINDOW: that frame is answered */
+  struct orr_window answered; /* frames */
   struct orr_link_counts counts;
 };
 
@@ -75,14 +78,18 @@ enum orr_latch {
   ORR_LATCH_STOP
 };
 
-/* [init] `numbers` is [3][commands.numbers]. */
-void orr_rules_init(struct orr_rules *rules, const struct orr_layout *layout, int divisor, double *numbers);
+/* [init] `places` is [3][words of a command]. */
+void orr_rules_init(struct orr_rules *rules, const struct orr_layout *layout, int divisor, uint64_t *places);
+
+/* [init] Begins anew after frame `frame`, as if that were the only one that went out and nothing had come yet; −1: none
+ * went out. What the run file says of the link stays. */
+void orr_rules_resume(struct orr_rules *rules, int64_t frame);
 
 /* [rt] Frame `frame` is going out: what answers the one before is due now. */
 void orr_rules_publish(struct orr_rules *rules, int64_t frame);
 
-/* [rt] A command that answers `answers`, with a payload of whole words. Returns why it is not taken (counted). */
-enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers, const uint64_t *payload);
+/* [rt] A command that answers `answers`, its payload in rules->room. Returns why it is not taken (counted). */
+enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers);
 /* [rt] The same for what is refused before its content is looked at. */
 void orr_rules_refuse(struct orr_rules *rules, enum orr_refusal refusal);
 

@@ -1,4 +1,5 @@
-/* The executive's end of a link over shared memory (io/wire.h).
+/* The executive's end of a link over shared memory (io/wire.h): the carrier `shm`, and the parts of it that tests and
+ * fuzzers drive alone.
  *
  * orr_shm_open [init] → per frame, on one thread: orr_shm_publish, orr_shm_take [rt] → orr_shm_close [init]. Whatever
  * the other side writes there is only looked at, with known bounds; nothing of it decides where we read or write.
@@ -6,17 +7,18 @@
 #ifndef ORR_IO_LINKS_SHM_H
 #define ORR_IO_LINKS_SHM_H
 
-#include "io/links/rules.h"
+#include "io/links/carrier.h"
 
 enum { ORR_SHM_NAME_MAX = 64 };
 
 struct orr_shm {
+  struct orr_carrier base;
+  uint64_t *telemetry;         /* a payload going out, whole words; of the carrier alone */
   char name[ORR_SHM_NAME_MAX]; /* with the leading slash; empty: closed */
   int fd;
   char *memory;
   size_t bytes;
   atomic_bool dead; /* shrunk under us */
-  const struct orr_layout *layout;
   struct orr_wire_run *run;
   struct orr_wire_peer *peer;
   char *out, *in; /* slot 0 */
@@ -25,19 +27,20 @@ struct orr_shm {
   uint32_t before;     /* the newest command that was there before the newest frame went out, and so cannot answer it */
   uint32_t odd;        /* the count of commands at the last look, also when it had gone back */
   uint32_t generation; /* of the peer */
-  uint64_t *payload;   /* of a command, whole words */
 };
 
-/* [init] Makes the segment, for its owner alone (0600), and takes the place of one whose run died. `payload` has room
- * for a command. Returns 0 or an errno: EEXIST when another run has that name, EPERM when it is another user's. The
- * pages are touched and locked where allowed. */
-int orr_shm_open(struct orr_shm *shm, const char *name, const struct orr_layout *layout, int64_t step_ns, int divisor,
-                 uint64_t *payload);
+/* The struct of a carrier of the kind `shm`. */
+struct orr_shm *orr_shm_of(struct orr_carrier *carrier);
+
+/* [init] Makes the segment, for its owner alone (0600), and takes the place of one whose run died. Returns 0 or an
+ * errno: EEXIST when another run has that name, EPERM when it is another user's. The pages are touched and locked where
+ * allowed. */
+int orr_shm_open(struct orr_shm *shm, const char *name, const struct orr_layout *layout, int64_t step_ns, int divisor);
 /* [init] Tells the peer that the run is over, and removes the segment. */
 void orr_shm_close(struct orr_shm *shm);
 
 /* [init] The two parts of these that make no system call but to wake: header, directory and places into shm->memory, of
- * header.segment_bytes and aligned to 64, with shm->bytes, layout and payload set; and the word that the run is
+ * header.segment_bytes and aligned to 64, with shm->bytes and base.layout set; and the word that the run is
  * over. */
 void orr_shm_lay_out(struct orr_shm *shm, const struct orr_wire_header *header);
 void orr_shm_end(struct orr_shm *shm);
@@ -45,23 +48,11 @@ void orr_shm_end(struct orr_shm *shm);
 /* [rt] A frame out. Enters the kernel only to wake a peer that asked for it. O(bytes). */
 void orr_shm_publish(struct orr_shm *shm, const uint64_t head[ORR_WIRE_OUT_WORDS], const uint64_t *payload);
 
-/* [rt] The answer to the frame `back` before the newest is waited for: a peer that comes now begins there. O(1). */
-void orr_shm_await(struct orr_shm *shm, uint32_t back);
-
 /* [rt] Hands what has come since the last look to the rules: at most ORR_WIRE_SLOTS commands. Returns whether a peer
  * said that the run shall end. */
 bool orr_shm_take(struct orr_shm *shm, struct orr_rules *rules);
 
-/* [any] Sleeps until something may have come, at most `most_ns`: for lockstep. */
-void orr_shm_wait(struct orr_shm *shm, int64_t most_ns);
-
 /* [any] Whether a peer is there: one came, and its process lives. A system call. */
 bool orr_shm_peer_lives(const struct orr_shm *shm);
-/* [init] What has become of its process: none came, it closed the link, it is gone (also when nobody has buried it
- * yet), or it is there. */
-enum orr_shm_process { ORR_SHM_NOBODY, ORR_SHM_LEFT, ORR_SHM_GONE, ORR_SHM_THERE };
-enum orr_shm_process orr_shm_peer_process(const struct orr_shm *shm);
-/* [rt] Its heartbeat: any number, another whenever it shows that it lives. */
-uint64_t orr_shm_beats(const struct orr_shm *shm);
 
 #endif

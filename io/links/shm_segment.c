@@ -66,10 +66,9 @@ static int create(const char *name) {
   }
 }
 
-int orr_shm_open(struct orr_shm *shm, const char *name, const struct orr_layout *layout, int64_t step_ns, int divisor,
-                 uint64_t *payload) {
+int orr_shm_open(struct orr_shm *shm, const char *name, const struct orr_layout *layout, int64_t step_ns, int divisor) {
   struct orr_wire_header head = orr_directory_header(layout, step_ns, divisor);
-  *shm = (struct orr_shm){.layout = layout, .payload = payload, .bytes = head.segment_bytes};
+  *shm = (struct orr_shm){.base = {.kind = &orr_carrier_shm, .layout = layout}, .bytes = head.segment_bytes};
   shm->fd = create(name);
   if (shm->fd < 0)
     return errno;

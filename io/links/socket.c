@@ -13,22 +13,21 @@
 #include "rt/tick/clock.h"
 
 static size_t out_words(const struct orr_udp *u) {
-  return ORR_WIRE_OUT_WORDS + orr_wire_words(u->layout->telemetry.bytes);
+  return ORR_WIRE_OUT_WORDS + orr_wire_words(u->base.layout->telemetry.bytes);
 }
-static size_t in_words(const struct orr_udp *u) { return 1 + orr_wire_words(u->layout->commands.bytes); }
 
 static bool describe(struct orr_udp *u, int64_t step_ns) {
-  struct orr_wire_header h = orr_directory_header(u->layout, step_ns, u->desc->divisor);
+  struct orr_wire_header h = orr_directory_header(u->base.layout, step_ns, u->base.desc->divisor);
   h.magic = ORR_WIRE_MAGIC;
-  h.telemetry_id = u->desc->telemetry_id;
-  h.command_id = u->desc->command_id;
-  h.packet_max = u->desc->packet_max;
+  h.telemetry_id = u->base.desc->telemetry_id;
+  h.command_id = u->base.desc->command_id;
+  h.packet_max = u->base.desc->packet_max;
   size_t skipped = h.directory_at - sizeof h; /* the words of run and peer */
   u->description_bytes = h.names_at + h.names_bytes;
   u->description = calloc(1, u->description_bytes + 8);
   if (!u->description)
     return false;
-  orr_directory_write(u->layout, &h, (char *)u->description);
+  orr_directory_write(u->base.layout, &h, (char *)u->description);
   memmove(u->description + sizeof h, u->description + h.directory_at, u->description_bytes - h.directory_at);
   u->description_bytes -= skipped;
   h.segment_bytes = u->description_bytes;
@@ -39,17 +38,26 @@ static bool describe(struct orr_udp *u, int64_t step_ns) {
   return true;
 }
 
+/* The rings, and the places of payloads: one in each slot, one where the relay gathers. All is touched here. */
 static bool make_rings(struct orr_udp *u) {
-  size_t out = 8 * out_words(u), in = 8 * in_words(u);
+  size_t out = 8 * out_words(u), words = orr_wire_words(u->base.layout->commands.bytes) + 1;
+  size_t payloads = (8 * words * (ORR_UDP_IN_SLOTS + 1) + 63) / 64 * 64, in = sizeof(struct orr_udp_command);
   u->out_memory = aligned_alloc(64, (orr_ring_size(ORR_UDP_OUT_SLOTS, out) + 63) / 64 * 64);
   u->in_memory = aligned_alloc(64, (orr_ring_size(ORR_UDP_IN_SLOTS, in) + 63) / 64 * 64);
-  u->last[0] = calloc(2 * out_words(u), 8);
-  u->gathered = calloc(in_words(u) + 1, 8);
-  if (!u->out_memory || !u->in_memory || !u->last[0] || !u->gathered)
+  u->payloads = aligned_alloc(64, payloads);
+  u->aside[0] = calloc(2 * out_words(u), 8);
+  if (!u->out_memory || !u->in_memory || !u->payloads || !u->aside[0])
     return false;
-  u->last[1] = u->last[0] + out_words(u);
-  return orr_ring_init(&u->out, u->out_memory, ORR_UDP_OUT_SLOTS, out) &&
-         orr_ring_init(&u->in, u->in_memory, ORR_UDP_IN_SLOTS, in);
+  u->aside[1] = u->aside[0] + out_words(u);
+  memset(u->payloads, 0, payloads);
+  if (!orr_ring_init(&u->out, u->out_memory, ORR_UDP_OUT_SLOTS, out) ||
+      !orr_ring_init(&u->in, u->in_memory, ORR_UDP_IN_SLOTS, in))
+    return false;
+  struct orr_udp_command *slots = u->in_memory;
+  for (size_t i = 0; i < ORR_UDP_IN_SLOTS; i++)
+    slots[i].payload = u->payloads + i * words;
+  u->gathered = u->payloads + ORR_UDP_IN_SLOTS * words;
+  return true;
 }
 
 /* The kernel takes an io_uring down in its own time, and with it lets go of the port of the run before. */
@@ -86,18 +94,15 @@ static struct sockaddr_in address_of(const struct orr_run_address *a) {
 
 int orr_udp_prepare(struct orr_udp *u, const struct orr_run_link *desc, const struct orr_layout *layout,
                     int64_t step_ns) {
-  *u = (struct orr_udp){.desc = desc,
-                        .layout = layout,
+  *u = (struct orr_udp){.base = {&orr_carrier_udp, desc, layout},
                         .fd = -1,
                         .gather.key = UINT64_MAX,
                         .newest = ORR_WIRE_NONE,
                         .applied = ORR_WIRE_NONE};
-  u->out_piece = orr_wire_piece_bytes(desc->telemetry_id, layout->telemetry.bytes, desc->packet_max);
-  u->in_piece = orr_wire_piece_bytes(desc->command_id, layout->commands.bytes, desc->packet_max);
   u->period_ns = step_ns * desc->divisor;
-  u->out_pieces = orr_wire_pieces(layout->telemetry.bytes, u->out_piece);
-  u->in_pieces = orr_wire_pieces(layout->commands.bytes, u->in_piece);
-  if (u->out_pieces > ORR_WIRE_PIECES_MAX || u->in_pieces > ORR_WIRE_PIECES_MAX)
+  u->out_cut = orr_wire_cut(desc->telemetry_id, layout->telemetry.bytes, desc->packet_max);
+  u->in_cut = orr_wire_cut(desc->command_id, layout->commands.bytes, desc->packet_max);
+  if (u->out_cut.pieces > ORR_WIRE_PIECES_MAX || u->in_cut.pieces > ORR_WIRE_PIECES_MAX)
     return EMSGSIZE;
   if (desc->peer.port)
     u->peer = address_of(&desc->peer);
@@ -125,12 +130,13 @@ void orr_udp_close(struct orr_udp *u) {
   free(u->description);
   free(u->out_memory);
   free(u->in_memory);
-  free(u->last[0]);
-  free(u->gathered);
+  free(u->payloads);
+  free(u->aside[0]);
   u->fd = -1;
   u->description = NULL;
   u->out_memory = u->in_memory = NULL;
-  u->last[0] = u->last[1] = u->gathered = NULL;
+  u->payloads = u->gathered = NULL;
+  u->last[0] = u->last[1] = u->aside[0] = u->aside[1] = NULL;
 }
 
 uint64_t orr_udp_overflow(const struct orr_udp *u) {

@@ -1,47 +1,62 @@
 #include "io/links/udp.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "io/links/owner.h"
+#include "io/links/relay.h"
 #include "rt/tick/clock.h"
 
 /* ---- the rt thread ----------------------------------------------------------------------------------------------- */
 
-static void hand_over(struct orr_udp *u, const uint64_t *words) {
-  uint64_t *slot = orr_ring_claim(&u->out);
-  if (!slot)
-    return;
-  memcpy(slot, words, u->out.slot_bytes);
-  orr_ring_commit(&u->out);
+void orr_udp_publish(struct orr_udp *u, const uint64_t head[ORR_WIRE_OUT_WORDS], const double *values) {
+  uint64_t *slot = orr_ring_claim(&u->out), **last = &u->last[u->frames & 1];
+  *last = slot ? slot : u->aside[u->frames & 1];
+  u->frames++;
+  memcpy(*last, head, 8 * ORR_WIRE_OUT_WORDS);
+  orr_layout_pack(&u->base.layout->telemetry, values, *last + ORR_WIRE_OUT_WORDS);
+  u->before = orr_ring_used(&u->in);
+  if (slot)
+    orr_ring_commit(&u->out);
+  atomic_store_explicit(&u->published_ns, orr_clock_now_ns(), memory_order_release); /* so that the next is expected */
 }
 
-void orr_udp_publish(struct orr_udp *u, const uint64_t head[ORR_WIRE_OUT_WORDS], const uint64_t *payload) {
-  uint64_t *to = u->last[u->frames++ & 1];
-  memcpy(to, head, 8 * ORR_WIRE_OUT_WORDS);
-  memcpy(to + ORR_WIRE_OUT_WORDS, payload, 8 * orr_wire_words(u->layout->telemetry.bytes));
-  u->before = orr_ring_used(&u->in);
-  hand_over(u, to);
-  atomic_store_explicit(&u->published_ns, orr_clock_now_ns(), memory_order_release); /* so that the next is expected */
+/* Frame `i` into the ring once more. It may still stand there, in a slot that comes to be filled again: that of the
+ * newest copy, or the one aside, is safe until the next time. */
+static void hand_over_again(struct orr_udp *u, uint64_t i) {
+  uint64_t *slot = orr_ring_claim(&u->out), *from = u->last[i & 1], *to = slot ? slot : u->aside[i & 1];
+  if (from != to)
+    memcpy(to, from, u->out.slot_bytes);
+  u->last[i & 1] = to;
+  if (slot)
+    orr_ring_commit(&u->out);
 }
 
 void orr_udp_repeat(struct orr_udp *u) {
   if (u->frames > 1)
-    hand_over(u, u->last[u->frames & 1]);
-  hand_over(u, u->last[(u->frames - 1) & 1]);
+    hand_over_again(u, u->frames - 2);
+  if (u->frames > 0)
+    hand_over_again(u, u->frames - 1);
 }
 
 bool orr_udp_take(struct orr_udp *u, struct orr_rules *rules) {
   rules->counts.peers = atomic_load_explicit(&u->peers, memory_order_relaxed);
   for (int i = 0; i < ORR_UDP_IN_SLOTS; i++) {
-    const uint64_t *slot = orr_ring_peek(&u->in);
+    struct orr_udp_command *slot = orr_ring_peek(&u->in);
     if (!slot)
       break;
-    if (u->before && slot[0] == (uint64_t)rules->published)
+    if (u->before && slot->answers == (uint64_t)rules->published) {
       orr_rules_refuse(rules, ORR_REFUSAL_MALFORMED);
-    else
-      orr_rules_offer(rules, slot[0], slot + 1);
+    } else {
+      uint64_t *came = slot->payload;
+      slot->payload = rules->room;
+      rules->room = came;
+      orr_rules_offer(rules, slot->answers);
+    }
     u->before -= u->before > 0;
     orr_ring_release(&u->in);
   }
@@ -69,8 +84,8 @@ static size_t refuse(struct orr_udp *u, enum orr_refusal why) {
 
 static bool allowed(const struct orr_udp *u, const struct sockaddr_in *from) {
   uint32_t ip = ntohl(from->sin_addr.s_addr);
-  for (int i = 0; i < u->desc->allow_count; i++)
-    if (u->desc->allow[i] == ip)
+  for (int i = 0; i < u->base.desc->allow_count; i++)
+    if (u->base.desc->allow[i] == ip)
       return true;
   return false;
 }
@@ -78,7 +93,7 @@ static bool allowed(const struct orr_udp *u, const struct sockaddr_in *from) {
 /* Later in the sense of numbers that wrap. A copy of its packets from elsewhere does not lead its frames there. */
 static bool enter_peer(struct orr_udp *u, uint32_t generation, const struct sockaddr_in *from) {
   uint32_t peers = atomic_load_explicit(&u->peers, memory_order_relaxed);
-  bool told = u->desc->peer.port != 0;
+  bool told = u->base.desc->peer.port != 0;
   if (peers && generation == u->generation)
     return told || (u->peer.sin_addr.s_addr == from->sin_addr.s_addr && u->peer.sin_port == from->sin_port);
   if (peers && (int32_t)(generation - u->generation) < 0)
@@ -104,19 +119,13 @@ static size_t describe_piece(struct orr_udp *u, uint64_t piece, uint8_t *reply) 
   return orr_wire_packet_write(reply, &p, u->description + at, bytes);
 }
 
-static uint64_t *handed_word(struct orr_udp *u, uint64_t frame, uint64_t *bit) {
-  uint64_t at = frame / (uint64_t)u->desc->divisor % ORR_ANSWER_WINDOW;
-  *bit = UINT64_C(1) << at % 64;
-  return &u->handed[at / 64];
-}
-
 /* What the rules would say too, said early: a flood of old packets must not fill the ring, or disturb what is being
  * gathered. The first answer to a frame goes through all the same: they account for it. */
 static bool is_stale(struct orr_udp *u, const struct orr_wire_packet *p) {
   if (u->applied == ORR_WIRE_NONE || p->answered >= u->applied)
     return false;
-  uint64_t bit, *word = handed_word(u, p->answered, &bit);
-  return *word & bit || (u->applied - p->answered) / (uint64_t)u->desc->divisor >= ORR_ANSWER_WINDOW;
+  uint64_t divisor = (uint64_t)u->base.desc->divisor;
+  return orr_window_has(&u->handed, divisor, p->answered) || !orr_window_reaches(divisor, u->applied, p->answered);
 }
 
 static bool is_copy(const struct orr_udp *u, const struct orr_udp_taken *t) {
@@ -129,24 +138,24 @@ static bool is_copy(const struct orr_udp *u, const struct orr_udp_taken *t) {
 static size_t take_command(struct orr_udp *u, const struct orr_wire_packet *p, const uint8_t *piece, size_t bytes) {
   if (is_stale(u, p))
     return refuse(u, ORR_REFUSAL_STALE);
-  int whole = orr_wire_gather_add(&u->gather, p->frame, (uint32_t)(p->id - u->desc->command_id), piece, bytes,
-                                  (uint8_t *)u->gathered, u->layout->commands.bytes, u->in_piece);
+  int whole = orr_wire_gather_add(&u->gather, p->frame, (uint32_t)(p->id - u->base.desc->command_id), piece, bytes,
+                                  (uint8_t *)u->gathered, u->base.layout->commands.bytes, u->in_cut.piece);
   if (whole < 0)
     return refuse(u, ORR_REFUSAL_MALFORMED);
   if (whole == 0)
     return 0;
   const struct orr_udp_taken taken = {p->frame, p->answered,
-                                      orr_wire_crc((const uint8_t *)u->gathered, u->layout->commands.bytes)};
+                                      orr_wire_crc((const uint8_t *)u->gathered, u->base.layout->commands.bytes)};
   if (is_copy(u, &taken))
     return refuse(u, ORR_REFUSAL_DUPLICATE);
-  uint64_t *slot = orr_ring_claim(&u->in);
+  struct orr_udp_command *slot = orr_ring_claim(&u->in);
   if (!slot)
     return refuse(u, ORR_REFUSAL_DROPPED);
   u->taken[u->taken_count++ % ORR_UDP_TAKEN] = taken;
-  uint64_t bit, *word = handed_word(u, p->answered, &bit);
-  *word |= bit;
-  slot[0] = p->answered;
-  memcpy(slot + 1, u->gathered, 8 * orr_wire_words(u->layout->commands.bytes));
+  orr_window_add(&u->handed, (uint64_t)u->base.desc->divisor, p->answered);
+  uint64_t *place = slot->payload;
+  *slot = (struct orr_udp_command){p->answered, u->gathered};
+  u->gathered = place;
   orr_ring_commit(&u->in);
   return 0;
 }
@@ -164,7 +173,7 @@ static bool is_of_another_version(const uint8_t *bytes, size_t count) {
 /* The tag of another layout; a peer that does not say any is judged by lengths alone. */
 static bool is_of_another_layout(const struct orr_udp *u, const struct orr_wire_packet *p) {
   uint16_t tag = (uint16_t)(p->frame >> 16);
-  return tag != 0 && tag != orr_wire_layout_tag(u->layout->hash);
+  return tag != 0 && tag != orr_wire_layout_tag(u->base.layout->hash);
 }
 
 size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const uint8_t *bytes, size_t count,
@@ -178,7 +187,8 @@ size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const 
     return refuse(u, is_of_another_version(bytes, count) ? ORR_REFUSAL_VERSION : ORR_REFUSAL_MALFORMED);
   if (p.id == (ORR_WIRE_DESCRIPTION_ID | ORR_WIRE_ID_COMMAND) && p.function == ORR_WIRE_DESCRIBE)
     return describe_piece(u, p.frame, reply);
-  if (p.id < u->desc->command_id || p.id >= u->desc->command_id + u->in_pieces || p.function >= ORR_WIRE_FUNCTIONS)
+  if (p.id < u->base.desc->command_id || p.id >= u->base.desc->command_id + u->in_cut.pieces ||
+      p.function >= ORR_WIRE_FUNCTIONS)
     return refuse(u, ORR_REFUSAL_VERSION);
   if (is_of_another_layout(u, &p))
     return refuse(u, ORR_REFUSAL_LAYOUT);
@@ -194,10 +204,10 @@ size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const 
 
 /* A frame goes out, or goes out again. */
 static void note_frame(struct orr_udp *u, const uint64_t *slot) {
-  uint64_t frame = slot[ORR_WIRE_OUT_FRAME], bit, *word = handed_word(u, frame, &bit);
+  uint64_t frame = slot[ORR_WIRE_OUT_FRAME];
   if (u->newest != ORR_WIRE_NONE && frame <= u->newest)
     return;
-  *word &= ~bit;
+  orr_window_remove(&u->handed, (uint64_t)u->base.desc->divisor, frame);
   u->newest = frame;
   u->applied = slot[ORR_WIRE_OUT_ANSWERED];
 }
@@ -211,16 +221,16 @@ size_t orr_udp_send(struct orr_udp *u, uint32_t *piece, uint8_t *packet) {
     orr_ring_release(&u->out);
     return 0;
   }
-  size_t at = *piece * u->out_piece, left = u->layout->telemetry.bytes - at;
-  const struct orr_wire_packet p = {.id = (uint16_t)(u->desc->telemetry_id + *piece),
+  size_t at = *piece * u->out_cut.piece, left = u->base.layout->telemetry.bytes - at;
+  const struct orr_wire_packet p = {.id = (uint16_t)(u->base.desc->telemetry_id + *piece),
                                     .count = u->counts[*piece]++,
                                     .flags = (uint32_t)slot[ORR_WIRE_OUT_FLAGS],
                                     .frame = slot[ORR_WIRE_OUT_FRAME],
                                     .answered = slot[ORR_WIRE_OUT_ANSWERED],
                                     .time_ns = (int64_t)slot[ORR_WIRE_OUT_TIME_NS]};
   size_t bytes = orr_wire_packet_write(packet, &p, (const uint8_t *)(slot + ORR_WIRE_OUT_WORDS) + at,
-                                       left < u->out_piece ? left : u->out_piece);
-  if (++*piece < u->out_pieces)
+                                       left < u->out_cut.piece ? left : u->out_cut.piece);
+  if (++*piece < u->out_cut.pieces)
     return bytes;
   *piece = 0;
   orr_ring_release(&u->out);
@@ -241,3 +251,131 @@ size_t orr_udp_farewell(struct orr_udp *u, uint8_t *packet) {
       .id = ORR_WIRE_DESCRIPTION_ID, .count = u->description_count++, .flags = ORR_WIRE_OUT_ENDED};
   return u->peer.sin_port ? orr_wire_packet_write(packet, &p, NULL, 0) : 0;
 }
+
+/* ---- the carrier ------------------------------------------------------------------------------------------------- */
+
+/* To publish or to take is to copy a few kilobytes. A packet may be lost on the way: what is not answered within a wait
+ * is said again, and a wait is long enough that few are said twice for nothing. */
+enum { HANDOVER_NS = 100000, FIRST_WAIT_NS = 20000000 };
+
+struct orr_udp *orr_udp_of(struct orr_carrier *c) {
+  assert(c->kind == &orr_carrier_udp);
+  return (struct orr_udp *)c;
+}
+
+static const struct orr_udp *const_udp(const struct orr_carrier *c) { return (const struct orr_udp *)c; }
+
+/* Its memory is made when it is opened: for a run in batch there is none. */
+static void lay_out(struct orr_carrier *c, const struct orr_run_link *desc, const struct orr_channel_table *table,
+                    struct orr_block *block) {
+  (void)desc;
+  (void)table;
+  (void)block;
+  if (c)
+    *orr_udp_of(c) = (struct orr_udp){.base = *c, .fd = -1};
+}
+
+static int open_socket(struct orr_carrier *c, int64_t step_ns) {
+  return orr_udp_open(orr_udp_of(c), c->desc, c->layout, step_ns);
+}
+
+static void close_socket(struct orr_carrier *c) { orr_udp_close(orr_udp_of(c)); }
+
+static bool join(struct orr_carrier *c, struct orr_relay *relay) { return orr_relay_add(relay, orr_udp_of(c)); }
+
+static void describe(const struct orr_run_link *desc, char *text, size_t size) {
+  uint32_t ip = desc->listen.ip;
+  snprintf(text, size, "udp:%u.%u.%u.%u:%u", ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255,
+           (unsigned)desc->listen.port);
+}
+
+static void explain(const struct orr_run_link *desc, int error, char *text, size_t size) {
+  if (error == EADDRINUSE)
+    orr_carrier_taken(desc, "another run or program", orr_owner_of_port(desc->listen.ip, desc->listen.port),
+                      "listen=ADDRESS:PORT", "PORT=N", text, size);
+  else
+    snprintf(text, size, "%s", strerror(error));
+}
+
+static void document(const struct orr_run_link *desc, const struct orr_wire_header *h, char *text, size_t size) {
+  uint32_t ip = desc->listen.ip;
+  snprintf(
+      text, size,
+      "UDP: commands to %u.%u.%u.%u:%u. One CCSDS space packet per datagram, cFE's default headers (big-endian): 6 "
+      "bytes primary; "
+      "telemetry then u32 seconds, u16 subseconds, u32 flags; commands then u8 function code (0 command, 1 end the "
+      "run, 2 alive), "
+      "u8 checksum. Then little-endian: u64 frame, i64 simulated time in ns, u64 answered frame, payload, u32 "
+      "CRC-32C from the "
+      "frame on. In a command the frame is the sender's generation (upper 32 bits: a later number for each start), the "
+      "layout's tag (16 bits: 0x%04x, or 0 for a sender that does not say) and a count (16 bits).\n",
+      ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255, (unsigned)desc->listen.port,
+      (unsigned)orr_wire_layout_tag(h->layout_hash));
+}
+
+static void publish(struct orr_carrier *c, struct orr_rules *rules, const uint64_t head[ORR_WIRE_OUT_WORDS],
+                    const double *values) {
+  (void)rules;
+  orr_udp_publish(orr_udp_of(c), head, values);
+}
+
+static bool take(struct orr_carrier *c, struct orr_rules *rules) { return orr_udp_take(orr_udp_of(c), rules); }
+
+static uint64_t beats(const struct orr_carrier *c) {
+  return atomic_load_explicit(&const_udp(c)->heard, memory_order_relaxed);
+}
+
+static void wait_for_command(struct orr_carrier *c, int64_t most_ns) { orr_udp_wait(orr_udp_of(c), most_ns); }
+
+static void repeat(struct orr_carrier *c) { orr_udp_repeat(orr_udp_of(c)); }
+
+static bool lives(const struct orr_carrier *c) { return atomic_load(&const_udp(c)->peers) > 0; }
+
+static enum orr_peer_process process(const struct orr_carrier *c) {
+  return lives(c) ? ORR_PROCESS_UNSEEN : ORR_PROCESS_NOBODY;
+}
+
+static bool dead(const struct orr_carrier *c) {
+  (void)c;
+  return false;
+}
+
+static void add_refused(const struct orr_carrier *c, uint64_t counts[ORR_REFUSALS]) {
+  for (int i = 0; i < ORR_REFUSALS; i++)
+    counts[i] += atomic_load(&const_udp(c)->refused[i]);
+}
+
+static struct orr_link_losses losses(const struct orr_carrier *c) {
+  const struct orr_udp *u = const_udp(c);
+  return (struct orr_link_losses){.not_received = orr_udp_overflow(u),
+                                  .full = atomic_load(&u->unsent_full),
+                                  .unsent = atomic_load(&u->unsent),
+                                  .error = atomic_load(&u->send_error),
+                                  .not_relayed = orr_ring_refused(&u->out)};
+}
+
+const struct orr_carrier_kind orr_carrier_udp = {
+    .name = "udp",
+    .outside = true,
+    .packets = true,
+    .handover_ns = HANDOVER_NS,
+    .first_wait_ns = FIRST_WAIT_NS,
+    .bytes = sizeof(struct orr_udp),
+    .lay_out = lay_out,
+    .open = open_socket,
+    .close = close_socket,
+    .join = join,
+    .describe = describe,
+    .explain = explain,
+    .document = document,
+    .publish = publish,
+    .take = take,
+    .beats = beats,
+    .wait = wait_for_command,
+    .repeat = repeat,
+    .lives = lives,
+    .process = process,
+    .dead = dead,
+    .refused = add_refused,
+    .losses = losses,
+};

@@ -1,17 +1,20 @@
-/* The executive's end of a link over UDP (packets as in io/wire.h): what the rt thread hands over and takes, and how
- * packets are judged. The socket itself is moved by io/links/relay.
+/* The executive's end of a link over UDP (packets as in io/wire.h), the carrier `udp`: what the rt thread hands over and
+ * takes, and how packets are judged. The socket itself is moved by io/links/relay.
  *
  * orr_udp_open [init] → a relay is started over it → per frame, on the rt thread: orr_udp_publish, orr_udp_take → the
  * relay is stopped → orr_udp_close [init]. orr_udp_receive and orr_udp_send are the relay's, on its thread. The two
  * threads meet in two rings and some counts.
+ *
+ * The ring of frames holds payloads, made in it from the block of the plant. The ring of commands holds the places of
+ * payloads: the relay gathers a command in a place of its own and exchanges it for that of a free slot, and the rt
+ * thread exchanges that for the room of its rules, so that nothing is copied between them.
  */
 #ifndef ORR_IO_LINKS_UDP_H
 #define ORR_IO_LINKS_UDP_H
 
 #include <netinet/in.h>
 
-#include "io/config/run/run_file.h"
-#include "io/links/rules.h"
+#include "io/links/carrier.h"
 #include "rt/tick/ring.h"
 
 /* Frames that wait for the relay, commands that wait for the rt thread: powers of two. */
@@ -25,19 +28,24 @@ struct orr_udp_taken {
   uint32_t crc;
 };
 
+/* A command on its way to the rt thread. */
+struct orr_udp_command {
+  uint64_t answers;
+  uint64_t *payload; /* whole words; free: of whatever was there */
+};
+
 struct orr_udp {
-  const struct orr_layout *layout;
-  const struct orr_run_link *desc;
+  struct orr_carrier base;
   int fd; /* bound, not blocking; −1: closed */
   /* fixed */
-  size_t out_piece, in_piece;
-  uint32_t out_pieces, in_pieces;
+  struct orr_wire_cut out_cut, in_cut;
   int64_t period_ns;    /* of the link's frames in real time */
   uint8_t *description; /* header, directory, names: what a peer may ask for */
   size_t description_bytes, description_piece;
   /* between the threads */
   struct orr_ring out, in;
   void *out_memory, *in_memory;
+  uint64_t *payloads; /* [ORR_UDP_IN_SLOTS + 1][words of a command] the places that go round, but for those of rules */
   _Atomic uint32_t peers, ended;
   _Atomic uint64_t heard; /* packets of the peer */
   _Atomic uint64_t refused[ORR_REFUSALS];
@@ -46,7 +54,8 @@ struct orr_udp {
   _Atomic int64_t published_ns; /* when the newest frame was handed over; 0: none yet */
   _Atomic int send_error;       /* the last of those */
   /* the rt thread's */
-  uint64_t *last[2]; /* [ORR_WIRE_OUT_WORDS + words] the newest frame and the one before, for lockstep */
+  uint64_t *last[2];  /* the newest frame and the one before, for lockstep: frame i of all is [i mod 2]. In the ring, */
+  uint64_t *aside[2]; /* [ORR_WIRE_OUT_WORDS + words] or here, where the ring had no room for it */
   uint64_t frames;
   uint64_t before; /* commands that waited before the newest frame went out, and so cannot answer it */
   /* the relay's */
@@ -55,14 +64,16 @@ struct orr_udp {
   uint16_t counts[ORR_WIRE_PIECES_MAX]; /* sequence counts of telemetry, by piece */
   uint16_t description_count;
   struct orr_wire_gather gather;
-  uint64_t *gathered; /* a command's payload, whole words */
-  uint64_t newest;    /* frame out; ORR_WIRE_NONE: none */
-  uint64_t applied;   /* as it says: the frame that the command last applied had answered */
-  uint64_t
-      handed[ORR_ANSWER_WINDOW / 64]; /* bit (frame / divisor) mod ORR_ANSWER_WINDOW: an answer to it was handed over */
+  uint64_t *gathered;       /* the place where the payload of a command comes together */
+  uint64_t newest;          /* frame out; ORR_WIRE_NONE: none */
+  uint64_t applied;         /* as it says: the frame that the command last applied had answered */
+  struct orr_window handed; /* frames: an answer to it was handed over */
   struct orr_udp_taken taken[ORR_UDP_TAKEN];
   uint32_t taken_count; /* so far, of this peer */
 };
+
+/* The struct of a carrier of the kind `udp`. */
+struct orr_udp *orr_udp_of(struct orr_carrier *carrier);
 
 /* [init] Binds the socket and makes the rings. Returns 0 or an errno; EMSGSIZE when a payload takes more than
  * ORR_WIRE_PIECES_MAX packets. */
@@ -73,10 +84,11 @@ int orr_udp_prepare(struct orr_udp *udp, const struct orr_run_link *desc, const 
                     int64_t step_ns);
 void orr_udp_close(struct orr_udp *udp);
 
-/* [rt] A frame out. Never enters the kernel. A full ring is counted (orr_ring_refused). O(bytes). */
-void orr_udp_publish(struct orr_udp *udp, const uint64_t head[ORR_WIRE_OUT_WORDS], const uint64_t *payload);
+/* [rt] A frame out, from the block of the plant. Never enters the kernel. A full ring is counted (orr_ring_refused).
+ * O(bytes). */
+void orr_udp_publish(struct orr_udp *udp, const uint64_t head[ORR_WIRE_OUT_WORDS], const double *values);
 /* [rt] What has come, to the rules: at most as many commands as the ring holds. Returns whether a peer said that the
- * run shall end. */
+ * run shall end. The rules' places and these are mixed from then on: they are not used once this is closed. */
 bool orr_udp_take(struct orr_udp *udp, struct orr_rules *rules);
 
 /* [any] Packets that the kernel dropped before we could read them, so far: what SO_RXQ_OVFL tells with the packet

@@ -45,7 +45,7 @@ void orr_ring_commit(struct orr_ring *ring) {
   atomic_store_explicit(&ring->head, head + 1, memory_order_release);
 }
 
-const void *orr_ring_peek(struct orr_ring *ring) {
+void *orr_ring_peek(struct orr_ring *ring) {
   uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
   if (tail == ring->seen_head) {
     ring->seen_head = atomic_load_explicit(&ring->head, memory_order_acquire);

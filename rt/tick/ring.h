@@ -37,8 +37,9 @@ void *orr_ring_claim(struct orr_ring *ring);
 /* [rt] Producer: hands the claimed slot over. Wait-free, O(1). */
 void orr_ring_commit(struct orr_ring *ring);
 
-/* [rt] Consumer: the oldest slot, or NULL when there is none. Wait-free, O(1). */
-const void *orr_ring_peek(struct orr_ring *ring);
+/* [rt] Consumer: the oldest slot, or NULL when there is none. The producer finds it again as it was given back.
+ * Wait-free, O(1). */
+void *orr_ring_peek(struct orr_ring *ring);
 /* [rt] Consumer: gives the peeked slot back. Wait-free, O(1). */
 void orr_ring_release(struct orr_ring *ring);
 

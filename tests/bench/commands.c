@@ -23,8 +23,8 @@ struct rig {
   struct orr_rules rules;
   struct orr_shm shm;
   struct orr_client client;
-  double numbers[3 * NUMBERS_MAX], values[1 + NUMBERS_MAX];
-  uint64_t taken[NUMBERS_MAX + 1];
+  uint64_t places[3 * NUMBERS_MAX];
+  double values[1 + NUMBERS_MAX];
 };
 
 /* The segment is plain memory, so no lock says that the run lives; nobody asks. */
@@ -41,9 +41,10 @@ static void make(struct rig *r, int numbers) {
                                         .offset = 1};
   r->table = (struct orr_channel_table){.channels = r->channels, .count = 2};
   orr_layout_init(&r->layout, r->entries, &r->table, telemetry, 1, commands, 1);
-  orr_rules_init(&r->rules, &r->layout, 1, r->numbers);
+  orr_rules_init(&r->rules, &r->layout, 1, r->places);
   struct orr_wire_header head = orr_directory_header(&r->layout, 1000000, 1);
-  r->shm = (struct orr_shm){.fd = -1, .bytes = head.segment_bytes, .layout = &r->layout, .payload = r->taken};
+  r->shm =
+      (struct orr_shm){.fd = -1, .bytes = head.segment_bytes, .base = {.kind = &orr_carrier_shm, .layout = &r->layout}};
   r->shm.memory = aligned_alloc(64, (r->shm.bytes + 63) / 64 * 64);
   if (!r->shm.memory)
     abort();

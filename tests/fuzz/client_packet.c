@@ -181,7 +181,7 @@ static void next_frame(struct rig *r, unsigned lost) {
   if (r->link.out)
     latch(r);
   orr_link_rig_publish(&r->link, head);
-  orr_udp_publish(&r->udp, head, r->link.payload);
+  orr_udp_publish(&r->udp, head, r->link.values);
   send_all(r, lost);
 }
 

@@ -25,7 +25,6 @@ enum { STEPS = 10 };
 struct rig {
   struct orr_link_rig link;
   struct orr_shm shm; /* the run's own */
-  uint64_t taken[ORR_RIG_WORDS];
   char *file;
   size_t bytes;
   struct orr_client client;
@@ -139,7 +138,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct rig r = {.client.fd = -1};
   orr_link_rig_init(&r.link, data[0] & ~1u, 1);
   struct orr_wire_header head = orr_directory_header(&r.link.layout, 1000000, ORR_RIG_DIVISOR);
-  r.shm = (struct orr_shm){.fd = -1, .bytes = head.segment_bytes, .layout = &r.link.layout, .payload = r.taken};
+  r.shm = (struct orr_shm){
+      .fd = -1, .bytes = head.segment_bytes, .base = {.kind = &orr_carrier_shm, .layout = &r.link.layout}};
   r.shm.memory = room(r.shm.bytes);
   orr_shm_lay_out(&r.shm, &head);
   int64_t bytes = (int64_t)r.shm.bytes + (int16_t)(data[1] << 8 | data[2]);

@@ -78,7 +78,7 @@ static void next_frame(struct rig *r, bool asleep) {
   if (r->link.out)
     latch(r);
   orr_link_rig_publish(&r->link, head);
-  orr_udp_publish(&r->udp, head, r->link.payload);
+  orr_udp_publish(&r->udp, head, r->link.values);
   if (!asleep)
     send_all(r);
 }
@@ -88,12 +88,12 @@ static void write_command(struct rig *r, const struct orr_step *s, uint64_t answ
   uint8_t packet[ORR_WIRE_PACKET_MAX];
   memcpy(payload, s->bytes, s->size);
   struct orr_wire_packet p = {.frame = (uint64_t)orr_step_byte(s, 0) << 32 | answers, .answered = answers};
-  for (uint32_t i = 0; i < r->udp.in_pieces; i++) {
-    size_t at = i * r->udp.in_piece, left = r->link.layout.commands.bytes - at;
+  for (uint32_t i = 0; i < r->udp.in_cut.pieces; i++) {
+    size_t at = i * r->udp.in_cut.piece, left = r->link.layout.commands.bytes - at;
     p.id = (uint16_t)(r->desc.command_id + i);
     receive(r, &r->from, packet,
             orr_wire_packet_write(packet, &p, (const uint8_t *)payload + at,
-                                  left < r->udp.in_piece ? left : r->udp.in_piece));
+                                  left < r->udp.in_cut.piece ? left : r->udp.in_cut.piece));
   }
 }
 

@@ -22,7 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct rig {
   struct orr_link_rig link;
   struct orr_shm shm;
-  uint64_t taken[ORR_RIG_WORDS];
   bool waited; /* once is enough: it spins, and looks into /proc */
 };
 
@@ -98,11 +97,11 @@ static void do_step(struct rig *r, const struct orr_step *s) {
     latch(r);
     break;
   default:
-    orr_shm_await(&r->shm, 1);
-    (void)orr_shm_beats(&r->shm);
+    orr_carrier_shm.await(&r->shm.base, 1);
+    (void)orr_carrier_shm.beats(&r->shm.base);
     if (!r->waited) {
-      orr_shm_wait(&r->shm, 0);
-      (void)orr_shm_peer_process(&r->shm);
+      orr_carrier_shm.wait(&r->shm.base, 0);
+      (void)orr_carrier_shm.process(&r->shm.base);
     }
     r->waited = true;
   }
@@ -113,7 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   orr_link_rig_init(&r.link, size ? data[0] & ~1u : 0, 1);
   r.waited = false;
   struct orr_wire_header head = orr_directory_header(&r.link.layout, 1000000, ORR_RIG_DIVISOR);
-  r.shm = (struct orr_shm){.fd = -1, .bytes = head.segment_bytes, .layout = &r.link.layout, .payload = r.taken};
+  r.shm = (struct orr_shm){
+      .fd = -1, .bytes = head.segment_bytes, .base = {.kind = &orr_carrier_shm, .layout = &r.link.layout}};
   r.shm.memory = aligned_alloc(64, r.shm.bytes);
   char *before = malloc(head.out_at);
   orr_must(r.shm.memory && before);

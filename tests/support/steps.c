@@ -57,7 +57,7 @@ void orr_link_rig_init(struct orr_link_rig *r, unsigned shape, int torques) {
   r->values[r->channels[5].offset] = mode.low;
   orr_must(orr_layout_size(3, 4) <= sizeof r->entries);
   orr_layout_init(&r->layout, r->entries, &r->table, telemetry, 3, commands, 4);
-  orr_rules_init(&r->rules, &r->layout, ORR_RIG_DIVISOR, r->numbers);
+  orr_rules_init(&r->rules, &r->layout, ORR_RIG_DIVISOR, r->places);
   r->rules.silence_frames = 3;
   r->rules.policy = (enum orr_silence_policy)((shape >> 1 & 3) % 3);
   r->rules.asap = shape >> 3 & 1;

@@ -33,8 +33,8 @@ static const int telemetry[] = {0}, commands[] = {1};
 static _Noreturn void peer(const struct link_path *l, const struct orr_links_conditions *conditions,
                            struct orr_links_slice *slice) {
   struct orr_client c;
-  /* over UDP the relay has the same core, so the peer sleeps on its socket */
-  enum orr_client_how how = l->desc.transport == ORR_TRANSPORT_UDP ? ORR_CLIENT_FUTEX : ORR_CLIENT_SPIN;
+  /* where there is an io thread it has the same core, so the peer sleeps on its socket */
+  enum orr_client_how how = orr_carrier_kind(l->desc.transport)->join ? ORR_CLIENT_FUTEX : ORR_CLIENT_SPIN;
   if (orr_client_open(&c, l->url, OPEN_MS) != 0)
     _exit(1);
   while (orr_client_wait(&c, how, OPEN_MS) == 1) {
@@ -90,16 +90,17 @@ static const char *open_link(struct orr_links_path *path, const struct orr_links
   l->block.base = NULL;
   snprintf(l->url, sizeof l->url, "shm:/orrery.bench.%d", (int)getpid());
   l->desc.name_shm = l->url + 4;
-  if (l->desc.transport == ORR_TRANSPORT_UDP) {
+  if (orr_carrier_kind(l->desc.transport)->packets) {
     l->desc.listen.port = free_port();
     snprintf(l->url, sizeof l->url, "udp:127.0.0.1:%u", (unsigned)l->desc.listen.port);
   }
   struct orr_block measuring = {0};
-  orr_port_init(&l->port, &l->desc, &l->table, &measuring);
+  const struct orr_carrier_kind *kind = orr_carrier_kind(l->desc.transport);
+  orr_port_init(&l->port, &l->desc, kind, &l->table, &measuring);
   l->block = (struct orr_block){.base = aligned_alloc(ORR_ALIGNMENT, measuring.used), .size = measuring.used};
   if (!l->block.base)
     return "out of memory";
-  orr_port_init(&l->port, &l->desc, &l->table, &l->block);
+  orr_port_init(&l->port, &l->desc, kind, &l->table, &l->block);
   if (!orr_port_open(&l->port, conditions->period_ns, false, l->message, sizeof l->message))
     return l->message;
   path->peer = orr_links_fork(conditions);
@@ -107,11 +108,11 @@ static const char *open_link(struct orr_links_path *path, const struct orr_links
     peer(l, conditions, slice);
   if (path->peer < 0)
     return "no process for the peer";
-  if (l->desc.transport == ORR_TRANSPORT_UDP) {
-    l->relay = (struct orr_relay){.links = {&l->port.udp}, .count = 1, .priority = conditions->relay_priority};
-    if (orr_relay_start(&l->relay, conditions->core) != 0)
-      return "no thread for the relay";
-  }
+  l->relay = (struct orr_relay){.priority = conditions->relay_priority};
+  if (!orr_port_join(&l->port, &l->relay, l->message, sizeof l->message))
+    return l->message;
+  if (l->relay.count > 0 && orr_relay_start(&l->relay, conditions->core) != 0)
+    return "no thread for the relay";
   return orr_port_wait_for_peer(&l->port, orr_clock_now_ns()) ? NULL : "the peer does not come";
 }
 
@@ -121,15 +122,9 @@ static void publish_link(struct orr_links_path *path, int64_t frame, int64_t tic
 }
 
 /* The answer is here, judged, and waits for its frame. */
-static bool answered_shm(struct orr_links_path *path, int64_t frame) {
+static bool answered(struct orr_links_path *path, int64_t frame) {
   struct link_path *l = (struct link_path *)path;
-  orr_shm_take(&l->port.shm, &l->port.rules);
-  return l->port.rules.next.answers == frame;
-}
-
-static bool answered_udp(struct orr_links_path *path, int64_t frame) {
-  struct link_path *l = (struct link_path *)path;
-  orr_udp_take(&l->port.udp, &l->port.rules);
+  l->port.carrier->kind->take(l->port.carrier, &l->port.rules);
   return l->port.rules.next.answers == frame;
 }
 
@@ -154,11 +149,8 @@ static struct orr_links_path *make(enum orr_transport transport) {
     return NULL;
   memset(l, 0, sizeof *l);
   describe(l, transport);
-  l->path = (struct orr_links_path){.open = open_link,
-                                    .publish = publish_link,
-                                    .answered = transport == ORR_TRANSPORT_UDP ? answered_udp : answered_shm,
-                                    .latch = latch_link,
-                                    .close = close_link};
+  l->path = (struct orr_links_path){
+      .open = open_link, .publish = publish_link, .answered = answered, .latch = latch_link, .close = close_link};
   return &l->path;
 }
 

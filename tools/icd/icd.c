@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/links/carrier.h"
 #include "tools/common/commands.h"
 #include "tools/icd/icd.h"
 
@@ -63,10 +64,11 @@ static void make_link(struct orr_icd_link *out, const struct orr_run *run, const
       .name = "telemetry", .side = &out->layout.telemetry, .id = desc->telemetry_id, .block_at = ORR_WIRE_TELEMETRY_AT};
   out->sides[1] = (struct orr_icd_side){
       .name = "commands", .side = &out->layout.commands, .id = desc->command_id, .block_at = ORR_WIRE_COMMAND_AT};
-  for (int s = 0; s < 2 && desc->transport == ORR_TRANSPORT_UDP; s++) {
+  for (int s = 0; s < 2 && orr_carrier_kind(desc->transport)->packets; s++) {
     struct orr_icd_side *side = &out->sides[s];
-    side->piece = orr_wire_piece_bytes(side->id, side->side->bytes, desc->packet_max);
-    side->pieces = orr_wire_pieces(side->side->bytes, side->piece);
+    const struct orr_wire_cut cut = orr_wire_cut(side->id, side->side->bytes, desc->packet_max);
+    side->piece = cut.piece;
+    side->pieces = cut.pieces;
   }
 }
 
@@ -154,7 +156,7 @@ static bool ids_apart(const struct orr_icd *icd) {
 
 static bool has_packets(const struct orr_icd *icd) {
   for (size_t i = 0; i < icd->count; i++)
-    if (icd->links[i].desc->transport == ORR_TRANSPORT_UDP)
+    if (orr_carrier_kind(icd->links[i].desc->transport)->packets)
       return true;
   fprintf(stderr,
           "orrery icd: %s has no link over UDP, and the format xtce describes packets: the other formats describe "
@@ -178,7 +180,7 @@ static int write_all(const struct orr_run *run, const char *path, const struct o
   if (!icd.links)
     abort();
   for (size_t i = 0; i < run->link_count; i++)
-    if (run->links[i].transport != ORR_TRANSPORT_LINKED)
+    if (orr_carrier_kind(run->links[i].transport)->outside)
       make_link(&icd.links[icd.count++], run, &run->links[i]);
   bool good = can_write(&icd, format);
   if (good)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "io/links/carrier.h"
 #include "tools/common/text.h"
 #include "tools/icd/icd.h"
 
@@ -39,41 +40,6 @@ static void print_side(const struct orr_icd_side *s) {
   }
 }
 
-static void print_shm(const struct orr_icd_link *l) {
-  const struct orr_wire_header *h = &l->header;
-  printf(
-      "Shared memory `%s`, %llu bytes, 0600. Layout version %d, byte order little-endian.\n"
-      "Frames published so far: u32 at %zu; commands so far: u32 at %zu. Number n is in slot n mod %d.\n"
-      "Telemetry slots at %u, one every %u bytes; command slots at %u, one every %u bytes; %d of each. A slot is a "
-      "sequence (u64, odd while written), four words of head (u64) and the payload, zeros after it to a whole word; "
-      "the payload is at byte %zu of it. Heads: telemetry frame, simulated time in ns, answered frame, flags; command "
-      "answered frame, layout hash, peer (from bit 0: the generation; bit 32: end the run; from bit 48: the version), "
-      "sum.\n"
-      "The sum, with mix(s, w) = m ^ (m >> 32), m = (s ^ w) * 0x%016llx: of the head, with 0 in place of the sum, and "
-      "the payload, mix word i into number i mod 4 of four that begin as 0x%016llx; add them up, each later one with "
-      "three times the weight of the one before. All modulo 2^64.\n",
-      l->desc->name_shm, (unsigned long long)h->segment_bytes, ORR_WIRE_VERSION,
-      ORR_WIRE_RUN_AT + offsetof(struct orr_wire_run, published),
-      ORR_WIRE_PEER_AT + offsetof(struct orr_wire_peer, commanded), ORR_WIRE_SLOTS, h->out_at, h->out_slot_bytes,
-      h->in_at, h->in_slot_bytes, ORR_WIRE_SLOTS, 8 * (1 + (size_t)ORR_WIRE_IN_WORDS),
-      (unsigned long long)ORR_WIRE_SUM_FACTOR, (unsigned long long)ORR_WIRE_MAGIC);
-}
-
-static void print_udp(const struct orr_icd_link *l) {
-  uint32_t ip = l->desc->listen.ip;
-  printf(
-      "UDP: commands to %u.%u.%u.%u:%u. One CCSDS space packet per datagram, cFE's default headers (big-endian): 6 "
-      "bytes primary; "
-      "telemetry then u32 seconds, u16 subseconds, u32 flags; commands then u8 function code (0 command, 1 end the "
-      "run, 2 alive), "
-      "u8 checksum. Then little-endian: u64 frame, i64 simulated time in ns, u64 answered frame, payload, u32 "
-      "CRC-32C from the "
-      "frame on. In a command the frame is the sender's generation (upper 32 bits: a later number for each start), the "
-      "layout's tag (16 bits: 0x%04x, or 0 for a sender that does not say) and a count (16 bits).\n",
-      ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255, (unsigned)l->desc->listen.port,
-      (unsigned)orr_wire_layout_tag(l->layout.hash));
-}
-
 void orr_icd_markdown(const struct orr_icd *icd) {
   char path[ORR_TEXT_MAX];
   printf("# Links of %s\n\nNumbers are SI. f64: IEEE 754 double; i64: a whole number; u8: a flag, 0 or 1. All "
@@ -86,7 +52,9 @@ void orr_icd_markdown(const struct orr_icd *icd) {
            "0x%016llx.\n\n",
            l->desc->name, 1e-6 * (double)icd->run->plant.step_ns * l->desc->divisor, l->desc->divisor,
            (unsigned long long)l->layout.hash);
-    (l->desc->transport == ORR_TRANSPORT_UDP ? print_udp : print_shm)(l);
+    char text[ORR_CARRIER_DOCUMENT];
+    orr_carrier_kind(l->desc->transport)->document(l->desc, &l->header, text, sizeof text);
+    fputs(text, stdout);
     print_side(&l->sides[0]);
     print_side(&l->sides[1]);
   }
@@ -127,10 +95,10 @@ void orr_icd_json(const struct orr_icd *icd) {
     const struct orr_icd_link *l = &icd->links[i];
     char hash[24];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)l->layout.hash);
-    json_t *one = json_pack("{s:s, s:s, s:i, s:o, s:o}", "transport", l->sides[0].pieces ? "udp" : "shm", "layout_hash",
-                            hash, "divisor", l->desc->divisor, "telemetry", side_json(&l->sides[0]), "commands",
-                            side_json(&l->sides[1]));
-    if (!l->sides[0].pieces)
+    json_t *one = json_pack("{s:s, s:s, s:i, s:o, s:o}", "transport", orr_carrier_kind(l->desc->transport)->name,
+                            "layout_hash", hash, "divisor", l->desc->divisor, "telemetry", side_json(&l->sides[0]),
+                            "commands", side_json(&l->sides[1]));
+    if (l->desc->name_shm)
       json_object_set_new(one, "name", json_string(l->desc->name_shm));
     json_object_set_new(links, l->desc->name, one);
   }

@@ -25,7 +25,7 @@ static void say_asap_means_nothing(const struct orr_run *run) {
 bool orr_links_batch(const struct orr_run *run, const char *path) {
   say_asap_means_nothing(run);
   for (size_t i = 0; i < run->link_count; i++) {
-    if (run->links[i].transport == ORR_TRANSPORT_LINKED || run->links[i].stand_in)
+    if (!orr_carrier_kind(run->links[i].transport)->outside || run->links[i].stand_in)
       continue;
     fprintf(stderr,
             "%s: error: link '%s' leads to flight software outside, which a batch run has not: fly it with --mode "
@@ -142,7 +142,7 @@ static void print_peer(const struct orr_port *p) {
 }
 
 static void print_losses(const struct orr_port *p) {
-  const struct orr_port_losses lost = orr_port_losses(p);
+  const struct orr_link_losses lost = orr_port_losses(p);
   if (lost.not_received)
     printf("            %llu packets to us dropped by the kernel: the socket's buffer was full\n",
            (unsigned long long)lost.not_received);
@@ -214,7 +214,7 @@ static void history_json(const struct orr_port *p, json_t *to) {
 }
 
 static json_t *losses_json(const struct orr_port *p) {
-  const struct orr_port_losses lost = orr_port_losses(p);
+  const struct orr_link_losses lost = orr_port_losses(p);
   json_t *to = json_object();
   set_count(to, "not_received_kernel_buffer_full", lost.not_received);
   set_count(to, "not_sent_kernel_buffer_full", lost.full);

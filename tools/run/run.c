@@ -240,7 +240,7 @@ static int64_t frames_of(const struct orr_run *run) { return run->duration_ns / 
  * on the way. */
 static bool state_is_whole(const struct arguments *a, const struct orr_run *run) {
   for (size_t i = 0; (a->save || a->from) && i < run->link_count; i++)
-    if (run->links[i].transport != ORR_TRANSPORT_LINKED) {
+    if (orr_carrier_kind(run->links[i].transport)->outside) {
       fprintf(stderr,
               "%s: error: link '%s' leads to flight software outside, whose state a saved state does not hold: no "
               "--save-state or --from-state with it in real time. In batch its stand-in can be saved; '--set links={}' "

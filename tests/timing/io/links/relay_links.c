@@ -203,7 +203,7 @@ static void assert_undisturbed(void) {
 struct outcome {
   struct orr_link_counts counts;
   struct orr_answers answers;
-  struct orr_port_losses losses;
+  struct orr_link_losses losses;
   struct peer peer;
   int64_t stolen_ms; /* by the host, from all cores, in the time of the run */
 };

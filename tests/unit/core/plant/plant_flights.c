@@ -375,7 +375,7 @@ static void a_linked_answer_to_frame_kd_acts_from_frame_k_plus_1_d_on(void **sta
       "['w*.torque'],\n"
       "  stiffness: [1, 1, 1], damping: [1, 1, 1]}}\n",
       NULL);
-  f.session->answer = echo;
+  orr_linked_answer_by(f.session->links[0].inside->carrier, echo);
   double told[60];
   for (int n = 0; n < 60; n++) {
     told[n] = orr_flight_value(&f, "g.rate.y");

@@ -23,6 +23,7 @@
 #include <cmocka.h>
 
 #include "io/client/client.h"
+#include "io/links/shm.h"
 #include "tests/support/clock.h"
 #include "tests/support/flight.h"
 #include "tests/support/port.h"
@@ -98,7 +99,9 @@ static void fly(struct rig *r) { orr_flight_run(&r->flight, 10); }
 /* A client that the run knows of, so that frames go to it. */
 static void open_known(struct orr_client *c, struct rig *r) {
   assert_int_equal(orr_client_open(c, r->place.url, 5000), 0);
-  for (int i = 0; i < 5000 && r->port->desc->transport == ORR_TRANSPORT_UDP && !atomic_load(&r->port->udp.peers); i++)
+  for (int i = 0;
+       i < 5000 && r->port->desc->transport == ORR_TRANSPORT_UDP && !atomic_load(&orr_udp_of(r->port->carrier)->peers);
+       i++)
     nap_ms(1);
 }
 
@@ -219,12 +222,12 @@ static void a_peer_that_sleeps_on_the_futex_is_woken_and_no_other_is_called(void
     double least_s = 1;
     int asleep = 0;
     for (uint32_t frame = 1; frame <= FRAMES; frame++) {
-      for (int i = 0; i < 40 && !atomic_load(&r.port->shm.peer->waits); i++)
+      for (int i = 0; i < 40 && !atomic_load(&orr_shm_of(r.port->carrier)->peer->waits); i++)
         nap_ms(1);
-      asleep += atomic_load(&r.port->shm.peer->waits) == 1;
+      asleep += atomic_load(&orr_shm_of(r.port->carrier)->peer->waits) == 1;
       double begin_s = now_s();
       fly(&r);
-      while (atomic_load(&r.port->shm.peer->commanded) != frame && now_s() - begin_s < 5)
+      while (atomic_load(&orr_shm_of(r.port->carrier)->peer->commanded) != frame && now_s() - begin_s < 5)
         ;
       double took_s = now_s() - begin_s;
       assert_true(took_s < 5);
@@ -245,7 +248,7 @@ static void a_peer_that_sleeps_on_the_futex_is_woken_and_no_other_is_called(void
 
 /* ---- showing that it lives --------------------------------------------------------------------------------------- */
 
-static uint64_t beats(const struct rig *r) { return atomic_load(&r->port->shm.peer->heartbeat); }
+static uint64_t beats(const struct rig *r) { return atomic_load(&orr_shm_of(r->port->carrier)->peer->heartbeat); }
 
 static void a_peer_beats_while_it_waits_with_each_frame_and_when_it_says_so(void **state) {
   (void)state;

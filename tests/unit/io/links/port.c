@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "io/client/client.h"
+#include "io/links/shm.h"
 #include "tests/support/flight.h"
 
 static const char pattern[] = ORR_FLIGHT_CRAFT
@@ -150,9 +151,9 @@ static void a_second_peer_takes_the_place_of_the_first(void **state) {
   assert_true(torque(&r) == 0.02);
   assert_int_equal(r.port->rules.counts.peers, 2);
   orr_client_close(&first);
-  assert_true(orr_shm_peer_lives(&r.port->shm));
+  assert_true(orr_shm_peer_lives(orr_shm_of(r.port->carrier)));
   orr_client_close(&second);
-  assert_false(orr_shm_peer_lives(&r.port->shm));
+  assert_false(orr_shm_peer_lives(orr_shm_of(r.port->carrier)));
   done(&r);
 }
 
@@ -161,12 +162,12 @@ static void a_second_peer_takes_the_place_of_the_first(void **state) {
 static void garbage_in_the_segment_neither_crashes_nor_hangs(void **state) {
   (void)state;
   struct rig r = make("garbage");
-  size_t bytes = r.port->shm.bytes;
+  size_t bytes = orr_shm_of(r.port->carrier)->bytes;
   unsigned seed = 5;
   for (int round = 0; round < 3000; round++) {
     for (size_t i = 0; i < bytes; i++)
       if (rand_r(&seed) % 3 == 0)
-        r.port->shm.memory[i] = (char)rand_r(&seed);
+        orr_shm_of(r.port->carrier)->memory[i] = (char)rand_r(&seed);
     orr_flight_run(&r.flight, 10);
     assert_true(torque(&r) == 0);
   }
@@ -179,7 +180,8 @@ static void a_client_refuses_what_is_no_link(void **state) {
   (void)state;
   struct rig r = make("refuse");
   struct orr_client c;
-  struct orr_wire_header *header = (struct orr_wire_header *)(void *)r.port->shm.memory, good = *header;
+  struct orr_wire_header *header = (struct orr_wire_header *)(void *)orr_shm_of(r.port->carrier)->memory,
+                         good = *header;
   assert_int_equal(orr_client_open(&c, "shm:/orrery.test.nobody", 0), -ENOENT);
   assert_int_equal(orr_client_open(&c, "file:/x", 0), -EINVAL);
   unsigned seed = 11;
@@ -210,20 +212,20 @@ static void a_name_that_another_run_has_open_is_refused_and_an_abandoned_one_is_
   (void)state;
   struct rig r = make("name");
   struct orr_shm other;
-  assert_int_equal(orr_shm_open(&other, r.name, &r.port->layout, 1, 1, r.port->taken), EEXIST);
+  assert_int_equal(orr_shm_open(&other, r.name, &r.port->layout, 1, 1), EEXIST);
   pid_t child = fork();
   if (child == 0) {
     char left[80];
     snprintf(left, sizeof left, "%s.left", r.name);
     struct orr_shm mine;
-    _exit(orr_shm_open(&mine, left, &r.port->layout, 1, 1, r.port->taken));
+    _exit(orr_shm_open(&mine, left, &r.port->layout, 1, 1));
   }
   int status;
   waitpid(child, &status, 0);
   assert_int_equal(status, 0);
   char left[80];
   snprintf(left, sizeof left, "%s.left", r.name);
-  assert_int_equal(orr_shm_open(&other, left, &r.port->layout, 1, 1, r.port->taken), 0);
+  assert_int_equal(orr_shm_open(&other, left, &r.port->layout, 1, 1), 0);
   orr_shm_close(&other);
   done(&r);
 }

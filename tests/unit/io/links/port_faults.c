@@ -92,9 +92,11 @@ static uint64_t refused(const struct rig *r, enum orr_refusal why) { return orr_
 
 /* Packets that the relay has judged so far: handed over or refused. Over shared memory nobody is in between. */
 static uint64_t judged(const struct rig *r) {
-  uint64_t sum = atomic_load(&r->port->udp.in.head);
+  if (r->shape.transport != UDP)
+    return 0;
+  uint64_t sum = atomic_load(&orr_udp_of(r->port->carrier)->in.head);
   for (int i = 0; i < ORR_REFUSALS; i++)
-    sum += atomic_load(&r->port->udp.refused[i]);
+    sum += atomic_load(&orr_udp_of(r->port->carrier)->refused[i]);
   return sum;
 }
 
@@ -104,7 +106,8 @@ static void await_judged(const struct rig *r, uint64_t count) {
 }
 
 static void await_peers(const struct rig *r, uint64_t count) {
-  for (int i = 0; r->shape.transport == UDP && i < PATIENCE_MS && atomic_load(&r->port->udp.peers) < count; i++)
+  for (int i = 0;
+       r->shape.transport == UDP && i < PATIENCE_MS && atomic_load(&orr_udp_of(r->port->carrier)->peers) < count; i++)
     nap_ms(1);
 }
 
@@ -115,9 +118,9 @@ static bool fly_salvo(struct rig *r) {
   const struct timespec nap = {0, 100000};
   for (int i = 0; i < SALVO; i++)
     fly(r);
-  for (int i = 0; i < PATIENCE_MS * 10 && orr_ring_used(&r->port->udp.out) > 0; i++)
+  for (int i = 0; i < PATIENCE_MS * 10 && orr_ring_used(&orr_udp_of(r->port->carrier)->out) > 0; i++)
     nanosleep(&nap, NULL);
-  return orr_ring_used(&r->port->udp.out) == 0;
+  return orr_ring_used(&orr_udp_of(r->port->carrier)->out) == 0;
 }
 
 /* ---- a peer in this process -------------------------------------------------------------------------------------- */
@@ -519,7 +522,7 @@ static void the_peer_ends_the_run(void **state) {
       fly(&r);
       see(&p, DIVISOR);
       assert_int_equal(orr_client_end(&p.client), 0);
-      for (int i = 0; t == UDP && i < PATIENCE_MS && !atomic_load(&r.port->udp.ended); i++)
+      for (int i = 0; t == UDP && i < PATIENCE_MS && !atomic_load(&orr_udp_of(r.port->carrier)->ended); i++)
         nap_ms(1);
       orr_flight_run(&r.flight, 1);
       assert_int_equal(r.flight.session->end, ORR_PORT_PEER_ENDED);
@@ -654,7 +657,7 @@ static void packets_that_the_kernel_drops_are_counted_to_the_last(void **state) 
   assert_int_equal(orr_port_losses(r.port).not_received, 0);
   while (sent < MOST && (sent % 1000 || orr_port_losses(r.port).not_received < 1000))
     sent += sendto(fd, bytes, BYTES, 0, (const struct sockaddr *)&r.address, sizeof r.address) == BYTES;
-  while (recv(r.port->udp.fd, bytes, BYTES, MSG_DONTWAIT) == BYTES)
+  while (recv(orr_udp_of(r.port->carrier)->fd, bytes, BYTES, MSG_DONTWAIT) == BYTES)
     read++;
   uint64_t lost = orr_port_losses(r.port).not_received;
   print_message("%llu packets sent, %llu in the buffer, %llu dropped\n", (unsigned long long)sent,
@@ -694,7 +697,7 @@ static void fly_with_full_send_buffer(bool plain) {
   int out = 0;
   for (; out < MOST && orr_port_losses(r.port).full < 100; out += SALVO)
     must(fly_salvo(&r), "the relay does not wait for the kernel");
-  struct orr_port_losses lost = orr_port_losses(r.port);
+  struct orr_link_losses lost = orr_port_losses(r.port);
   fprintf(stderr, "%s: %d frames out, %llu packets not taken by the kernel\n", plain ? "plain" : "io_uring", out,
           (unsigned long long)lost.full);
   must(lost.full >= 100 && lost.unsent + lost.not_relayed == 0, "what is not sent is counted by its cause");
@@ -768,10 +771,10 @@ static void a_peer_over_udp_follows_the_newest_whatever_that_ones_generation(voi
   ahead.client.generation += 1u << 30;
   orr_client_beat(&ahead.client);
   await_peers(&r, 2);
-  assert_int_equal(atomic_load(&r.port->udp.peers), 2);
+  assert_int_equal(atomic_load(&orr_udp_of(r.port->carrier)->peers), 2);
   enter(&next, &r);
   await_peers(&r, 3);
-  assert_int_equal(atomic_load(&r.port->udp.peers), 3);
+  assert_int_equal(atomic_load(&orr_udp_of(r.port->carrier)->peers), 3);
   assert_int_equal(refused(&r, ORR_REFUSAL_FOREIGN), 0);
   orr_client_close(&ahead.client);
   orr_client_close(&next.client);

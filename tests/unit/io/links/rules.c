@@ -62,7 +62,8 @@ struct rig {
   struct orr_layout layout;
   struct orr_rules rules;
   void *block;
-  double numbers[3 * 8], values[VALUES];
+  uint64_t places[3 * 5];
+  double values[VALUES];
 };
 
 static void make(struct rig *r, int silence, enum orr_silence_policy policy) {
@@ -70,7 +71,7 @@ static void make(struct rig *r, int silence, enum orr_silence_policy policy) {
   memset(r, 0, sizeof *r);
   r->block = malloc(orr_layout_size(3, 4));
   orr_layout_init(&r->layout, r->block, &table, telemetry, 3, commands, 4);
-  orr_rules_init(&r->rules, &r->layout, DIVISOR, r->numbers);
+  orr_rules_init(&r->rules, &r->layout, DIVISOR, r->places);
   r->rules.silence_frames = silence;
   r->rules.policy = policy;
 }
@@ -85,7 +86,8 @@ static enum orr_refusal command(struct rig *r, uint64_t answers, double torque) 
   memcpy(payload, reals, 24);
   memcpy(payload + 3, &mode, 8);
   ((unsigned char *)payload)[32] = 1;
-  return orr_rules_offer(&r->rules, answers, payload);
+  memcpy(r->rules.room, payload, sizeof payload);
+  return orr_rules_offer(&r->rules, answers);
 }
 
 static enum orr_latch latch(struct rig *r) { return orr_rules_latch(&r->rules, r->values); }
@@ -239,7 +241,8 @@ static void a_command_with_one_bad_number_is_refused_whole(void **state) {
     memcpy(payload, reals, 24);
     memcpy(payload + 3, &cases[i].whole, 8);
     ((unsigned char *)payload)[32] = (unsigned char)cases[i].flag;
-    assert_int_equal(orr_rules_offer(&r.rules, 0, payload), cases[i].refusal);
+    memcpy(r.rules.room, payload, sizeof payload);
+    assert_int_equal(orr_rules_offer(&r.rules, 0), cases[i].refusal);
     latch(&r);
     assert_true(r.values[TORQUE] == (cases[i].refusal ? 0 : 0.5));
     assert_int_equal(r.rules.counts.refused[cases[i].refusal], cases[i].refusal != ORR_REFUSAL_NONE);

@@ -29,9 +29,8 @@ struct rig {
   struct orr_layout layout;
   struct orr_layout_entry entries[3];
   struct orr_rules rules;
-  double numbers[3];
+  uint64_t places[3];
   struct orr_shm shm;
-  uint64_t taken[4];
   char name[64], url[70];
 };
 
@@ -43,12 +42,12 @@ static void lay_out(struct rig *r, const char *name) {
       .name = "a.all", .unit = "", .direction = ORR_CHANNEL_COMMAND, .count = 1, .low = -1, .high = 1, .offset = 2};
   r->table = (struct orr_channel_table){.channels = r->channels, .count = 2};
   orr_layout_init(&r->layout, r->entries, &r->table, telemetry, 1, commands, 1);
-  orr_rules_init(&r->rules, &r->layout, 1, r->numbers);
+  orr_rules_init(&r->rules, &r->layout, 1, r->places);
   snprintf(r->name, sizeof r->name, "/orrery.peers.%d.%s", (int)getpid(), name);
   snprintf(r->url, sizeof r->url, "shm:%s", r->name);
 }
 
-static int start(struct rig *r) { return orr_shm_open(&r->shm, r->name, &r->layout, 1000000, 1, r->taken); }
+static int start(struct rig *r) { return orr_shm_open(&r->shm, r->name, &r->layout, 1000000, 1); }
 
 static void make(struct rig *r, const char *name) {
   lay_out(r, name);

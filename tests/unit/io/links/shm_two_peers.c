@@ -29,9 +29,9 @@ struct rig {
   struct orr_layout layout;
   struct orr_layout_entry entries[3];
   struct orr_rules rules;
-  double numbers[3 * MOST], values[1 + MOST];
+  uint64_t places[3 * MOST];
+  double values[1 + MOST];
   struct orr_shm shm;
-  uint64_t taken[MOST + 1];
   int64_t frame; /* the newest out */
   char name[64], url[70];
 };
@@ -44,11 +44,11 @@ static void make(struct rig *r, const char *name, int count) {
       .name = "a.all", .unit = "", .direction = ORR_CHANNEL_COMMAND, .count = count, .low = -1, .high = 1, .offset = 1};
   r->table = (struct orr_channel_table){.channels = r->channels, .count = 2};
   orr_layout_init(&r->layout, r->entries, &r->table, telemetry, 1, commands, 1);
-  orr_rules_init(&r->rules, &r->layout, 1, r->numbers);
+  orr_rules_init(&r->rules, &r->layout, 1, r->places);
   r->frame = -1;
   snprintf(r->name, sizeof r->name, "/orrery.two.%d.%s", (int)getpid(), name);
   snprintf(r->url, sizeof r->url, "shm:%s", r->name);
-  assert_int_equal(orr_shm_open(&r->shm, r->name, &r->layout, 1000000, 1, r->taken), 0);
+  assert_int_equal(orr_shm_open(&r->shm, r->name, &r->layout, 1000000, 1), 0);
 }
 
 static void publish(struct rig *r) {

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "io/client/client.h"
+#include "io/links/udp.h"
 #include "tests/support/clock.h"
 #include "tests/support/flight.h"
 #include "tests/support/port.h"
@@ -63,9 +64,9 @@ static void fly(struct rig *r) { orr_flight_run(&r->flight, 10); }
 static double torque(const struct rig *r) { return orr_flight_value(&r->flight, "wheel.torque"); }
 
 static void await_command(const struct rig *r, uint64_t count) {
-  for (int i = 0; i < 2000 && orr_ring_used(&r->port->udp.in) < count; i++)
+  for (int i = 0; i < 2000 && orr_ring_used(&orr_udp_of(r->port->carrier)->in) < count; i++)
     nap_ms(1);
-  assert_int_equal(orr_ring_used(&r->port->udp.in), count);
+  assert_int_equal(orr_ring_used(&orr_udp_of(r->port->carrier)->in), count);
 }
 
 static void answer(struct orr_client *c, double value) {
@@ -140,7 +141,7 @@ static void fly_and_answer(struct shape shape) {
   struct orr_signal rate = orr_client_find(&c, "gyro.rate");
   assert_int_equal(rate.count, 3);
   assert_int_equal(orr_client_send(&c), -EAGAIN);
-  for (int i = 0; i < 2000 && !atomic_load(&r.port->udp.peers); i++)
+  for (int i = 0; i < 2000 && !atomic_load(&orr_udp_of(r.port->carrier)->peers); i++)
     nap_ms(1);
   for (int i = 0; i < 20; i++) {
     fly(&r);
@@ -218,7 +219,7 @@ static void a_frame_that_exceeds_the_mtu_goes_in_several_packets(void **state) {
   (void)state;
   struct shape cut = {"['*']", 128, false, false};
   struct rig r = make(cut);
-  assert_in_range(r.port->udp.out_pieces, 4, ORR_WIRE_PIECES_MAX);
+  assert_in_range(orr_udp_of(r.port->carrier)->out_cut.pieces, 4, ORR_WIRE_PIECES_MAX);
   done(&r);
   fly_and_answer(cut);
 }
@@ -304,7 +305,7 @@ static void an_io_thread_that_could_work_all_the_time_leaves_its_core_to_others(
     take_priority(1);
     double begin_s = seconds_of(CLOCK_MONOTONIC), spent_s = -seconds_of(its_own), took_s;
     do /* more frames than it can send */
-      orr_udp_publish(&r.port->udp, head, r.port->payload);
+      orr_udp_publish(orr_udp_of(r.port->carrier), head, r.flight.session->plant->values);
     while ((took_s = seconds_of(CLOCK_MONOTONIC) - begin_s) < 0.5);
     spent_s += seconds_of(its_own);
     take_priority(0);
@@ -326,7 +327,7 @@ static void a_client_refuses_message_ids_that_are_none(void **state) {
                                       {0x0080, 0x1880}, {0x0ffe, 0x1880}, {0x0880, 0x1fff}};
   struct rig r = make(ordinary);
   struct orr_client c;
-  struct orr_wire_header *h = (struct orr_wire_header *)(void *)r.port->udp.description;
+  struct orr_wire_header *h = (struct orr_wire_header *)(void *)orr_udp_of(r.port->carrier)->description;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     h->telemetry_id = wrong[i][0];
     h->command_id = wrong[i][1];
@@ -340,16 +341,131 @@ static void a_client_refuses_message_ids_that_are_none(void **state) {
   done(&r);
 }
 
+/* The places of payloads go round between relay, ring and rules: what waits for its boundary is in none that is filled
+ * again, however many commands come meanwhile. */
+static void a_command_that_waits_is_untouched_by_those_that_follow(void **state) {
+  (void)state;
+  enum { FRAMES_OUT = 4, SALVOS = 3, OTHERS = ORR_UDP_IN_SLOTS / 2 }; /* more than go round */
+  struct rig r = make(ordinary);
+  struct orr_client c;
+  assert_int_equal(orr_client_open(&c, r.url, 1000), 0);
+  for (int i = 0; i < 2000 && atomic_load(&orr_udp_of(r.port->carrier)->peers) == 0; i++)
+    nap_ms(1); /* to nobody the relay sends nothing */
+  fly(&r);
+  for (int k = 0; k < FRAMES_OUT; k++) {
+    answer(&c, 0.0005 * k);
+    await_command(&r, 1);
+    assert_int_equal(orr_session_frame(r.flight.session), ORR_OK); /* publishes, and takes it: it is due now */
+    assert_true(torque(&r) == 0.0005 * k);
+    assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 2000), 1);
+    orr_client_set(&c, orr_client_find(&c, "wheel.torque"), 0, 0.07);
+    assert_int_equal(orr_client_send(&c), 0);
+    await_command(&r, 1);
+    orr_udp_take(orr_udp_of(r.port->carrier), &r.port->rules); /* it waits */
+    for (int i = 0; i < SALVOS * OTHERS; i++) {                /* copies with another content: duplicates */
+      orr_client_set(&c, orr_client_find(&c, "wheel.torque"), 0, -0.09);
+      assert_int_equal(orr_client_send(&c), 0);
+      if ((i + 1) % OTHERS)
+        continue;
+      await_command(&r, OTHERS);
+      orr_udp_take(orr_udp_of(r.port->carrier), &r.port->rules);
+    }
+    orr_flight_run(&r.flight, 9);
+    assert_true(torque(&r) == 0.0005 * k);
+    assert_int_equal(orr_session_frame(r.flight.session), ORR_OK);
+    assert_true(torque(&r) == 0.07);
+    orr_flight_run(&r.flight, 9);
+  }
+  assert_int_equal(r.port->rules.counts.refused[ORR_REFUSAL_DUPLICATE], SALVOS * OTHERS * FRAMES_OUT);
+  orr_client_close(&c);
+  done(&r);
+}
+
+/* The frame that a packet of the link carries, whose one number says the same. */
+static uint64_t sent_frame(struct orr_udp *u) {
+  uint8_t packet[ORR_WIRE_PACKET_MAX];
+  uint32_t piece = 0;
+  struct orr_wire_packet p = {0};
+  const uint8_t *bytes = packet;
+  double number;
+  size_t count, n = orr_udp_send(u, &piece, packet);
+  if (n == 0)
+    return ORR_WIRE_NONE;
+  assert_true(orr_wire_packet_read(packet, n, &p, &bytes, &count));
+  memcpy(&number, bytes, sizeof number);
+  assert_true(number == (double)p.frame);
+  return p.frame;
+}
+
+static void send_what_waits(struct orr_udp *u) {
+  while (sent_frame(u) != ORR_WIRE_NONE) {
+  }
+}
+
+static void assert_said_again(struct orr_udp *u, uint64_t newest) {
+  orr_udp_repeat(u);
+  assert_int_equal(sent_frame(u), newest - 1);
+  assert_int_equal(sent_frame(u), newest);
+  assert_true(sent_frame(u) == ORR_WIRE_NONE);
+}
+
+/* Frames up to `count`, whose one number says which. */
+static void publish_up_to(struct orr_udp *u, uint64_t *frame, uint64_t count) {
+  double values[64] = {0};
+  for (; *frame < count; ++*frame) {
+    const uint64_t head[ORR_WIRE_OUT_WORDS] = {*frame};
+    values[u->base.layout->telemetry.entries[0].channel->offset] = (double)*frame;
+    orr_udp_publish(u, head, values);
+  }
+}
+
+/* Also where the ring had no room for them, or for one of them, and however often. */
+static void what_is_said_again_is_the_newest_two_frames(void **state) {
+  (void)state;
+  enum { TIMES = 3 * ORR_UDP_OUT_SLOTS, MANY = ORR_UDP_OUT_SLOTS + 10 };
+  struct rig r = make(ordinary);
+  struct orr_udp u;
+  uint64_t frame = 0;
+  assert_int_equal(orr_udp_prepare(&u, r.port->desc, &r.port->layout, 1000000), 0);
+  u.peer = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = 1};
+  orr_udp_repeat(&u); /* nothing yet */
+  assert_true(sent_frame(&u) == ORR_WIRE_NONE);
+  for (int round = 0; round < 5; round++) {
+    /* none of both found room */
+    publish_up_to(&u, &frame, frame + MANY);
+    orr_udp_repeat(&u);
+    send_what_waits(&u);
+    assert_said_again(&u, frame - 1);
+    /* one place at a time comes free: for the older one, or, after one more, for the newer one */
+    publish_up_to(&u, &frame, frame + (uint64_t)round);
+    for (int i = 0; i < ORR_UDP_OUT_SLOTS; i++)
+      orr_udp_repeat(&u);
+    for (int i = 0; i < TIMES; i++) {
+      sent_frame(&u);
+      orr_udp_repeat(&u);
+    }
+    send_what_waits(&u);
+    assert_said_again(&u, frame - 1);
+    /* in the ring, from any place of it */
+    publish_up_to(&u, &frame, frame + 1);
+    send_what_waits(&u);
+    for (int i = 0; i < TIMES; i++)
+      assert_said_again(&u, frame - 1);
+  }
+  orr_udp_close(&u);
+  done(&r);
+}
+
 static void a_frame_out_of_step_counts_no_frame_as_missed(void **state) {
   (void)state;
   struct rig r = make(ordinary);
   struct orr_client c;
   assert_int_equal(orr_client_open(&c, r.url, 1000), 0);
-  for (int i = 0; i < 2000 && atomic_load(&r.port->udp.peers) == 0; i++)
+  for (int i = 0; i < 2000 && atomic_load(&orr_udp_of(r.port->carrier)->peers) == 0; i++)
     nap_ms(1); /* to nobody the relay sends nothing */
   for (uint64_t frame = 10; frame <= 11; frame++) {
     const uint64_t head[ORR_WIRE_OUT_WORDS] = {frame};
-    orr_udp_publish(&r.port->udp, head, r.port->payload);
+    orr_udp_publish(orr_udp_of(r.port->carrier), head, r.flight.session->plant->values);
     assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 2000), 1);
     assert_int_equal(c.frame.number, frame);
     assert_int_equal(c.missed, 0);
@@ -370,6 +486,8 @@ int main(void) {
       cmocka_unit_test(an_io_thread_that_could_work_all_the_time_leaves_its_core_to_others),
       cmocka_unit_test(a_client_refuses_message_ids_that_are_none),
       cmocka_unit_test(a_frame_out_of_step_counts_no_frame_as_missed),
+      cmocka_unit_test(a_command_that_waits_is_untouched_by_those_that_follow),
+      cmocka_unit_test(what_is_said_again_is_the_newest_two_frames),
       cmocka_unit_test(lockstep_has_the_same_bits_with_a_slow_peer_and_lost_packets),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,8 +27,9 @@ struct paper {
 static void describe_side(struct orr_icd_side *side, const char *name, const struct orr_layout_side *layout,
                           uint16_t id) {
   *side = (struct orr_icd_side){.name = name, .side = layout, .id = id, .block_at = orr_wire_block_at(id)};
-  side->piece = orr_wire_piece_bytes(id, layout->bytes, PACKET_MAX);
-  side->pieces = orr_wire_pieces(layout->bytes, side->piece);
+  const struct orr_wire_cut cut = orr_wire_cut(id, layout->bytes, PACKET_MAX);
+  side->piece = cut.piece;
+  side->pieces = cut.pieces;
 }
 
 /* What is printed, in memory. */

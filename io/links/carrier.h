@@ -1,0 +1,130 @@
+/* What carries a link: the one interface behind io/links/port.
+ *
+ * A carrier is one file here with a const struct orr_carrier_kind: facts and callbacks. To add one (serial, tcp), write
+ * that file, name it in the list of io/links/carrier.c and give it its keys in io/config/run; nothing else changes.
+ *
+ * Call order: lay_out with the port → open → join, where it has one → per frame of the link publish, take; in lockstep
+ * await, wait and repeat between the two → close. A carrier that is not `outside` is never opened: it answers from
+ * lay_out on. Which command applies at which frame is not a carrier's affair: it hands what comes to the rules.
+ *
+ * [init] main thread, before the first frame or after the last. [rt] the thread of the frames: no allocation, lock,
+ * file or socket call, no unbounded loop; a system call only where it is said. [any] either, but one at a time. Every
+ * callback is there but those that say what NULL means.
+ */
+#ifndef ORR_IO_LINKS_CARRIER_H
+#define ORR_IO_LINKS_CARRIER_H
+
+#include "core/math/block.h"
+#include "io/config/run/run_file.h"
+#include "io/links/rules.h"
+
+struct orr_relay;
+
+/* A carrier of a link: the struct of its kind begins with it. */
+struct orr_carrier {
+  const struct orr_carrier_kind *kind;
+  const struct orr_run_link *desc;
+  const struct orr_layout *layout;
+};
+
+/* What has become of the newest peer's process. */
+enum orr_peer_process {
+  ORR_PROCESS_NOBODY, /* none came */
+  ORR_PROCESS_LEFT,   /* it closed the link */
+  ORR_PROCESS_GONE,   /* it is gone, also when nobody has buried it yet, and had not closed the link */
+  ORR_PROCESS_THERE,
+  ORR_PROCESS_UNSEEN, /* a peer came, but its process cannot be seen from here */
+};
+
+/* What was lost on the way, frames or packets. */
+struct orr_link_losses {
+  uint64_t not_received; /* packets that the kernel dropped: the socket's buffer was full */
+  uint64_t full;         /* packets that the kernel did not take, because its buffers were full (EAGAIN, ENOBUFS) */
+  uint64_t unsent;       /* packets that it did not take for another reason */
+  int error;             /* the last of those: an errno */
+  uint64_t not_relayed;  /* frames that found the ring to the io thread full */
+};
+
+struct orr_carrier_kind {
+  /* ---- facts ---- */
+  const char *name;      /* as the run file's `transport` */
+  bool outside;          /* leads to flight software outside; else a controller in the program answers */
+  bool packets;          /* a payload goes in packets of at most desc->packet_max bytes (orr_wire_cut) */
+  int64_t handover_ns;   /* the most of our own time that a frame takes to publish or to latch; 0: not known */
+  int64_t first_wait_ns; /* in lockstep: the first wait for an answer; the following grow to the longest one */
+  size_t bytes;          /* of its struct */
+
+  /* ---- before and after ---- */
+  /* [init] Takes the memory beside its struct from the block: for that of `carrier`, or, where it is NULL, to measure.
+   * O(numbers). */
+  void (*lay_out)(struct orr_carrier *carrier, const struct orr_run_link *desc, const struct orr_channel_table *table,
+                  struct orr_block *block);
+  /* [init] Makes what the peer opens, for steps of step_ns. 0 or an errno; then nothing is left open. */
+  int (*open)(struct orr_carrier *carrier, int64_t step_ns);
+  /* [init] Tells the peer that the run is over, and gives all back. Once after each open that succeeded. */
+  void (*close)(struct orr_carrier *carrier);
+  /* [init] Joins the io thread, which is started after all have joined and stopped before any is closed. False where
+   * that has no room. NULL: it needs none. O(1). */
+  bool (*join)(struct orr_carrier *carrier, struct orr_relay *relay);
+  /* [any] What carries it and to whom, in words: "shm:/orrery.fsw". O(size). */
+  void (*describe)(const struct orr_run_link *desc, char *text, size_t size);
+  /* [init] What an errno of open means, for the user. May read /proc. */
+  void (*explain)(const struct orr_run_link *desc, int error, char *text, size_t size);
+
+  /* [init] How one talks over it who has not our client, in words and numbers: a paragraph for `orrery icd`, with a line
+   * end. The header is that of orr_directory_header. */
+  void (*document)(const struct orr_run_link *desc, const struct orr_wire_header *header, char *text, size_t size);
+
+  /* ---- frames ---- */
+  /* [rt] A frame out: its head (io/wire.h), and the block of the plant from which the payload is made. The rules know
+   * that it goes out, and a controller inside answers at once. At most a system call that wakes a peer. O(numbers). */
+  void (*publish)(struct orr_carrier *carrier, struct orr_rules *rules, const uint64_t head[ORR_WIRE_OUT_WORDS],
+                  const double *values);
+  /* [rt] Hands what has come since the last call to the rules, ORR_WIRE_SLOTS commands at most; counts peers that came.
+   * Whether a peer said that the run shall end. O(commands · numbers). */
+  bool (*take)(struct orr_carrier *carrier, struct orr_rules *rules);
+  /* [rt] A number that is another whenever the peer has shown that it lives. O(1). */
+  uint64_t (*beats)(const struct orr_carrier *carrier);
+
+  /* ---- lockstep: the thread of the frames waits, and is not [rt] then ---- */
+  /* [any] The answer to the frame `back` before the newest is waited for: a peer that comes now begins there. NULL: a
+   * peer is told what to answer by `repeat`. O(1). */
+  void (*await)(struct orr_carrier *carrier, uint32_t back);
+  /* [any] Sleeps until something may have come, at most most_ns. */
+  void (*wait)(struct orr_carrier *carrier, int64_t most_ns);
+  /* [any] Nothing came for a whole wait: says again what is not answered. NULL: nothing is lost on the way. O(bytes). */
+  void (*repeat)(struct orr_carrier *carrier);
+
+  /* ---- peers and counts ---- */
+  /* [any] Whether a peer is there. May be a system call. */
+  bool (*lives)(const struct orr_carrier *carrier);
+  /* [init] While it is open. May read /proc. */
+  enum orr_peer_process (*process)(const struct orr_carrier *carrier);
+  /* [any] Whether what carries it was destroyed from outside. O(1). */
+  bool (*dead)(const struct orr_carrier *carrier);
+  /* [any] Adds what it refused itself, which the rules have not seen. O(causes). */
+  void (*refused)(const struct orr_carrier *carrier, uint64_t refused[ORR_REFUSALS]);
+  /* [any] May be a system call. */
+  struct orr_link_losses (*losses)(const struct orr_carrier *carrier);
+
+  /* ---- saved states ---- */
+  /* [init] The words of what is part of the run's state. `put` follows orr_rules_resume with the last frame out, and
+   * brings the rules to where they were then. All three NULL: the state is outside, and cannot be saved. O(words). */
+  size_t (*state_words)(const struct orr_carrier *carrier);
+  void (*state_get)(const struct orr_carrier *carrier, uint64_t *words);
+  void (*state_put)(struct orr_carrier *carrier, struct orr_rules *rules, const uint64_t *words);
+};
+
+/* The kind of a transport, and that of a controller linked in, which answers every link in batch. Const. */
+const struct orr_carrier_kind *orr_carrier_kind(enum orr_transport transport);
+extern const struct orr_carrier_kind orr_carrier_linked, orr_carrier_shm, orr_carrier_udp;
+
+/* Room for what `document` says. */
+enum { ORR_CARRIER_DOCUMENT = 4096 };
+
+/* [init] For `explain`: `owner` (0: not known), who is one of `who`, has the place already. `key` and `variable` say how
+ * to meet elsewhere, in the run file and with make. */
+void orr_carrier_taken(const struct orr_run_link *desc, const char *who, int owner, const char *key,
+                       const char *variable, char *text, size_t size);
+
+#endif
