@@ -46,9 +46,10 @@ side() { # FUNCTION BYTES
   echo $(((b - a) / (many - few)))
 }
 
-printf '\n%-14s %14s %12s\n' 'command bytes' executive peer
+printf '\n%-14s %14s %12s %12s\n' 'command bytes' taken applied sent
 for bytes in 104 65536; do
-  executive=$(side orr_shm_take $bytes)
-  peer=$(side orr_client_send $bytes)
-  printf '%-14s %14d %12d\n' $bytes "$executive" "$peer"
+  taken=$(side orr_shm_take $bytes)
+  applied=$(side orr_rules_latch $bytes)
+  sent=$(side orr_client_send $bytes)
+  printf '%-14s %14d %12d %12d\n' $bytes "$taken" "$applied" "$sent"
 done
