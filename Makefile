@@ -197,7 +197,8 @@ test-rest:
 
 # --- run -------------------------------------------------------------------------------------------------------------
 # An executive and flight software, two processes: over shared memory, over UDP, or in lockstep as fast as they go.
-# DURATION=5s flies so much of it; SEGMENT and PORT are where the two meet: others for a second flight at the same time.
+# DURATION=5s flies so much of it, which is less than the file expects: incomplete, exit 3, of which make says `Error 3`.
+# SEGMENT and PORT are where the two meet: others for a second flight at the same time.
 FLIGHT := configs/cassini-slew.yaml
 DURATION ?=
 SEGMENT ?= /orrery.cassini

@@ -43,7 +43,12 @@ static void print_overview(FILE *out) {
   for (const struct orr_command *const *c = commands; *c; c++)
     fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
   fputs("\n"
-        "Exit status: 0 all is well; 1 the answer is no, or a file is wrong; 2 the command line is wrong.\n",
+        "Exit status of every command:\n"
+        "  0  the work was done, and the answer is good\n"
+        "  1  a file is wrong, or the answer is bad: an expectation not met, a run that diverged, a bad finding\n"
+        "  2  the command line is wrong\n"
+        "  3  incomplete: a run or a measurement ended before its time, an expectation begins after the run's end,\n"
+        "     or a link got no command. 1 outranks 3\n",
         out);
 }
 
@@ -53,8 +58,8 @@ static int print_help(const struct orr_command *c) {
 }
 
 static int print_version(void) {
-  printf("orrery %s\ncommit: %s\ncompiler: %s\nflags: %s\n", orr_version(), orr_version_commit(), orr_version_compiler(),
-         orr_version_flags());
+  printf("orrery %s\ncommit: %s\ncompiler: %s\nflags: %s\n", orr_version(), orr_version_commit(),
+         orr_version_compiler(), orr_version_flags());
   return ORR_EXIT_OK;
 }
 
@@ -115,7 +120,7 @@ int main(int argc, char **argv) {
   /* A full disk or a closed pipe must not look like success. */
   if (fflush(stdout) != 0 || ferror(stdout)) {
     fputs("orrery: cannot write the output\n", stderr);
-    return status ? status : ORR_EXIT_BAD;
+    return (int)orr_exit_outranking((enum orr_exit)status, ORR_EXIT_BAD);
   }
   return status;
 }

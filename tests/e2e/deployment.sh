@@ -12,21 +12,22 @@ close "$(number "$dir/embed" angle_1.position)" 0 1e-3 || fail "the root panel i
 close "$(number "$dir/embed" angle_5.position)" 0 2e-3 || fail "the last panel is not unfolded"
 close "$(number "$dir/embed" gyro.rate)" 0 1e-9 || fail "the bus still turns"
 
-run --duration 20s >"$dir/embed20" || fail "embed, 20 s: $(cat "$dir/embed20")"
+# that soon nothing is at rest yet, and nothing is expected
+incomplete run --duration 20s >"$dir/embed20" || fail "embed, 20 s: $(cat "$dir/embed20")"
 augment=$(for i in 0 1 2 3 4; do printf ' --set spacecraft.loops.%d.method=augment' $i; done)
 # shellcheck disable=SC2086
-run --duration 20s $augment >"$dir/augment20" || fail "augment, 20 s: $(cat "$dir/augment20")"
+incomplete run --duration 20s $augment >"$dir/augment20" || fail "augment, 20 s: $(cat "$dir/augment20")"
 for channel in angle_1.position angle_5.position root_load.moment root_load.force gyro.rate; do
   close "$(number "$dir/embed20" $channel)" "$(number "$dir/augment20" $channel)" 1e-8 ||
     fail "$channel: embed $(number "$dir/embed20" $channel), augment $(number "$dir/augment20" $channel)"
 done
 
-run --duration 12s --save-state "$dir/state" >"$dir/half" || fail "saving: $(cat "$dir/half")"
-run --duration 8s --from-state "$dir/state" >"$dir/whole" || fail "going on: $(cat "$dir/whole")"
+incomplete run --duration 12s --save-state "$dir/state" >"$dir/half" || fail "saving: $(cat "$dir/half")"
+incomplete run --duration 8s --from-state "$dir/state" >"$dir/whole" || fail "going on: $(cat "$dir/whole")"
 [ "$(grep state_hash "$dir/whole")" = "$(grep state_hash "$dir/embed20")" ] || fail "saved and continued, it has other bits"
 
 # the crank driven: the aggregate has no freedom of its own left; and a start that is not closed is closed around it, and said
-"$ORRERY" run configs/deployment.yaml --mode batch --step 10ms --duration 1s --set simulation.initial.crank.q.0=0.5 \
+incomplete "$ORRERY" run configs/deployment.yaml --mode batch --step 10ms --duration 1s --set simulation.initial.crank.q.0=0.5 \
   --set 'actuators.brake={kind: hinge_motor, hinge: crank, mode: rate}' >"$dir/driven" 2>&1 || fail "driven: $(cat "$dir/driven")"
 grep -q 'loops  *closed at the start by moving hinges by up to 0.751 rad (panel_2)' "$dir/driven" ||
   fail "it is not said that the start was closed: $(cat "$dir/driven")"

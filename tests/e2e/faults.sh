@@ -141,7 +141,8 @@ said policy 'j["channels"]["wheel_s.torque"][0] == 0.02 and j["channels"]["wheel
 for link in s u; do
   peer s $shm torque=0.02 die=$([ $link = s ] && echo 300 || echo 9999)
   peer u $udp torque=0.03 die=$([ $link = u ] && echo 300 || echo 9999)
-  fly --mode realtime --set "links.$link.timeout={frames: 10, policy: stop}" >"$dir/stop" 2>"$dir/err" && fail "a link that stops the run is a success"
+  fly --mode realtime --set "links.$link.timeout={frames: 10, policy: stop}" >"$dir/stop" 2>"$dir/err"
+  [ $? -eq 3 ] || fail "a run that a link stops is not incomplete: $(cat "$dir/stop")"
   gone
   grep -q "^ended  *by link '$link': no command for as long as the run file allows" "$dir/stop" || fail "stop: $(cat "$dir/stop")"
   grep -q 'timed out 1 times: no command for 10 frames of the link; then the run stops' "$dir/stop" || fail "stop is told: $(cat "$dir/stop")"
@@ -156,7 +157,8 @@ said cut 's["dead"] and not u["dead"] and j["frames"] == 1000 and u["published"]
           j["channels"]["wheel_s.torque"][0] == 0.02 and s["last_silences"][-1]["last"] == 990' || fail "truncated: $(show cut)"
 peer s $shm torque=0.02 truncate=300
 peer u $udp torque=0.03
-fly --mode lockstep --set 'links.s.lockstep={timeout: 100 ms, policy: stop}' >"$dir/cut" 2>"$dir/err" && fail "lockstep without a segment is a success"
+fly --mode lockstep --set 'links.s.lockstep={timeout: 100 ms, policy: stop}' >"$dir/cut" 2>"$dir/err"
+[ $? -eq 3 ] || fail "lockstep without a segment is not incomplete: $(cat "$dir/cut")"
 gone
 grep -q 'the shared memory was shrunk under us' "$dir/cut" && grep -q "^ended  *by link 's': no command" "$dir/cut" ||
   fail "truncated in lockstep: $(cat "$dir/cut")"
@@ -165,7 +167,7 @@ grep -q 'the shared memory was shrunk under us' "$dir/cut" && grep -q "^ended  *
 while read -r mode link; do
   peer s $shm torque=0.02 end=$([ $link = s ] && echo 300 || echo 9999)
   peer u $udp torque=0.03 end=$([ $link = u ] && echo 300 || echo 9999)
-  fly --mode "$mode" >"$dir/end" 2>"$dir/err" || fail "ended by the peer: $(cat "$dir/end")"
+  incomplete fly --mode "$mode" >"$dir/end" 2>"$dir/err" || fail "ended by the peer: $(cat "$dir/end")"
   gone
   grep -q "^ended  *by link '$link': the flight software ended the run" "$dir/end" || fail "ended by the peer: $(cat "$dir/end")"
 done <<'END'

@@ -30,18 +30,21 @@ picture=build/cassini-slew.${name#/}.svg
 said run-lockstep "^picture     $dir/tree/$picture"
 [ "$(grep -c 'class="p"' "$dir/tree/$picture")" -eq 5 ] || fail "the picture has not its five panels"
 
-# in real time; an overrun that is our own on a machine that is busy gets another try
+# in real time: two seconds are not all that is expected, so the verdict is `incomplete`; an overrun that is our own on a
+# machine that is busy gets another try
 for target in run run-udp; do
   for try in 1 2 3 4; do
     port=$((port + 1))
     make_in $target $target DURATION=2s
     status=$?
-    if grep -q '^verdict     passed: 3 met, 0 not met, 2 not judged' "$dir/$target"; then
-      [ $status -eq 0 ] || fail "make $target passes with exit $status: $(cat "$dir/$target")"
+    [ $status -ne 0 ] || fail "make $target of two seconds is a success: $(cat "$dir/$target")"
+    if grep -q '^verdict     incomplete: 3 met, 0 not met, 2 not judged' "$dir/$target"; then
+      said $target '^make: .* Error 3$'
       break
     fi
     said $target '^NOT MET     overruns.own'
-    [ $status -ne 0 ] || fail "make $target succeeds with a verdict that failed: $(cat "$dir/$target")"
+    said $target '^verdict     failed: '
+    said $target '^make: .* Error 1$'
     [ $try -lt 4 ] || fail "make $target: $(cat "$dir/$target")"
   done
   said $target '^overruns    own 0, '
@@ -93,7 +96,7 @@ await grep -q '^t = ' "$dir/ctrl-c" || fail "make run does not fly: $(cat "$dir/
 kill -INT -$group
 wait $group && fail "a run that was interrupted is a success"
 said ctrl-c '^end         stopped'
-said ctrl-c '^verdict'
+said ctrl-c '^verdict     \(incomplete\|failed\)'
 said ctrl-c '^picture'
 [ ! -e "/dev/shm$name" ] || fail "the link's memory stays"
 exit 0

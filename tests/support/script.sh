@@ -38,6 +38,10 @@ fail() { # WORDS: of what is not so
   echo "FAIL: $*"
   exit 1
 }
+incomplete() { # COMMAND...: it is neither passed nor failed
+  "$@"
+  [ $? -eq 3 ]
+}
 hash_of() { sed -n 's/^state_hash *//p' "$@"; } # [SUMMARY]
 
 url_of() { # TRANSPORT: where flight software finds the run

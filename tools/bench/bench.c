@@ -91,6 +91,10 @@ const struct orr_command orr_cmd_bench = {
         "  --quick      fewer samples\n"
         "  --only MODEL COUNT   so many evaluations of chainN, spacecraftN (modes on the bus) or flexibleN (modes per\n"
         "               body) and nothing else, for counting instructions from outside (make bench-instructions)\n"
-        "  --json       the same as data\n",
+        "  --json       the same as data\n"
+        "\n"
+        "Exit status: 0 everything was measured, whatever the figures: 'met', 'not met' and 'undecided' are in the\n"
+        "output; 1 something could not be measured: a file is wrong, a model has no solution, rights or a program are\n"
+        "missing; 2 the command line is wrong.\n",
     .run = run,
 };

@@ -7,19 +7,14 @@
 #ifndef ORR_TOOLS_COMMON_COMMANDS_H
 #define ORR_TOOLS_COMMON_COMMANDS_H
 
-/* Exit statuses that every subcommand shares. */
-enum {
-  ORR_EXIT_OK = 0,
-  ORR_EXIT_BAD = 1,   /* the work was done and the answer is no, or a file is wrong: said on stderr */
-  ORR_EXIT_USAGE = 2, /* the command line is wrong: said on stderr, with `orrery help NAME` as the way on */
-};
+#include "tools/common/ending.h"
 
 struct orr_command {
   const char *name;
   const char *summary; /* one line, no full stop: the line in `orrery --help` */
   const char *usage;   /* what follows `orrery NAME`, e.g. "[--json] FILE..." */
   const char *help;    /* the manual below the usage line: paragraphs, options, exit status, an example; ends with \n */
-  /* argv[0] is the subcommand's name, argv[1..argc-1] its arguments, argv[argc] NULL. Returns the exit status. */
+  /* argv[0] is the subcommand's name, argv[1..argc-1] its arguments, argv[argc] NULL. Returns an enum orr_exit. */
   int (*run)(int argc, char **argv);
 };
 

@@ -167,12 +167,12 @@ static void print_measured(const struct orr_executive *e, const struct arguments
       orr_duration_text(orr_calibrate_margin_for(orr_histogram_percentile_ns(wake_up, 0.99), stats->period_ns), t[3]));
 }
 
-static json_t *measured_json(const struct orr_executive *e, bool good) {
+static json_t *measured_json(const struct orr_executive *e, const char *verdict) {
   struct orr_live live;
   if (!orr_stats_live(e->board.stats, &live))
     return json_null();
   return json_pack("{s:o, s:o, s:s}", "timing", orr_timing_json(e->board.stats, &live), "lacks",
-                   orr_lacks_json(&e->lacks), "verdict", good ? "ok" : "bad");
+                   orr_lacks_json(&e->lacks), "verdict", verdict);
 }
 
 /* What a run asks for, or the usual; the command line comes first. Spin is left out: it would hide the wake-up. */
@@ -200,9 +200,10 @@ static struct orr_executive_options options_of(const struct arguments *a, const 
   return o;
 }
 
-/* Returns the measures as JSON when asked for, else prints them; *bad when a signal ended it, or they say that the run does not fit. */
+/* Returns the measures as JSON when asked for, else prints them. *status: bad when nothing could be measured or the
+ * measures say that the run does not fit; incomplete when a signal ended it and what was measured until then is good. */
 static json_t *measure(const struct arguments *a, const struct orr_executive_options *options,
-                       struct orr_doctor_run *run, const sigset_t *signals, bool *bad) {
+                       struct orr_doctor_run *run, const sigset_t *signals, enum orr_exit *status) {
   struct orr_executive executive;
   if (options->cycle.frames == 0)
     return NULL;
@@ -211,17 +212,17 @@ static json_t *measure(const struct arguments *a, const struct orr_executive_opt
       orr_executive_start(&executive, options, run ? &run->work : &empty_work, run ? &run->realtime : NULL);
   if (wrong) {
     fprintf(stderr, "orrery doctor: %s\n", wrong);
-    *bad = true;
+    *status = ORR_EXIT_BAD;
   } else {
     int signal = orr_run_realtime_wait(&executive, signals, NULL);
     orr_executive_join(&executive);
     if (signal)
       fprintf(stderr, "orrery doctor: ended by a signal (%s): what was measured until then\n", strsignal(signal));
     bool good = wakes_in_time(executive.board.stats) && (!a->path || fits(executive.board.stats));
-    *bad = signal != 0 || !good;
+    *status = !good ? ORR_EXIT_BAD : signal ? ORR_EXIT_INCOMPLETE : ORR_EXIT_OK;
     orr_timing_print_lacks(stderr, &executive.lacks);
     if (a->json)
-      result = measured_json(&executive, good);
+      result = measured_json(&executive, !good ? "bad" : signal ? "incomplete" : "ok");
     else
       print_measured(&executive, a);
   }
@@ -242,7 +243,7 @@ static int examine(const struct arguments *a, struct orr_doctor_run *run, const 
   struct orr_isolation isolation;
   struct orr_executive_options options = options_of(a, run);
   FILE *words = a->json ? stderr : stdout;
-  bool bad = false;
+  enum orr_exit status = ORR_EXIT_OK;
   orr_fix_repair(words);
   if ((a->fix.wanted && orr_neighbours_refuse(options.core, "orrery doctor", "--core N", stderr)) ||
       !orr_fix_apply(&a->fix, options.core, &isolation, words))
@@ -256,7 +257,7 @@ static int examine(const struct arguments *a, struct orr_doctor_run *run, const 
   if (!a->json)
     print_checks(checks, count);
   fflush(stdout);
-  json_t *measured = measure(a, &options, run, signals, &bad);
+  json_t *measured = measure(a, &options, run, signals, &status);
   orr_fix_undo(&a->fix, &isolation, words);
   if (a->json) {
     json_t *all = json_pack("{s:o, s:o, s:o}", "environment", orr_environment_json(&environment), "checks",
@@ -265,7 +266,7 @@ static int examine(const struct arguments *a, struct orr_doctor_run *run, const 
     putchar('\n');
     json_decref(all);
   }
-  return any_bad(checks, count) || bad ? ORR_EXIT_BAD : ORR_EXIT_OK;
+  return (int)orr_exit_outranking(status, any_bad(checks, count) ? ORR_EXIT_BAD : ORR_EXIT_OK);
 }
 
 static int run(int argc, char **argv) {
@@ -312,9 +313,13 @@ const struct orr_command orr_cmd_doctor = {
         "is\n"
         "refused. What --fix changed is taken back also after Ctrl-C or SIGTERM; what a killed run left is repaired by "
         "the\n"
-        "next start. Exit status: 0; 1 when a line is bad, when what was measured is not what is needed, or when a "
-        "signal\n"
-        "ended it; 2 for the command line.\n"
+        "next start.\n"
+        "\n"
+        "Exit status: 0 no line is bad, and what was measured is enough; 1 a line is bad, what was measured is not "
+        "enough,\n"
+        "or the run file is wrong; 2 the command line is wrong; 3 a signal ended the measurement, and nothing is bad "
+        "so "
+        "far.\n"
         "\n"
         "  orrery doctor --seconds 2 --rate 5000\n"
         "  orrery doctor configs/cubesat.yaml --core 1\n",

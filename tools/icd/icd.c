@@ -254,7 +254,8 @@ const struct orr_command orr_cmd_icd = {
             "Example:\n"
             "  orrery icd configs/cubesat.yaml --format c > cubesat_link.h\n"
             "\n"
-            "Exit status: 0; 1 the file is wrong, or has no link to the outside (xtce: over UDP), or has\n"
+            "Exit status: 0 the document is whole; 1 the file is wrong, or has no link to the outside (xtce: over "
+            "UDP), or has\n"
             "names (xtce: or message ids) that the format cannot tell apart; 2 the command line is wrong.\n",
     .run = run,
 };

@@ -68,11 +68,20 @@ static struct orr_expect_verdict verdict(const struct orr_expect_report *r, size
   return orr_expect_judge(e, &r->session->seen[i], measured(r, e));
 }
 
-size_t orr_expect_unmet(const struct orr_expect_report *r) {
-  size_t unmet = 0;
-  for (size_t i = 0; i < r->session->run->expect_count; i++)
-    unmet += verdict(r, i).kind == ORR_EXPECT_NOT_MET;
-  return unmet;
+bool orr_expect_is_out_of_reach(const struct orr_expect_report *r, size_t i, int64_t end_ns) {
+  const struct orr_run_expect *e = &r->session->run->expects[i];
+  return e->channel >= 0 && e->after_ns > end_ns && verdict(r, i).kind == ORR_EXPECT_NOT_JUDGED;
+}
+
+void orr_expect_count(const struct orr_expect_report *r, int64_t end_ns, struct orr_ending *ending) {
+  size_t counts[] = {[ORR_EXPECT_MET] = 0, [ORR_EXPECT_NOT_MET] = 0, [ORR_EXPECT_NOT_JUDGED] = 0};
+  for (size_t i = 0; i < r->session->run->expect_count; i++) {
+    counts[verdict(r, i).kind]++;
+    ending->out_of_reach += orr_expect_is_out_of_reach(r, i, end_ns);
+  }
+  ending->met = counts[ORR_EXPECT_MET];
+  ending->not_met = counts[ORR_EXPECT_NOT_MET];
+  ending->not_judged = counts[ORR_EXPECT_NOT_JUDGED];
 }
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
@@ -90,12 +99,16 @@ static void bound_text(const struct orr_run_expect *e, char *text, size_t size) 
 }
 
 /* In the unit of the bound; latencies in what suits. */
-static void value_text(const struct orr_run_expect *e, const struct orr_expect_verdict *v, char *text, size_t size) {
+static void value_text(const struct orr_run_expect *e, const struct orr_expect_verdict *v, int64_t now_ns, char *text,
+                       size_t size) {
   char duration[ORR_DURATION_TEXT], at[48] = "";
   if (v->at_ns >= 0)
     snprintf(at, sizeof at, " at %.9g s", 1e-9 * (double)v->at_ns);
   if (v->kind == ORR_EXPECT_NOT_JUDGED)
-    snprintf(text, size, "%s", e->channel >= 0 ? "the run ended before" : "not measured in this mode");
+    snprintf(text, size, "%s",
+             e->channel < 0         ? "not measured in this mode"
+             : e->after_ns > now_ns ? "the run ended before"
+                                    : "no frame of the run is in its time");
   else if (e->form == ORR_EXPECT_OF_PEAK)
     snprintf(text, size, "%.3g of it", v->value);
   else if (e->channel < 0 && e->measure == ORR_MEASURE_LATENCY)
@@ -106,22 +119,14 @@ static void value_text(const struct orr_run_expect *e, const struct orr_expect_v
 
 void orr_expect_print(const struct orr_expect_report *r) {
   const struct orr_run *run = r->session->run;
-  size_t counts[3] = {0};
   for (size_t i = 0; i < run->expect_count; i++) {
     const struct orr_run_expect *e = &run->expects[i];
     struct orr_expect_verdict v = verdict(r, i);
     char bound[160], value[120];
     bound_text(e, bound, sizeof bound);
-    value_text(e, &v, value, sizeof value);
+    value_text(e, &v, orr_plant_time_ns(r->session->plant), value, sizeof value);
     printf("%-11s %-22s %-38s %s\n", kinds[v.kind], e->subject, bound, value);
-    counts[v.kind]++;
   }
-  if (run->expect_count)
-    printf("verdict     %s: %zu met, %zu not met, %zu not judged\n",
-           counts[ORR_EXPECT_NOT_MET] ? "FAILED"
-           : counts[ORR_EXPECT_MET]   ? "passed"
-                                      : "nothing judged",
-           counts[ORR_EXPECT_MET], counts[ORR_EXPECT_NOT_MET], counts[ORR_EXPECT_NOT_JUDGED]);
 }
 
 json_t *orr_expect_json(const struct orr_expect_report *r) {

@@ -6,6 +6,7 @@
 
 #include "io/session.h"
 #include "rt/tick/stats.h"
+#include "tools/common/ending.h"
 
 /* What was flown; stats and live are NULL where no clock was kept. */
 struct orr_expect_report {
@@ -14,10 +15,14 @@ struct orr_expect_report {
   const struct orr_live *live;
 };
 
-/* How many expectations are not met. */
-size_t orr_expect_unmet(const struct orr_expect_report *report);
+/* Counts the expectations into met, not_met, not_judged and out_of_reach of `ending`. The duration in force is over at
+ * `end_ns`. */
+void orr_expect_count(const struct orr_expect_report *report, int64_t end_ns, struct orr_ending *ending);
 
-/* A line for each expectation and one for all; nothing for a file that expects nothing. On stdout. */
+/* Whether expectation i was not judged because its window begins after `end_ns`. */
+bool orr_expect_is_out_of_reach(const struct orr_expect_report *report, size_t i, int64_t end_ns);
+
+/* A line for each expectation; nothing for a file that expects nothing. On stdout. */
 void orr_expect_print(const struct orr_expect_report *report);
 
 /* The same as a list. The caller owns the reference. */

@@ -9,8 +9,10 @@
 #include "tools/common/commands.h"
 #include "tools/common/neighbours.h"
 #include "tools/common/timing_report.h"
+#include "tools/run/ending_report.h"
 #include "tools/run/links_report.h"
 #include "tools/run/run_report.h"
+#include "tools/run/state_file.h"
 
 enum { WORST_SHOWN = 5, LOOKS_PER_SCREEN = 4, END_TEXT = ORR_LINKS_END_TEXT };
 
@@ -27,10 +29,7 @@ struct flight {
 /* ---- signals ----------------------------------------------------------------------------------------------------- */
 
 void orr_run_realtime_block(sigset_t *signals, sigset_t *before) {
-  sigemptyset(signals);
-  sigaddset(signals, SIGINT);
-  sigaddset(signals, SIGTERM);
-  sigaddset(signals, SIGHUP);
+  orr_links_signals(signals);
   pthread_sigmask(SIG_BLOCK, signals, before);
 }
 
@@ -91,11 +90,13 @@ static json_t *rehearsal_json(const struct orr_rehearsal *r) {
                    (json_int_t)r->sensors_ns);
 }
 
-/* Of a stage the loop knows no more than that it ended the run: here its reason is known. */
+/* The executive knows of a stage no more than that it ended the run; the session knows why. */
 static const char *end_words(const struct flight *f, char text[END_TEXT]) {
   enum orr_cycle_end end = f->executive.cycle.result.end;
-  if (end == ORR_CYCLE_STAGE)
-    return orr_links_end(f->realtime.session, text) ? text : "the solver failed";
+  if (orr_links_end(f->realtime.session, text))
+    return text;
+  if (f->realtime.session->status != ORR_OK)
+    return "the solver failed";
   if (end != ORR_CYCLE_STOPPED || !f->signal)
     return orr_cycle_end_name(end);
   snprintf(text, END_TEXT, "stopped by a signal (%s)", strsignal(f->signal));
@@ -166,8 +167,8 @@ static void print_stop(const struct flight *f) {
   char text[ORR_DURATION_TEXT];
   if (f->realtime.session->end != ORR_PORT_GOES_ON) {
     return; /* the summary says which link, and why */
-  } else if (result->end == ORR_CYCLE_STAGE) {
-    orr_run_report_failure(f->request->path, f->realtime.session, (enum orr_status)result->code);
+  } else if (f->realtime.session->status != ORR_OK) {
+    orr_run_report_failure(f->request->path, f->realtime.session, f->realtime.session->status);
   } else if (result->end == ORR_CYCLE_OVERRUN) {
     fprintf(stderr, "%s: error: the run stopped at frame %llu, which ended %s past the next tick: %s", f->request->path,
             (unsigned long long)(r->frame + (uint64_t)f->first_frame),
@@ -190,20 +191,29 @@ static double took_s(const struct flight *f) {
   return last->tick_ns ? (double)(last->tick_ns + whole_ns - stats->first_tick_ns) / (double)ORR_NS_PER_S : 0;
 }
 
-static bool draw(const struct flight *f) {
+/* The picture and the state, the state only where the solver has one. */
+static bool write_files(const struct flight *f) {
   const struct orr_realtime_request *r = f->request;
-  return !r->plot || orr_plot_write(r->plot, r->plot_path, r->path, f->realtime.session, f->executive.board.stats);
+  const struct orr_session *session = f->realtime.session;
+  bool flown = orr_plant_frame(session->plant) > f->first_frame;
+  bool good = !flown || !r->plot || orr_plot_write(r->plot, r->plot_path, r->path, session, f->executive.board.stats);
+  return (!r->save || session->status != ORR_OK || orr_state_file_save(r->save, session)) && good;
 }
+
+static int64_t frames_asked(const struct orr_run *run) { return run->duration_ns / run->plant.step_ns; }
 
 static int summarise(const struct flight *f) {
   struct orr_live live;
   char text[END_TEXT];
   enum orr_cycle_end end = f->executive.cycle.result.end;
-  const struct orr_run_report report = {
+  struct orr_run_report report = {
       .path = f->request->path,
       .mode = "realtime",
       .session = f->realtime.session,
       .first_frame = f->first_frame,
+      .frames_asked = frames_asked(f->realtime.session->run),
+      .with_links = true,
+      .signalled = f->signal != 0,
       .took_s = took_s(f),
       .end = end == ORR_CYCLE_FRAMES_DONE ? NULL : end_words(f, text),
       .stats = f->executive.board.stats,
@@ -213,14 +223,21 @@ static int summarise(const struct flight *f) {
   print_stop(f);
   if (!orr_stats_live(f->executive.board.stats, &live))
     return ORR_EXIT_BAD;
+  report.unwritten = !write_files(f);
   (f->request->json ? print_json : print_text)(f, &report, &live);
-  if (!draw(f) || !orr_run_report_good(&report))
-    return ORR_EXIT_BAD;
-  if (f->realtime.session->end == ORR_PORT_PEER_ENDED)
-    return ORR_EXIT_OK;
-  bool complete =
-      end == ORR_CYCLE_FRAMES_DONE || (end == ORR_CYCLE_STOPPED && f->realtime.session->run->duration_ns == 0);
-  return complete ? ORR_EXIT_OK : ORR_EXIT_BAD;
+  return (int)orr_ending_report_judge(&report).exit;
+}
+
+/* A signal came while the links waited for flight software: there is no executive yet. */
+static int summarise_no_frame(const struct flight *f, const struct orr_session *session) {
+  const struct orr_run_report report = {.path = f->request->path,
+                                        .mode = "realtime",
+                                        .session = session,
+                                        .first_frame = f->first_frame,
+                                        .frames_asked = frames_asked(session->run),
+                                        .with_links = true};
+  orr_run_report_tell(&report, f->request->json);
+  return (int)orr_ending_report_judge(&report).exit;
 }
 
 static int fly(struct flight *f, const struct orr_executive_options *options, const sigset_t *signals) {
@@ -234,7 +251,7 @@ static int fly(struct flight *f, const struct orr_executive_options *options, co
   if (f->request->status)
     orr_run_status_wipe(f->request->status);
   orr_executive_join(&f->executive);
-  if (f->executive.cycle.result.end != ORR_CYCLE_STAGE)
+  if (f->realtime.session->status == ORR_OK)
     orr_session_record(f->realtime.session); /* the last frame's sensors */
   orr_session_settle(f->realtime.session);
   orr_environment_read(&f->after, f->executive.core, "");
@@ -280,9 +297,12 @@ int orr_run_realtime(const struct orr_realtime_request *request, struct orr_sess
     let_signals_back(&signals, &before);
     return ORR_EXIT_BAD;
   }
+  if (session->end != ORR_PORT_GOES_ON) {
+    let_signals_back(&signals, &before);
+    return summarise_no_frame(&f, session);
+  }
   orr_realtime_init(&f.realtime, session);
-  struct orr_executive_options options =
-      orr_realtime_options(&f.realtime, request->path, (uint64_t)(run->duration_ns / run->plant.step_ns));
+  struct orr_executive_options options = orr_realtime_options(&f.realtime, request->path, (uint64_t)frames_asked(run));
   int status = fly_fixed(&f, &options, &signals);
   orr_realtime_close(&f.realtime);
   let_signals_back(&signals, &before);

@@ -13,15 +13,16 @@ struct orr_realtime_request {
   const struct orr_fix_request *fix;
   const struct orr_plot *plot; /* NULL: none */
   const char *plot_path;
+  const char *save;  /* NULL: none */
   const char *ready; /* orr_links_start's */
   struct orr_run_status *status;
 };
 
-/* Flies the started session to the end of its duration or until a signal says so, and prints. Returns the exit
- * status. */
+/* Flies the started session to the end of its duration or until a signal says so, writes what is asked for and prints.
+ * Returns an enum orr_exit. */
 int orr_run_realtime(const struct orr_realtime_request *request, struct orr_session *session);
 
-/* Waits for the end; SIGINT, SIGTERM or SIGHUP, which `signals` holds and the caller has blocked, end the run. Returns
+/* Waits for the end; the signals in `signals`, which the caller has blocked, end the run. Returns
  * the signal, or 0. Draws `status` meanwhile; NULL: nothing. */
 int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals, struct orr_run_status *status);
 

@@ -12,6 +12,21 @@ bool orr_links_interrupted(void) {
                                        sigismember(&pending, SIGHUP) == 1);
 }
 
+void orr_links_signals(sigset_t *signals) {
+  struct sigaction hangup;
+  sigemptyset(signals);
+  sigaddset(signals, SIGINT);
+  sigaddset(signals, SIGTERM);
+  if (sigaction(SIGHUP, NULL, &hangup) != 0 || hangup.sa_handler != SIG_IGN)
+    sigaddset(signals, SIGHUP);
+}
+
+static void block_signals(void) {
+  sigset_t ends;
+  orr_links_signals(&ends);
+  sigprocmask(SIG_BLOCK, &ends, NULL);
+}
+
 /* Outside real time there is no moment at which an answer arrives. */
 static void say_asap_means_nothing(const struct orr_run *run) {
   for (size_t i = 0; i < run->link_count; i++)
@@ -24,6 +39,7 @@ static void say_asap_means_nothing(const struct orr_run *run) {
 
 bool orr_links_batch(const struct orr_run *run, const char *path) {
   say_asap_means_nothing(run);
+  block_signals();
   for (size_t i = 0; i < run->link_count; i++) {
     if (!orr_carrier_kind(run->links[i].transport)->outside || run->links[i].stand_in)
       continue;
@@ -49,12 +65,7 @@ static bool say_ready(const char *path) {
 
 bool orr_links_start(struct orr_session *s, bool lockstep, const char *ready) {
   char message[600];
-  sigset_t ends;
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGINT);
-  sigaddset(&ends, SIGTERM);
-  sigaddset(&ends, SIGHUP);
-  sigprocmask(SIG_BLOCK, &ends, NULL);
+  block_signals();
   if (lockstep)
     say_asap_means_nothing(s->run);
   if (!orr_session_open_links(s, lockstep, orr_links_interrupted, message, sizeof message)) {
@@ -75,7 +86,8 @@ bool orr_links_start(struct orr_session *s, bool lockstep, const char *ready) {
   orr_session_wait_for_peers(s);
   if (orr_links_interrupted()) {
     fputs("orrery run: ended by a signal before the first frame: it still waited for flight software\n", stderr);
-    return false;
+    s->end = ORR_PORT_INTERRUPTED;
+    return true;
   }
   for (size_t i = 0; i < s->run->link_count; i++)
     if (s->links[i].alone)
@@ -266,8 +278,4 @@ void orr_links_json(const struct orr_session *s, const char *otherwise, json_t *
       json_object_set_new(links, s->run->links[i].name, link_json(s->links[i].outside));
   json_object_set_new(root, "links", links);
   json_object_set_new(root, "links_end", json_string(orr_links_end(s, text) ? text : otherwise));
-}
-
-bool orr_links_failed(const struct orr_session *s) {
-  return s->end == ORR_PORT_SILENT || s->end == ORR_PORT_INTERRUPTED || s->end == ORR_PORT_BROKEN;
 }

@@ -3,17 +3,22 @@
 #define ORR_TOOLS_RUN_LINKS_REPORT_H
 
 #include <jansson.h>
+#include <signal.h>
 
 #include "io/session.h"
 
-/* Whether SIGINT, SIGTERM or SIGHUP, which orr_links_start has blocked, is pending. */
+/* The signals that end a run: SIGINT, SIGTERM, and SIGHUP where nobody (nohup) has it ignored. */
+void orr_links_signals(sigset_t *signals);
+
+/* Whether one of them, which orr_links_start and orr_links_batch have blocked, is pending. */
 bool orr_links_interrupted(void);
 
-/* Whether every link can be answered inside, as a batch run needs; says which cannot. */
+/* Whether every link can be answered inside, as a batch run needs; says which cannot. Blocks the signals that
+ * orr_links_interrupted looks for. */
 bool orr_links_batch(const struct orr_run *run, const char *path);
 
 /* Opens the links, writes the id of this process to the file `ready` (NULL: none) and waits for the peers; says what is
- * wrong, and goes on without a peer. */
+ * wrong, and goes on without a peer. A signal while it waits makes session->end ORR_PORT_INTERRUPTED. */
 bool orr_links_start(struct orr_session *session, bool lockstep, const char *ready);
 
 enum { ORR_LINKS_END_TEXT = 200 };
@@ -25,8 +30,5 @@ const char *orr_links_end(const struct orr_session *session, char text[ORR_LINKS
  * run that no link ended did so `otherwise`. */
 void orr_links_print(const struct orr_session *session);
 void orr_links_json(const struct orr_session *session, const char *otherwise, json_t *root);
-
-/* Whether the run ended by a link in a way that is a failure. */
-bool orr_links_failed(const struct orr_session *session);
 
 #endif

@@ -15,6 +15,7 @@
 #include "tools/common/status_text.h"
 #include "tools/run/controller.h"
 #include "tools/run/csv.h"
+#include "tools/run/ending_report.h"
 #include "tools/run/fly_realtime.h"
 #include "tools/run/links_report.h"
 #include "tools/run/plot.h"
@@ -143,6 +144,9 @@ static int parse(int argc, char **argv, struct arguments *a) {
     return status;
   if (!a->csv && (a->channels || a->csv_rate))
     return usage("--channels and --csv-rate go with --csv FILE", NULL);
+  struct orr_quantity rate;
+  if (a->csv_rate && (orr_quantity_parse(a->csv_rate, "Hz", &rate) != ORR_QUANTITY_OK || !(rate.value > 0)))
+    return usage("--csv-rate takes a frequency such as 10Hz, not", a->csv_rate);
   for (size_t i = 0; i < sizeof short_forms / sizeof *short_forms; i++)
     if (a->short_forms[i] && add_setting(a, a->short_forms[i]) != ORR_EXIT_OK)
       return ORR_EXIT_USAGE;
@@ -153,7 +157,6 @@ static int parse(int argc, char **argv, struct arguments *a) {
 
 struct flight {
   struct orr_session *session;
-  bool lockstep;
   struct orr_csv csv;
   int64_t first, last; /* frames */
   double took_s;
@@ -186,7 +189,7 @@ static enum orr_status fly(struct flight *f) {
   while (orr_plant_frame(s->plant) < f->last && orr_session_frame(s) == 0) {
     if (orr_plant_frame(s->plant) % 64 != 0)
       continue;
-    if (f->lockstep && orr_links_interrupted()) {
+    if (orr_plant_frame(s->plant) < f->last && orr_links_interrupted()) {
       s->end = ORR_PORT_INTERRUPTED;
       break;
     }
@@ -202,29 +205,13 @@ static enum orr_status fly(struct flight *f) {
   return s->status;
 }
 
-static void tell(const struct arguments *a, const struct orr_run_report *report) {
-  if (!a->json) {
-    orr_run_report_heading(report);
-    orr_run_report_end(report);
-    return;
-  }
-  json_t *root = orr_run_report_json(report);
-  json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-  putchar('\n');
-  json_decref(root);
-}
-
 /* ---- all ---------------------------------------------------------------------------------------------------------- */
 
 /* Frames between rows of the table, or 0 after a message. */
 static int csv_divisor(const struct arguments *a, const struct orr_run *run) {
   struct orr_quantity q;
-  if (!a->csv_rate)
+  if (!a->csv_rate || orr_quantity_parse(a->csv_rate, "Hz", &q) != ORR_QUANTITY_OK)
     return 1;
-  if (orr_quantity_parse(a->csv_rate, "Hz", &q) != ORR_QUANTITY_OK || !(q.value > 0)) {
-    fprintf(stderr, "orrery run: --csv-rate takes a frequency such as 10Hz, not '%s'\n", a->csv_rate);
-    return 0;
-  }
   double exact = 1e9 / (q.value * (double)run->plant.step_ns), whole = (double)(int64_t)(exact + 0.5);
   if (whole >= 1 && whole < 1e9 && exact - whole < 1e-9 * whole && whole - exact < 1e-9 * whole)
     return (int)whole;
@@ -268,21 +255,39 @@ static int fly_in_real_time(const struct arguments *a, const struct orr_run *run
                                                .fix = &a->fix,
                                                .plot = a->plot ? &plot : NULL,
                                                .plot_path = a->plot,
+                                               .save = a->save,
                                                .ready = a->ready,
                                                .status = &screen};
   if (status != ORR_OK)
     orr_run_report_failure(a->path, session, status);
   else if (!a->from || orr_state_file_load(a->from, session))
     exit_status = orr_run_realtime(&request, session);
-  if (exit_status == ORR_EXIT_OK && a->save && !orr_state_file_save(a->save, session))
-    exit_status = ORR_EXIT_BAD;
   orr_plot_close(&plot);
   orr_session_destroy(session);
   return exit_status;
 }
 
+/* What the flight leaves: the table's end, the picture, the state where the solver has one; then the summary. */
+static int leave_and_tell(const struct arguments *a, struct flight *f, const struct orr_plot *plot) {
+  struct orr_run_report report = {.path = a->path,
+                                  .mode = a->mode,
+                                  .session = f->session,
+                                  .first_frame = f->first,
+                                  .frames_asked = f->last - f->first,
+                                  .with_links = a->lockstep,
+                                  .took_s = f->took_s};
+  bool flown = orr_plant_frame(f->session->plant) > f->first, good = orr_csv_close(&f->csv, a->csv);
+  if (flown && a->plot)
+    good = orr_plot_write(plot, a->plot, a->path, f->session, NULL) && good;
+  if (a->save && f->session->status == ORR_OK)
+    good = orr_state_file_save(a->save, f->session) && good;
+  report.unwritten = !good;
+  orr_run_report_tell(&report, a->json);
+  return (int)orr_ending_report_judge(&report).exit;
+}
+
 static int fly_and_tell(const struct arguments *a, const struct orr_run *run) {
-  struct flight f = {.session = orr_session_create(run, orr_controller_answer), .lockstep = a->lockstep};
+  struct flight f = {.session = orr_session_create(run, orr_controller_answer)};
   struct orr_plot plot = {0};
   int exit_status = ORR_EXIT_BAD, divisor = csv_divisor(a, run);
   if (a->plot)
@@ -294,23 +299,17 @@ static int fly_and_tell(const struct arguments *a, const struct orr_run *run) {
     good = orr_state_file_load(a->from, f.session);
   if (good && status == ORR_OK)
     good = a->lockstep ? orr_links_start(f.session, true, a->ready) : orr_links_batch(run, a->path);
-  if (good && status == ORR_OK) {
-    f.first = orr_plant_frame(f.session->plant);
-    f.last = f.first + frames_of(run);
+  f.first = orr_plant_frame(f.session->plant);
+  f.last = f.first + frames_of(run);
+  bool started = good && status == ORR_OK;
+  if (started && f.session->end == ORR_PORT_GOES_ON)
     status = fly(&f);
-  }
-  good = orr_csv_close(&f.csv, a->csv) && good;
-  if (status != ORR_OK) {
+  if (status != ORR_OK)
     orr_run_report_failure(a->path, f.session, status);
-  } else if (good) {
-    const struct orr_run_report report = {
-        .path = a->path, .mode = a->mode, .session = f.session, .first_frame = f.first, .took_s = f.took_s};
-    tell(a, &report);
-    good = !a->plot || orr_plot_write(&plot, a->plot, a->path, f.session, NULL);
-    good = (!a->save || orr_state_file_save(a->save, f.session)) && good;
-    if (good && !orr_links_failed(f.session) && orr_run_report_good(&report))
-      exit_status = ORR_EXIT_OK;
-  }
+  if (started)
+    exit_status = leave_and_tell(a, &f, &plot);
+  else
+    orr_csv_close(&f.csv, a->csv);
   orr_plot_close(&plot);
   orr_session_destroy(f.session);
   return exit_status;
@@ -406,9 +405,19 @@ const struct orr_command orr_cmd_run = {
         "  orrery run configs/cubesat.yaml --mode batch --duration 60s --csv out.csv --csv-rate 10Hz\n"
         "  orrery run configs/cubesat.yaml --mode realtime --duration 10s --set realtime.core=1\n"
         "\n"
-        "Exit status: 0 flown, or ended by the flight software; 1 a file is wrong, the run stopped before its duration "
-        "was over, or what the\n"
-        "file expects (`expect`) was not met; 2 the command line "
-        "is wrong.\n",
+        "The verdict, the last lines of the summary and `verdict` in JSON, is passed, failed or incomplete. What a "
+        "mode\n"
+        "does not measure is not judged, and does not matter.\n"
+        "\n"
+        "Exit status:\n"
+        "  0  passed: flown for its duration (without one: until a signal or the flight software ended it), and\n"
+        "     everything that the file expects (`expect`) and that was judged was met\n"
+        "  1  failed: an expectation was not met, the solution diverged, a file is wrong or cannot be written, or\n"
+        "     something that the run needs cannot be had; said on standard error\n"
+        "  2  the command line is wrong\n"
+        "  3  incomplete: the run ended before its duration was over, whoever ended it; or an expectation begins "
+        "after\n"
+        "     that duration; or, in realtime and lockstep, a link with `commands:` got none. The summary says which,\n"
+        "     and what to do. 1 outranks 3\n",
     .run = run,
 };

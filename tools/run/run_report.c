@@ -4,6 +4,7 @@
 
 #include "tools/common/status_text.h"
 #include "tools/common/text.h"
+#include "tools/run/ending_report.h"
 #include "tools/run/expect_report.h"
 #include "tools/run/links_report.h"
 
@@ -39,6 +40,7 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
   const struct orr_expect_report expect = {r->session, r->stats, r->live};
   if (r->session->run->expect_count)
     json_object_set_new(root, "expect", orr_expect_json(&expect));
+  orr_ending_report_json(r, root);
   return root;
 }
 
@@ -78,11 +80,19 @@ void orr_run_report_end(const struct orr_run_report *r) {
   printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(r->session));
   const struct orr_expect_report expect = {r->session, r->stats, r->live};
   orr_expect_print(&expect);
+  orr_ending_report_print(r);
 }
 
-bool orr_run_report_good(const struct orr_run_report *r) {
-  const struct orr_expect_report expect = {r->session, r->stats, r->live};
-  return orr_expect_unmet(&expect) == 0;
+void orr_run_report_tell(const struct orr_run_report *r, bool json) {
+  if (!json) {
+    orr_run_report_heading(r);
+    orr_run_report_end(r);
+    return;
+  }
+  json_t *root = orr_run_report_json(r);
+  json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+  putchar('\n');
+  json_decref(root);
 }
 
 static void report_loop_failure(const char *path, const struct orr_session *session, enum orr_status status) {

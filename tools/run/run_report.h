@@ -11,8 +11,12 @@ struct orr_run_report {
   const char *path, *mode;
   const struct orr_session *session;
   int64_t first_frame;
+  int64_t frames_asked; /* from there to the end of the duration in force; 0: until stopped */
   double took_s;
   const char *end;               /* how, where no link ended it; NULL: all frames were flown */
+  bool signalled;                /* a signal ended it, and no link says so */
+  bool with_links;               /* realtime and lockstep: links are to bring commands */
+  bool unwritten;                /* a file that the run was to leave could not be written */
   const struct orr_stats *stats; /* where a clock was kept */
   const struct orr_live *live;
 };
@@ -25,8 +29,8 @@ void orr_run_report_end(const struct orr_run_report *report);
 /* The same as data, with the last values of channels. The caller owns the reference. */
 json_t *orr_run_report_json(const struct orr_run_report *report);
 
-/* Whether all that the file expects was met, as far as it could be judged. */
-bool orr_run_report_good(const struct orr_run_report *report);
+/* Heading and end, or the same as data. */
+void orr_run_report_tell(const struct orr_run_report *report, bool json);
 
 /* Why the solver stopped the run, on stderr. */
 void orr_run_report_failure(const char *path, const struct orr_session *session, enum orr_status status);

@@ -181,6 +181,9 @@ const struct orr_command orr_cmd_top = {
         "  --json         as one JSON object, once\n"
         "  --interval S   seconds between two looks (default 0.5)\n"
         "\n"
-        "It ends with the run, or with Ctrl-C. Exit status: 0; 1 when there is no such run; 2 for the command line.\n",
+        "It ends with the run, or with Ctrl-C.\n"
+        "\n"
+        "Exit status: 0 the run was shown; 1 there is no such run, or it died within a frame; 2 the command line is "
+        "wrong.\n",
     .run = run,
 };

@@ -192,7 +192,7 @@ static bool read_bound(struct reading *r, const struct expect_keys *keys, struct
 
 /* ---- entries ----------------------------------------------------------------------------------------------------- */
 
-/* An expectation that the file's own duration leaves out never fails. One cut short from the command line is no mistake
+/* A run of the file's own duration that leaves an expectation out is incomplete. One cut short from the command line is no mistake
  * of the file. */
 static void judge_end(struct reading *r, struct orr_place entry) {
   struct orr_place section = orr_config_section(r->d->config, ORR_SECTION_SIMULATION);
@@ -202,7 +202,8 @@ static void judge_end(struct reading *r, struct orr_place entry) {
   const struct orr_yaml *duration = section.node->entries[orr_yaml_find(section.node, "duration")].value;
   if (duration->file == entry.node->file)
     orr_read_warning(r->reader, entry, "never-judged",
-                     "the run is over after %.9g s, so what is expected after %.9g s is never judged",
+                     "the run is over after %.9g s, so what is expected after %.9g s is never judged and the run "
+                     "is incomplete",
                      1e-9 * (double)end_ns, 1e-9 * (double)r->out->after_ns);
 }
 

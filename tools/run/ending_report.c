@@ -1,0 +1,185 @@
+#include "tools/run/ending_report.h"
+
+#include <stdio.h>
+
+#include "tools/common/compiled.h"
+#include "tools/common/text.h"
+#include "tools/run/expect_report.h"
+#include "tools/run/links_report.h"
+
+enum { WHAT_TEXT = 400, DO_TEXT = 240 };
+
+/* ---- what is known ------------------------------------------------------------------------------------------------ */
+
+static struct orr_expect_report expect_of(const struct orr_run_report *r) {
+  return (struct orr_expect_report){r->session, r->stats, r->live};
+}
+
+static int64_t frames_flown(const struct orr_run_report *r) {
+  return orr_plant_frame(r->session->plant) - r->first_frame;
+}
+
+/* When the duration in force is over; of a run without one, when it ended. */
+static int64_t end_ns(const struct orr_run_report *r) {
+  int64_t frames = r->frames_asked > 0 ? r->frames_asked : frames_flown(r);
+  return (r->first_frame + frames) * r->session->plant->step_ns;
+}
+
+/* Whether a link that should bring commands brought none. One that was refused is none. */
+static bool is_uncommanded(const struct orr_session_link *link) {
+  uint64_t got = link->outside ? orr_port_counts(link->outside).answered : link->answers;
+  return link->desc->command_count > 0 && got == 0;
+}
+
+static struct orr_ending ending_of(const struct orr_run_report *r) {
+  const struct orr_session *s = r->session;
+  const struct orr_expect_report expect = expect_of(r);
+  struct orr_ending e = {
+      .frames_asked = r->frames_asked,
+      .frames_flown = frames_flown(r),
+      .told_to_end = r->signalled || s->end == ORR_PORT_INTERRUPTED || s->end == ORR_PORT_PEER_ENDED,
+      .diverged = s->status != ORR_OK,
+      .unwritten = r->unwritten,
+  };
+  orr_expect_count(&expect, end_ns(r), &e);
+  for (size_t i = 0; r->with_links && i < s->run->link_count; i++)
+    e.uncommanded += is_uncommanded(&s->links[i]);
+  return e;
+}
+
+struct orr_judgement orr_ending_report_judge(const struct orr_run_report *r) {
+  const struct orr_ending e = ending_of(r);
+  return orr_ending_judge(&e);
+}
+
+/* ---- words -------------------------------------------------------------------------------------------------------- */
+
+/* Where reasons go: to people or into a list. */
+struct teller {
+  void (*tell)(struct teller *teller, enum orr_reason reason, const char *what, const char *todo);
+  json_t *list;
+};
+
+static const char *what_to_do_about_end(const struct orr_run_report *r) {
+  switch (r->session->end) {
+  case ORR_PORT_PEER_ENDED:
+    return "let the flight software stay to the end, or ask for less with --duration";
+  case ORR_PORT_SILENT:
+    return "let the flight software answer in time, or let the link wait longer or go on without (timeout, lockstep)";
+  case ORR_PORT_BROKEN:
+    return "mend what failed, and fly again";
+  default:
+    break;
+  }
+  if (r->signalled || r->session->end == ORR_PORT_INTERRUPTED)
+    return "let it fly to its end, or ask for less with --duration";
+  return "see what 'orrery doctor' says of this machine; a longer step, or an overrun policy that goes on";
+}
+
+static void tell_early(const struct orr_run_report *r, struct teller *t) {
+  char what[WHAT_TEXT], by[ORR_LINKS_END_TEXT], of[48] = "";
+  double step_s = 1e-9 * (double)r->session->plant->step_ns;
+  const char *end = orr_links_end(r->session, by) ? by : r->end ? r->end : "its end is not known";
+  if (r->frames_asked > 0)
+    snprintf(of, sizeof of, " of %.9g s", step_s * (double)r->frames_asked);
+  if (frames_flown(r) == 0)
+    snprintf(what, sizeof what, "the run ended before its first frame was flown: %s", end);
+  else
+    snprintf(what, sizeof what, "the run ended after %.9g s%s: %s", step_s * (double)frames_flown(r), of, end);
+  t->tell(t, ORR_REASON_ENDED_EARLY, what, what_to_do_about_end(r));
+}
+
+static void tell_out_of_reach(const struct orr_run_report *r, struct teller *t) {
+  const struct orr_expect_report expect = expect_of(r);
+  char what[WHAT_TEXT], todo[DO_TEXT];
+  int64_t over_ns = end_ns(r), first_ns = r->first_frame * r->session->plant->step_ns;
+  for (size_t i = 0; i < r->session->run->expect_count; i++) {
+    const struct orr_run_expect *e = &r->session->run->expects[i];
+    if (!orr_expect_is_out_of_reach(&expect, i, over_ns))
+      continue;
+    snprintf(what, sizeof what, "%.64s is expected from %.9g s on, and the run is over at %.9g s", e->subject,
+             1e-9 * (double)e->after_ns, 1e-9 * (double)over_ns);
+    snprintf(todo, sizeof todo, "fly longer: --duration %.9gs at least; or expect it earlier",
+             1e-9 * (double)(e->after_ns - first_ns));
+    t->tell(t, ORR_REASON_OUT_OF_REACH, what, todo);
+  }
+}
+
+static void tell_uncommanded(const struct orr_run_report *r, struct teller *t) {
+  char what[WHAT_TEXT], todo[DO_TEXT], where[80];
+  for (size_t i = 0; i < r->session->run->link_count; i++) {
+    const struct orr_session_link *link = &r->session->links[i];
+    if (!is_uncommanded(link))
+      continue;
+    snprintf(what, sizeof what, "link '%.64s' got no command", link->desc->name);
+    snprintf(todo, sizeof todo, "fly for longer than the link's first frame takes");
+    if (link->outside) {
+      orr_port_describe(link->outside, where, sizeof where);
+      snprintf(todo, sizeof todo,
+               orr_port_counts(link->outside).peers
+                   ? "let the flight software at %s answer with commands that fit the link"
+                   : "start flight software at %s while the run waits for it, or let the link wait longer",
+               where);
+    }
+    t->tell(t, ORR_REASON_UNCOMMANDED, what, todo);
+  }
+}
+
+static void tell_failures(const struct orr_run_report *r, const struct orr_judgement *j, struct teller *t) {
+  char what[WHAT_TEXT];
+  const struct orr_ending e = ending_of(r);
+  if (j->reason[ORR_REASON_DIVERGED]) {
+    snprintf(what, sizeof what, "the solver failed at frame %lld: %s", (long long)orr_plant_frame(r->session->plant),
+             orr_status_text(r->session->status));
+    t->tell(t, ORR_REASON_DIVERGED, what, "try a shorter step; look at the state and the commands just before");
+  }
+  if (j->reason[ORR_REASON_NOT_MET]) {
+    snprintf(what, sizeof what, "%zu of %zu expectations are not met", e.not_met, e.met + e.not_met + e.not_judged);
+    t->tell(t, ORR_REASON_NOT_MET, what, "see each in 'expect'");
+  }
+  if (j->reason[ORR_REASON_UNWRITTEN])
+    t->tell(t, ORR_REASON_UNWRITTEN, "a file that the run was to leave could not be written",
+            "the error on standard error names it");
+}
+
+static void tell_all(const struct orr_run_report *r, const struct orr_judgement *j, struct teller *t) {
+  tell_failures(r, j, t);
+  if (j->reason[ORR_REASON_ENDED_EARLY])
+    tell_early(r, t);
+  if (j->reason[ORR_REASON_OUT_OF_REACH])
+    tell_out_of_reach(r, t);
+  if (j->reason[ORR_REASON_UNCOMMANDED])
+    tell_uncommanded(r, t);
+}
+
+/* What is not met has a line of its own above. */
+static void tell_people(struct teller *t, enum orr_reason reason, const char *what, const char *todo) {
+  (void)t;
+  if (reason != ORR_REASON_NOT_MET)
+    printf("            why: %s\n            do:  %s\n", what, todo);
+}
+
+static void tell_programs(struct teller *t, enum orr_reason reason, const char *what, const char *todo) {
+  json_array_append_new(t->list, json_pack("{s:s, s:o, s:o}", "reason", orr_reason_name(reason), "what",
+                                           orr_json_text(what), "do", orr_json_text(todo)));
+}
+
+void orr_ending_report_print(const struct orr_run_report *r) {
+  struct teller people = {.tell = tell_people};
+  const struct orr_ending e = ending_of(r);
+  const struct orr_judgement j = orr_ending_judge(&e);
+  printf("verdict     %s: ", j.verdict);
+  if (r->session->run->expect_count)
+    printf("%zu met, %zu not met, %zu not judged\n", e.met, e.not_met, e.not_judged);
+  else
+    puts("the file expects nothing");
+  tell_all(r, &j, &people);
+}
+
+void orr_ending_report_json(const struct orr_run_report *r, json_t *root) {
+  struct teller programs = {.tell = tell_programs, .list = json_array()};
+  const struct orr_judgement j = orr_ending_report_judge(r);
+  tell_all(r, &j, &programs);
+  json_object_set_new(root, "verdict", json_string(j.verdict));
+  json_object_set_new(root, "reasons", programs.list);
+}
