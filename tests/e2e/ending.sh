@@ -129,7 +129,7 @@ ended 3 incomplete begins_after_the_end
 grep -q -e '--duration 5s at least' "$dir/out" || fail "$what: what to do: $(cat "$dir/out")"
 run free batch --duration 1s --from-state "$dir/state" --set "expect=[$leg]"
 ended 3 incomplete begins_after_the_end
-grep -q -e '--duration 2s at least' "$dir/out" || fail "$what: what to do: $(cat "$dir/out")"
+grep -q 'from 5 s on, and the run is over at 4 s"' "$dir/out" && grep -q -e '--duration 2s at least' "$dir/out" || fail "$what: what to do: $(cat "$dir/out")"
 run free batch --duration 2s --from-state "$dir/state" --set "expect=[$leg]"
 ended 0 passed -
 run free batch --duration 1s --from-state "$dir/state" --set 'expect=[{channel: bus.pointing_error, below: 4 rad, until: 2 s}]'
@@ -161,7 +161,7 @@ for mode in batch lockstep realtime; do
   signalled INT free $mode --duration 100000s
   ended 3 incomplete ended_early
   # what was to begin within the duration needs no reason of its own; what was broken until then outranks
-  signalled INT free $mode --duration 100000s --set "expect=[$soft, {channel: bus.pointing_error, below: 4 rad, after: 99999 s}]"
+  signalled INT free $mode --duration 100000s --set "expect=[$soft, {channel: bus.pointing_error, below: 4 rad, after: 100000 s}]"
   ended 3 incomplete ended_early
   signalled INT free $mode --duration 100000s --set "expect=[$hard]"
   ended 1 failed not_met,ended_early
@@ -195,6 +195,9 @@ for mode in lockstep realtime; do
   run run $mode --duration 20s --set "expect=[$hard]"
   wait
   ended 1 failed not_met,ended_early
+  # the body turns away, so the frame that is worst is the last: it is judged, whoever ended the run
+  python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); assert abs(j["expect"][0]["at_s"] - j["time_s"]) < 1e-9' "$dir/out" ||
+    fail "$what: the last frame is not judged: $(cat "$dir/out")"
   for how in mute wild; do # none that the link takes is none
     peer $how
     run run $mode --set 'links.fsw.lockstep={timeout: 10 ms, policy: continue}'
