@@ -214,6 +214,7 @@ for mode in lockstep realtime; do
   run run $mode --set links.fsw.wait=0s --set 'links.fsw.timeout={frames: 3, policy: stop}' --set 'links.fsw.lockstep={timeout: 10 ms, policy: stop}'
   ended 3 incomplete ended_early,no_commands
   # a signal before the first frame
+  : >"$dir/err" # what is looked for below stands there from the run before
   "$ORRERY" run "$dir/run.yaml" --mode $mode --json >"$dir/out" 2>"$dir/err" &
   child=$!
   await grep -q 'waits for flight software' "$dir/err" || fail "$mode: it does not wait: $(cat "$dir/err")"

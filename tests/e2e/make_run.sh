@@ -39,12 +39,12 @@ for target in run run-udp; do
     status=$?
     [ $status -ne 0 ] || fail "make $target of two seconds is a success: $(cat "$dir/$target")"
     if grep -q '^verdict     incomplete: 3 met, 0 not met, 2 not judged' "$dir/$target"; then
-      said $target '^make: .* Error 3$'
+      said $target '^make: .* 3$'
       break
     fi
     said $target '^NOT MET     overruns.own'
     said $target '^verdict     failed: '
-    said $target '^make: .* Error 1$'
+    said $target '^make: .* 1$'
     [ $try -lt 4 ] || fail "make $target: $(cat "$dir/$target")"
   done
   said $target '^overruns    own 0, '
@@ -67,6 +67,7 @@ for target in run run-udp; do
   await has_its_link || fail "make $target does not fly: $(cat "$dir/first")"
   make_in second $target DURATION=8s && fail "a second make $target is a success: $(cat "$dir/second")"
   kill -0 $first || fail "the first make $target is over before the second: nothing is shown"
+  said second '^make: .* 1$'
   said second 'has it open: process [0-9]* (build/.*orrery run '
   said second "with make: \(SEGMENT=/NAME\|PORT=N\)"
   grep -q -e '^picture' -e '^fsw:' "$dir/second" && fail "the second make $target: $(cat "$dir/second")"
@@ -79,6 +80,7 @@ done
 
 # what does not fly leaves no picture and no success
 make_in wrong run-lockstep DURATION=3m && fail "a duration in metres is a success"
+said wrong '^make: .* 1$'
 grep -q '^picture' "$dir/wrong" && fail "a run that did not fly has a picture"
 
 # Ctrl-C, to both programs and make: the summary comes, nothing stays
