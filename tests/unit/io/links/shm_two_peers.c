@@ -219,15 +219,17 @@ static void the_sum_is_the_one_that_other_languages_reckon(void **state) {
 /* What the two are told by the executive's side; `turn` last. */
 struct both {
   _Atomic uint32_t turn, seen, ready, done;
+  _Atomic uint32_t fallen; /* the turn in which one last lay over its hurdle */
   _Atomic uint64_t frame;
   atomic_bool stop;
 };
 
+enum { STUMBLE = 5 };
 struct peer {
   struct orr_client client;
   struct both *both;
   double sign;
-  uint32_t stumbles; /* every so many turns; 0: never */
+  bool stumbles; /* every STUMBLE turns, and the other writes while it lies there */
   int failed;
 };
 
@@ -241,7 +243,7 @@ static void await(const struct both *both, const _Atomic uint32_t *word, uint32_
 static struct {
   char *page;
   size_t bytes;
-  const struct both *both;
+  struct both *both;
 } hurdle;
 
 static void get_up(int signal_number, siginfo_t *info, void *context) {
@@ -251,7 +253,9 @@ static void get_up(int signal_number, siginfo_t *info, void *context) {
     signal(signal_number, SIG_DFL); /* a fault of another kind: comes again */
     return;
   }
-  await(hurdle.both, &hurdle.both->done, 2 * atomic_load(&hurdle.both->turn) - 1);
+  uint32_t turn = atomic_load(&hurdle.both->turn);
+  atomic_store(&hurdle.both->fallen, turn);
+  await(hurdle.both, &hurdle.both->done, 2 * turn - 1);
   mprotect(hurdle.page, hurdle.bytes, PROT_READ | PROT_WRITE);
 }
 
@@ -261,7 +265,7 @@ static void put_hurdle(const struct peer *p, uint32_t turn) {
   uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), bytes = c->header.in_slot_bytes;
   uintptr_t from = (uintptr_t)c->memory + c->header.in_at + bytes * ((c->sent + 1) % ORR_WIRE_SLOTS) + 8 * (1 + HEAD);
   uintptr_t first = (from + size - 1) / size, pages = (from + 8 * MOST) / size - first;
-  hurdle.page = (char *)((first + turn / p->stumbles % pages) * size);
+  hurdle.page = (char *)((first + turn / STUMBLE % pages) * size);
   hurdle.bytes = size;
   hurdle.both = p->both;
   mprotect(hurdle.page, size, PROT_NONE);
@@ -279,10 +283,12 @@ static void *command(void *argument) {
     p->client.any = true;
     p->client.frame.number = atomic_load(&p->both->frame);
     p->client.sent = atomic_load(&p->both->seen);
-    if (p->stumbles && turn % p->stumbles == 0)
+    if (p->stumbles && turn % STUMBLE == 0)
       put_hurdle(p, turn);
     atomic_fetch_add(&p->both->ready, 1);
     await(p->both, &p->both->ready, 2 * turn);
+    if (!p->stumbles && turn % STUMBLE == 0)
+      await(p->both, &p->both->fallen, turn); /* else on one core it may always be first */
     p->failed += orr_client_send(&p->client) != 0;
     atomic_fetch_add(&p->both->done, 1);
   }
@@ -328,7 +334,7 @@ static void of_two_live_peers_in_one_slot_nothing_is_applied_that_neither_sent(v
   (void)state;
   static struct rig r;
   static struct both both;
-  static struct peer peers[2] = {{.both = &both, .sign = 1, .stumbles = 5}, {.both = &both, .sign = -1}};
+  static struct peer peers[2] = {{.both = &both, .sign = 1, .stumbles = true}, {.both = &both, .sign = -1}};
   pthread_t threads[2];
   struct sigaction before;
   const struct sigaction handler = {.sa_sigaction = get_up, .sa_flags = SA_SIGINFO};
