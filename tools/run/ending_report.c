@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "tools/common/compiled.h"
+#include "tools/common/status_text.h"
 #include "tools/common/text.h"
 #include "tools/run/expect_report.h"
 #include "tools/run/links_report.h"
@@ -27,8 +27,8 @@ static int64_t end_ns(const struct orr_run_report *r) {
 
 /* Whether a link that should bring commands brought none. One that was refused is none. */
 static bool is_uncommanded(const struct orr_session_link *link) {
-  uint64_t got = link->outside ? orr_port_counts(link->outside).answered : link->answers;
-  return link->desc->command_count > 0 && got == 0;
+  const struct orr_port *port = link->outside ? link->outside : link->inside;
+  return link->desc->command_count > 0 && orr_port_counts(port).answered == 0;
 }
 
 static struct orr_ending ending_of(const struct orr_run_report *r) {
