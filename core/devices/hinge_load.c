@@ -1,5 +1,5 @@
-/* A load cell in a hinge: the inter-body force f(k) = [N; F] that the parent exerts on the child, about O, in the axes of
- * the child's body frame, with normal noise.
+/* A load cell in a hinge: the inter-body force f(k) = [N; F] that the parent exerts on the child, about O, in the axes
+ * of the child's body frame, with normal noise.
  *
  *   moment, force   (1 + scale) N + noise, (1 + scale) F + noise
  *   along           with an axis a: (1 + scale) a·F + noise, or with `component: moment` (1 + scale) a·N + noise

@@ -3,9 +3,8 @@
  *   mode torque   τ_hinge = n clip(command) + friction(β) + stops(q, β), and n² J is solved with the hinge
  *   mode rate     the hinge is prescribed: β̇ = (clip(command) − β)/frame, clipped to the motor's acceleration
  *
- * The rotor's own spin counts only against the hinge, n² J β̇; what it adds to the gyroscopic motion of its body is
- * left out, as is right for a rotor that is small against what it moves. Stops push back only: −k (q − end) − c β
- * beyond an end.
+ * The rotor's inertia acts on the hinge alone, n² J β̇. Its gyroscopic torque on its body is left out, since a rotor is
+ * small against what it moves. Stops push and never pull: −k (q − end) − c β beyond an end.
  */
 #include "core/plant/device.h"
 #include "core/tree/kinematics.h"

@@ -1,4 +1,4 @@
-/* A star tracker: the attitude of its node against the inertial frame, q ∘ exp(n), with n normal, `noise.about` about
+/* A star tracker: the attitude of its node against inertial axes, q ∘ exp(n), with n normal, `noise.about` about
  * the boresight and `noise.across` about the two axes across it (standard deviations). Above its rate limit, or when a
  * sample drops out (each with the probability `dropout`), it says so by `valid` and holds its last attitude. The sign
  * is the one nearest to the last sample.

@@ -1,4 +1,4 @@
-/* What strain gauges on a flexible body can be made to tell, with normal noise:
+/* Strain gauges on a flexible body, their readings turned into deformation, with normal noise:
  *
  *   mode modal   the amplitudes η of the body's modes
  *   mode nodal   how far its node is from its undeformed place, and turned: the displacement and the rotation vector θ,

@@ -1,11 +1,10 @@
-/* Putting a mechanism together: coordinates at which every loop is closed, as near to given ones as the way leads
- * there.
+/* Assembles a mechanism: finds coordinates near the given ones at which every loop is closed.
  *
- * Damped Gauss-Newton over the coordinates that the loops depend on: with G and φ in one measure (a length over the
- * size of the mechanism counts as an angle), the step is the smallest s with (G Gᵀ + μ) y = φ, s = −Gᵀ y; μ follows the
- * success. First free hinges alone, then modes as well, then prescribed hinges too; and where that ends in a posture
- * that is nearest and not closed, from other postures, chosen by a fixed sequence, so that the same file always gives
- * the same answer.
+ * The method is damped Gauss-Newton over the coordinates that the loops depend on. G and φ are put into one measure: a
+ * length over the size of the mechanism counts as an angle. A step is s = −Gᵀ y with (G Gᵀ + μ) y = φ. μ falls after a
+ * step that helps and grows after one that does not. At first only free hinges move, then modes as well, then
+ * prescribed hinges. Where the descent ends at a posture that is not closed, it starts again from other postures. These
+ * come from a fixed sequence, so that the same file always gives the same answer.
  *
  * Call order: orr_assembly_size → a block → orr_loops_assemble_first, or orr_loops_assemble. [init]; thread of the
  * loops.
@@ -30,12 +29,13 @@ enum { ORR_MOST_LOOP_ROWS = 600 };
 /* [init] O(rows (rows + columns)). */
 size_t orr_assembly_size(const struct orr_loops *loops);
 
-/* Moves q. Where the loops do not close, q is the nearest to that, placed: orr_loop_gap tells what remains. Bounded: at
- * most 32 starts of 100 steps each, fewer when a step is costly. [init] O(rows · columns · the smaller) a step. */
+/* Moves q. Where the loops do not close, q becomes the posture that came nearest, and the loops are placed there:
+ * orr_loop_gap tells what remains open. At most 32 starts of 100 steps each, fewer when a step is costly. [init] O(rows
+ * · columns · the smaller) a step. */
 struct orr_assembly orr_loops_assemble(struct orr_loops *loops, struct orr_workspace *ws, void *block, double *q);
 
-/* The same for a posture that decides the distances, too: each `distance` loop is to keep that of the given q, or,
- * where the other loops do not close with it, that of the posture in which they do. [init] Twice as long at most. */
+/* The same, and sets the distances: each `distance` loop keeps the distance of the given q or, where the other loops do
+ * not close with that, the distance at the posture where they close. [init] Twice as long at most. */
 struct orr_assembly orr_loops_assemble_first(struct orr_loops *loops, struct orr_workspace *ws, void *block, double *q);
 
 #endif

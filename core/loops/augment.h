@@ -2,17 +2,17 @@
  *
  *   u̇ = u̇_f + M⁻¹ Gᵀ λ,   (G M⁻¹ Gᵀ) λ = −γ,   γ = φ̈ of the free accelerations u̇_f
  *
- * The compliance G M⁻¹ Gᵀ comes from the factors of M⁻¹ = (I − HΨK)* D⁻¹ (I − HΨK): row i of G, as a pair of wrenches,
- * goes once from its two bodies to the base through the articulated inertias and leaves its innovations ε_i = (I − HΨK)
- * G_iᵀ at every hinge and mode it passes. With Y_i = D^-½ ε_i the compliance is Y Yᵀ, and Y is factored as it is
- * (pivot.h), which has half the digits to lose that its square has. No mass matrix is formed, and nothing off the two
- * paths is visited. Which rows count is judged on G beforehand (orr_loops_rank), where masses do not blur it.
+ * The compliance G M⁻¹ Gᵀ comes from the factors of M⁻¹ = (I − HΨK)* D⁻¹ (I − HΨK). Row i of G is a pair of wrenches.
+ * It goes once from its two bodies to the base through the articulated inertias, and leaves its innovations ε_i = (I −
+ * HΨK) G_iᵀ at every hinge and mode on the way. With Y_i = D^-½ ε_i the compliance is Y Yᵀ. Y itself is factored
+ * (pivot.h), since its condition is the square root of that of Y Yᵀ. No mass matrix is formed, and only limbs on the
+ * two paths are visited. orr_loops_rank judges beforehand which rows count. It looks at G, which masses do not enter.
  *
  * The tree may hold aggregates of embedded loops; their innovations are those of the independent coordinates.
  *
- * Order, as core/loops/closed.c has it: loads, factor, forces, accelerations of the tree alone → orr_augment_acceleration,
- * orr_augment_factor, orr_augment_multiply → loads again, orr_augment_load, forces and accelerations, on the same
- * articulated inertias. Thread of the workspace.
+ * Order, as core/loops/closed.c has it: loads, factor, forces, accelerations of the tree alone →
+ * orr_augment_acceleration, orr_augment_factor, orr_augment_multiply → loads again, orr_augment_load, forces and
+ * accelerations, on the same articulated inertias. Thread of the workspace.
  */
 #ifndef ORR_CORE_LOOPS_AUGMENT_H
 #define ORR_CORE_LOOPS_AUGMENT_H
@@ -33,7 +33,7 @@ struct orr_augment {
   double *gamma;    /* [row_count] */
   double *solution; /* [row_count] */
   double *lambda;   /* [orr_loops.row_count] multipliers; zero for redundant rows and for other loops */
-  double *tau;      /* [u_count] zeros, but for a gear's while its row is at work */
+  double *tau;      /* [u_count] zeros, except for a gear's while its row is at work */
 };
 
 /* For the loops whose method is ORR_LOOP_AUGMENT now. [init] O(loops · N). */
@@ -44,7 +44,7 @@ void orr_augment_fill(struct orr_augment *augment);
 void orr_augment_acceleration(struct orr_augment *augment, const struct orr_workspace *ws, const double *accel);
 
 /* Y of the independent rows, factored; the loops are placed and ranked, the articulated inertias factored. False when
- * masses are so uneven that a row is lost to rounding. z, ν and the modes' forces of the climbs are overwritten. [rt]
+ * masses differ so much that a row is lost in rounding. z, ν and the modes' forces of the climbs are overwritten. [rt]
  * O(rows · depth + rows² · columns). */
 bool orr_augment_factor(struct orr_augment *augment, struct orr_embed *embed, struct orr_workspace *ws);
 

@@ -1,5 +1,5 @@
-/* Forward dynamics with closed loops: a tree, some of whose bodies may be aggregates (embed.h), and multipliers on top
- * for the loops that are not embedded (augment.h).
+/* Forward dynamics with closed loops. Embedded loops make aggregates of some bodies of the tree (embed.h). The other
+ * loops are augmented: they have multipliers on top of the tree's solution (augment.h).
  *
  * Call order, all at init:
  *   model, workspace, loops (loop.h) → place the loops at the first posture, orr_loops_keep_distances →
@@ -22,9 +22,9 @@ struct orr_closed {
   struct orr_loops *loops;
   struct orr_embed embed;
   struct orr_augment augment;
-  int embed_rank, augment_rank; /* at a posture like any other; −1: not known, and not judged */
-  int *redundant;               /* [loops] equations of each that are too many there */
-  int *too_many;                /* [loops] at the posture at hand */
+  int embed_rank, augment_rank; /* at postures nearby; −1: not known, so not judged */
+  int *redundant;               /* [loops] redundant equations of each there */
+  int *too_many;                /* [loops] the same at the present posture */
   int failed_loop;              /* after ORR_ERROR_LOOP_* */
   double *lambda;               /* [orr_loops.row_count] multipliers of all rows; redundant ones zero */
   double *tau;                  /* [u_count] hinge forces with springs */
@@ -37,8 +37,8 @@ struct orr_closed {
 size_t orr_closed_size(struct orr_loops *loops);
 struct orr_closed *orr_closed_init(void *block, size_t bytes, struct orr_loops *loops);
 
-/* Learns the rank that the equations have near q, with the hinges prescribed that are now; later postures that have
- * less are singular. Call it again when others are prescribed. Leaves the loops placed at q. [init] some assemblies. */
+/* Learns the rank of the equations near q, with the hinges that are prescribed now. A later posture with a smaller rank
+ * is singular. Call it again when other hinges are prescribed. Leaves the loops placed at q. [init] some assemblies. */
 void orr_closed_reference(struct orr_closed *closed, struct orr_workspace *ws, const double *q);
 
 /* Makes q and u fit: dependent coordinates and speeds of embedded loops from the independent ones. Loops that are
@@ -46,18 +46,20 @@ void orr_closed_reference(struct orr_closed *closed, struct orr_workspace *ws, c
 enum orr_status orr_closed_close(struct orr_closed *closed, struct orr_workspace *ws, double *q, double *u);
 
 /* As orr_forward, and leaves multipliers in closed->lambda and the force through every hinge for orr_hinge_force.
- * Closed or not, it is φ̈ = 0 that is solved for. ORR_ERROR_LOOP_* with the loop in failed_loop. [rt] */
+ * It solves for φ̈ = 0, whether the loops are exactly closed or not. ORR_ERROR_LOOP_* with the loop in failed_loop.
+ * [rt] As orr_forward, O(rows³) of the augmented loops and O(count³) of each aggregate. */
 enum orr_status orr_closed_forward(struct orr_closed *closed, struct orr_workspace *ws, const double *force,
                                    const double *given, double *accel);
 
-/* M⁻¹ on the motions that the loops allow, at the state that is set, without speeds: first the factors, then any number
- * of products out = M⁻¹ (x + Gᵀ λ) with G out = 0 and prescribed hinges held. `x`, `out` [u_count]; rotors by
- * ws->rotor_torque and _accel. Springs, gravity and speeds play no part. [init] O(N) and the loops each. */
+/* Products with the inverse mass matrix of the motions that the loops allow, at the set state, without speeds. First
+ * the factors, then any number of products out = M⁻¹ (x + Gᵀ λ) with G out = 0 and prescribed hinges held. `x`, `out`
+ * [u_count]; rotors by ws->rotor_torque and _accel. Springs, gravity and speeds play no part. [init] O(N) and the loops
+ * each. */
 enum orr_status orr_closed_factor(struct orr_closed *closed, struct orr_workspace *ws);
 enum orr_status orr_closed_inverse_mass_apply(struct orr_closed *closed, struct orr_workspace *ws, const double *x,
                                               double *out);
 
-/* What the actuator of a hinge supplies, as orr_hinge_effort, less what gears bring. [rt] O(gears). */
+/* What the actuator of a hinge supplies, as orr_hinge_effort, less what gears add. [rt] O(gears). */
 void orr_closed_effort(const struct orr_closed *closed, const struct orr_workspace *ws, int body, double *out);
 
 /* Multipliers of loop i as the conventions order them, out [6]; their number. [any] */

@@ -11,13 +11,13 @@
  *   ε = X* (τ − H φ (P φ* (H* c + a) + z)),   ν = D⁻¹ ε,   z+ = E φ (P φ* (H* c + a) + z) + W ν
  *   u̇_I = ν − D⁻¹ W* α_parent
  *
- * φ is that of the tree inside S. P and z of its limbs hold their own inertia and load and those of whatever hangs on
- * them outside S. Products with H φ P φ* H*, the mass matrix of the subgraph, are two sweeps over its limbs; it is not
- * formed. What goes through the hinges inside is gathered tips to base (69), less what the cuts carry: their
- * multipliers follow from H f = τ + Gᵀ λ on the dependent coordinates.
+ * φ is that of the tree inside S. P and z of its limbs hold their own inertia and load, and those of all that hangs on
+ * them outside S. A product with H φ P φ* H*, the mass matrix of the subgraph, is two sweeps over its limbs; the matrix
+ * is not formed. The forces through the hinges inside S are gathered from the tips to the base (69), less what the cuts
+ * carry. The multipliers of the cuts follow from H f = τ + Gᵀ λ on the dependent coordinates.
  *
- * Which limbs an aggregate has: loop_group.h. It takes its turn in a sweep at its first limb, its other limbs take
- * none.
+ * loop_group.h says which limbs an aggregate has. In a sweep, all of an aggregate is done at its first limb; the sweep
+ * passes over its other limbs.
  *
  * Call order: orr_embed_layout, orr_embed_fill [init]; for each q orr_embed_prepare; then the …_limb functions in place
  * of those of articulated.h. Thread of the workspace.
@@ -33,7 +33,7 @@ struct orr_aggregate_limb {
   int limb;
   int inner;         /* its parent's place in the aggregate, or −1: it hangs on the outer parent */
   int column;        /* first coordinate: its modes, then its hinge */
-  orr_spatial alpha; /* α of its frame */
+  orr_spatial alpha; /* α of its S */
   orr_spatial alpha_r;
   orr_spatial f; /* force through its hinge at the origin of S */
 };
@@ -54,7 +54,7 @@ struct orr_aggregate {
   int *dependent;                      /* [rank] coordinates */
   int *independent;                    /* [free_count] */
   int *chosen;                         /* [rank] places in `rows`: those that determine the dependent ones */
-  int *other_dependent, *other_chosen; /* [rank] of a choice that is only looked at */
+  int *other_dependent, *other_chosen; /* [rank] of another choice, to compare with */
   /* At the prepared q. */
   double *lu;        /* [rank][rank] G_D of the chosen rows over their gross size, factored */
   int *swap;         /* [rank] */
@@ -91,13 +91,13 @@ static inline struct orr_aggregate *orr_embed_aggregate(const struct orr_embed *
 
 /* ---- choice and closure: embed_choice.c ---- */
 
-/* X of every aggregate for the placed q with G filled; where hinges have been prescribed or released, or the choice
- * does not stand at this posture at all, another choice first. False when an equation is lost: *failed is then a loop.
- * [rt] O(rank² count) each. */
+/* X of every aggregate for the placed q with G filled. It chooses independent coordinates anew where hinges have been
+ * prescribed or released, or where the choice is singular at this posture. False when an equation is lost: *failed is
+ * then a loop. [rt] O(rank² count) each. */
 bool orr_embed_prepare(struct orr_embed *embed, const struct orr_workspace *ws, int *failed);
 
-/* Chooses independent coordinates anew where another choice is more than five times better conditioned than the one
- * that is. Between steps only. For the placed q with G filled. True if a choice changed. [rt] O(rank · rows · count)
+/* Chooses independent coordinates anew where another choice is more than five times better conditioned than the present
+ * one. Between steps only. For the placed q with G filled. True if a choice changed. [rt] O(rank · rows · count)
  * each. */
 bool orr_embed_choose(struct orr_embed *embed, const struct orr_workspace *ws);
 
@@ -105,8 +105,9 @@ bool orr_embed_choose(struct orr_embed *embed, const struct orr_workspace *ws);
  * q, prepared. ORR_ERROR_LOOP_OPEN or _SINGULAR with the loop in *failed. [rt] at most 12 steps. */
 enum orr_status orr_embed_close(struct orr_embed *embed, struct orr_workspace *ws, double *q, double *u, int *failed);
 
-/* c of u̇_S = X u̇_I + c for right = Ġ u + G_P u̇_P of the aggregate's rows; driven coordinates of c are there. A loop
- * whose redundant equations it breaks, or −1. [rt] */
+/* c of u̇_S = X u̇_I + c for right = Ġ u + G_P u̇_P of the aggregate's rows; the driven coordinates of c are filled
+ * before. Returns a loop whose redundant equations c does not satisfy, or −1. [rt] O(rank² + rank · count + row_count ·
+ * count). */
 int orr_aggregate_bias(struct orr_aggregate *a, const struct orr_loops *loops);
 
 /* Multipliers of the chosen rows, zero elsewhere, from what effort exceeds tau by: into lambda [orr_loops.row_count].

@@ -227,7 +227,7 @@ static void place_limb(const struct orr_loops *l, struct orr_workspace *ws, cons
   }
 }
 
-/* A node seen from the frame S of `meet`. */
+/* A node seen from S of `meet`. */
 struct end {
   orr_mat3 s;      /* v_meet = s v_S of its limb */
   orr_vec3 origin; /* m, of that S */

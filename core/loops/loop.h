@@ -1,9 +1,10 @@
 /* The geometry of closed loops: how far they are from closed, and how that changes with the coordinates.
  *
  * A loop is a set of scalar equations φ(q) = 0 on two nodes (or, for a gear, on two hinges), each with a row of G =
- * ∂φ/∂u over the generalised speeds. A row is also a pair of opposite wrenches on the two nodes, Gᵀ λ: that is what
- * multipliers are. Everything is relative to the nearest common ancestor of the two bodies (`meet`), so a row knows
- * only the bodies on the two paths to it. With d = p_B − p_A, R = R_Aᵀ R_B and R_A the axes of the first node:
+ * ∂φ/∂u over the generalised speeds. A row is also a pair of opposite wrenches on the two nodes, Gᵀ λ, and its
+ * multiplier is their size. Everything is relative to the nearest common ancestor of the two bodies (`meet`), so a row
+ * depends only on the bodies of the two paths to it. With d = p_B − p_A, R = R_Aᵀ R_B and R_A the axes of the first
+ * node:
  *
  *   point     φ = R_Aᵀ d                                     3
  *   weld      φ = [rotation vector of R; R_Aᵀ d]             6
@@ -12,8 +13,8 @@
  *   gear      φ = q_B − n q_A − offset                       1
  *
  * Call order: orr_loops_size → a block → orr_loops_init (once per workspace), then orr_loops_place whenever q is new,
- * then the rest. No velocity enters here, nor any other field of the workspace than the modal coordinates η, which
- * orr_loops_place writes. Thread of the workspace.
+ * then the rest. No velocity enters here. Of the workspace only the modal coordinates η are used, which orr_loops_place
+ * writes. Thread of the workspace.
  */
 #ifndef ORR_CORE_LOOPS_LOOP_H
 #define ORR_CORE_LOOPS_LOOP_H
@@ -107,14 +108,15 @@ struct orr_loop_gap {
 };
 struct orr_loop_gap orr_loop_gap(const struct orr_loops *loops, int i);
 
-/* The rank of G, as it is filled, over free columns; embedded loops first, so that what an augmented one repeats of
- * them is called redundant there. *embedded: the rank of those alone; redundant [count]: equations of each loop that
- * follow from others; both may be NULL. Leaves loops->judge factored. [rt] O(rows² columns). */
+/* The rank of G, as it is filled, over free columns. Rows of embedded loops come first, so that an equation which both
+ * have counts as redundant in the augmented loop. *embedded: the rank of the embedded loops alone; redundant [count]:
+ * equations of each loop that follow from others; both may be NULL. Leaves loops->judge factored. [rt] O(rows²
+ * columns). */
 int orr_loops_rank(struct orr_loops *loops, const struct orr_workspace *ws, int *embedded, int *redundant);
 
-/* What redundant equations leave open, after orr_loops_rank: multipliers of loops, forces through hinges, efforts of
- * driven ones. Arrays [count], [body_count] and [body_count], bodies in file order; the loops are placed. [any] O(rows²
- * path). */
+/* What redundant equations leave undetermined, after orr_loops_rank: multipliers of loops, forces through hinges,
+ * efforts of driven hinges. Arrays [count], [body_count] and [body_count], bodies in file order; the loops are placed.
+ * [any] O(rows² path). */
 void orr_loops_undetermined(const struct orr_loops *loops, bool *multipliers, bool *forces, bool *efforts);
 
 /* q ⊕ by for one limb: `by` its modes, then its hinge, as speeds times a time; rotations along the exponential map.
@@ -124,11 +126,11 @@ void orr_limb_move(const struct orr_limb *limb, const double *by, double *q);
 /* q ⊕ step: columns of G added to coordinates, rotations along the exponential map. [rt] O(columns). */
 void orr_loops_move(const struct orr_loops *loops, const double *step, double *q);
 
-/* Redundant below this part of what an equation would be if nothing in it cancelled. Sixteen digits, less what a closed
- * posture misses (projection: 1e-12) and what a file rounds. */
+/* An equation is redundant below this part of the size that it would have if nothing in it cancelled. A double has
+ * sixteen digits; projection closes to 1e-12, and the numbers of a file are rounded. */
 #define ORR_LOOP_RANK_TOLERANCE 1e-8
 
-/* What counts as closed after projection: m (of mechanisms beyond a metre, of their size) and rad. */
+/* The gap that counts as closed after projection: rad, and m; for a mechanism larger than a metre, of its size. */
 #define ORR_LOOP_CLOSED 1e-12
 
 #endif

@@ -1,9 +1,10 @@
 /* Which bodies an embedded loop takes into its aggregate. interbody-forces 5.1, constraint-embedding.
  *
- * A loop's subgraph is the two paths to the nearest common ancestor, without that ancestor; of a gear, the two paths to
- * the nearest common ancestor of the parents. An ancestor whose modes move two attachments differently belongs to it
- * too. Subgraphs that share a limb are one aggregate. So each has one parent outside; and since limbs are numbered
- * parents first, whatever hangs on an aggregate has a higher number than its first limb, and its parent a lower one.
+ * The subgraph of a loop is the two paths to the nearest common ancestor, without that ancestor. For a gear it is the
+ * two paths to the nearest common ancestor of the parents. An ancestor belongs to the subgraph, too, if its modes move
+ * the two attachments differently. Subgraphs that share a limb become one aggregate. So each aggregate has one parent
+ * outside. Limbs are numbered parents first, so that parent has a lower number than the aggregate's first limb, and all
+ * that hangs on the aggregate a higher one.
  */
 #ifndef ORR_CORE_LOOPS_LOOP_GROUP_H
 #define ORR_CORE_LOOPS_LOOP_GROUP_H
@@ -22,8 +23,8 @@ enum orr_loop_reason {
   ORR_LOOP_RANKLESS, /* augment: the equations are near to losing rank at the posture */
 };
 
-/* The most coordinates of an aggregate that is embedded without being asked for: D costs their cube, augmentation their
- * number. */
+/* The most coordinates of an aggregate that is embedded where the file names no method. The cost of D grows with their
+ * cube, that of augmentation with their number. */
 enum { ORR_EMBED_COORDINATES = 24 };
 
 /* Settles the method of loops that are ORR_LOOP_AUTO, at the placed posture, and groups; reason [count].

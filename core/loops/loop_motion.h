@@ -2,8 +2,10 @@
  *
  *   φ̈ = G u̇ + Ġ u
  *
- * taken from the two nodes' own motions, so Ġ is never formed. For what acts in the first node's axes, ω its angular
- * velocity, d and its rates relative to inertial space:  φ̇ = ḋ − ω × d,  φ̈ = d̈ − ω̇ × d − 2 ω × ḋ + ω × (ω × d).
+ * It is computed from the motions of the two nodes, so Ġ is never formed. For equations in the first node's axes, with
+ * ω the angular velocity of these, and d and its rates relative to inertial space:
+ *
+ *   φ̇ = ḋ − ω × d,   φ̈ = d̈ − ω̇ × d − 2 ω × ḋ + ω × (ω × d)
  *
  * Call order: orr_state_set, orr_limbs_complete, orr_loops_place and, for φ̇, orr_loops_jacobian → these. Thread of the
  * workspace.

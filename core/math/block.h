@@ -1,7 +1,7 @@
 /* One block of memory, handed out front to back and never given back.
  *
- * The same layout function runs twice: once on a ledger without a block, to learn the size, and once on the
- * real one, so the ledger and the layout cannot disagree. Every piece is zeroed and starts at a multiple of 64 bytes.
+ * The same layout function runs twice: first on a ledger without a block, to learn the size, then on the block itself.
+ * So the size and the layout cannot disagree. Every piece is zeroed and starts at a multiple of 64 bytes.
  *
  * Each header says by one of three words when a function may be called. A word in the head of a header holds for all that
  * is in it.
@@ -27,8 +27,8 @@ struct orr_block {
   size_t size; /* bytes; ignored while measuring */
 };
 
-/* The next `bytes`, zeroed, or NULL while measuring. [init] O(bytes). A request beyond the measured size is our
- * own mistake (assert). */
+/* The next `bytes`, zeroed, or NULL while measuring. [init] O(bytes). A request beyond the measured size is a
+ * mistake in our own code (assert). */
 static inline void *orr_block_take(struct orr_block *ledger, size_t bytes) {
   size_t at = ledger->used;
   ledger->used += (bytes + ORR_ALIGNMENT - 1) / ORR_ALIGNMENT * ORR_ALIGNMENT;

@@ -1,4 +1,5 @@
-/* Rows of a matrix made orthonormal one after another, the largest first, and those that depend on others told apart.
+/* Makes the rows of a matrix orthonormal one after another, the largest first, and finds the rows that depend on
+ * others.
  *
  *   A = Rᵀ Q,   Q Qᵀ = 1;   so  A Aᵀ = Rᵀ R, and the smallest x with A x = b is  Qᵀ R⁻ᵀ b
  *
@@ -29,7 +30,8 @@ void orr_pivot_layout(struct orr_pivot *pivot, int rows, int columns, struct orr
 /* Factors what is in `a` and `gross`. O(rows² width). */
 void orr_pivot_factor(struct orr_pivot *pivot, double tolerance);
 
-/* Goes on after gross sizes of rows that were left have been changed: empty ones may have become eligible. */
+/* Goes on with the rows that were not chosen, after the caller has changed their gross sizes: a row that was empty may
+ * count now. O(rows² width). */
 void orr_pivot_continue(struct orr_pivot *pivot, double tolerance);
 
 /* x = (A Aᵀ)⁻¹ b over the chosen rows, zero at the others. O(rank²). */

@@ -1,5 +1,5 @@
-/* Roots and vectors of small quadratic eigenproblems, (s² 1 + s c + k) x = 0: what damped motion does, for reports at
- * init.
+/* Roots and vectors of small quadratic eigenproblems, (s² 1 + s c + k) x = 0: how a damped system moves, for reports
+ * at init.
  *
  *   orr_quadratic_roots → a root → orr_quadratic_vector. No state; any thread.
  */
@@ -15,8 +15,9 @@ struct orr_complex {
   double re, im;
 };
 
-/* [init] The 2n roots for c, k [n][n], in no order, to about 1e-15 of the largest (a multiple one to the root of that).
- * `work` [4n²]. False when they do not settle, or where a number is not finite. O(n³), some hundreds of n³. */
+/* [init] The 2n roots for c, k [n][n], in no order, to about 1e-15 of the largest; of a multiple root to the
+ * square root of that. `work` [4n²]. False when the iteration does not converge, or where a number is not finite.
+ * O(n³), some hundreds of n³. */
 bool orr_quadratic_roots(size_t n, const double *c, const double *k, struct orr_complex *work,
                          struct orr_complex *roots);
 

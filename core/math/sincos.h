@@ -1,15 +1,15 @@
 /* Sine and cosine of many angles at once: plain C without a branch, which the compiler turns into vectors.
  *
- * x = k π/2 + r with |r| ≤ π/4: π/2 is taken off in three parts by fused multiply-adds, so that r keeps its digits up
- * to
- * |x| = 1e6; series of sin r and cos r whose next terms are below 1e-18; then the quadrant. Within 1 ulp of 1, measured
- * against libm. Larger angles, and what is not finite, go through libm one by one.
+ * x = k π/2 + r with |r| ≤ π/4. Three fused multiply-adds take off k π/2 in three parts, so that r keeps its digits up
+ * to |x| = 1e6. Then come series of sin r and cos r whose next terms are below 1e-18, and the quadrant. The error is
+ * within 1 ulp of 1, measured against libm. Angles that are larger or not finite go through libm one by one.
  */
 #ifndef ORR_CORE_MATH_SINCOS_H
 #define ORR_CORE_MATH_SINCOS_H
 
 #include <math.h>
 
+/* The same for |x| ≤ 1e6 alone. [rt] O(1). */
 static inline void orr_sincos_reduced(double x, double *sine, double *cosine) {
   const double two_over_pi = 0x1.45f306dc9c883p-1;
   const double p1 = 0x1.921fb54442d18p+0, p2 = 0x1.1a62633145c07p-54, p3 = -0x1.f1976b7ed8fbcp-110;

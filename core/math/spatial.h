@@ -166,11 +166,11 @@ static inline void in_full(const orr_inertia *p, double full[6][6]) {
       full[3 + i][3 + j] = c.m[i][j];
     }
 }
-/* A rigid body: mass m, first moment s = m c, inertia about the frame's origin: [I s̃; s̃ᵀ m]. */
+/* A rigid body: mass m, first moment s = m c, inertia about the origin: [I s̃; s̃ᵀ m]. */
 static inline orr_inertia in_rigid(double m, orr_vec3 s, orr_sym3 i) {
   return (orr_inertia){i, m3_skew(s), {m, m, m, 0, 0, 0}};
 }
-/* p − g h gᵀ-like update: p − x xᵀ d for a spatial x. */
+/* p − d x xᵀ for a spatial x. */
 static inline orr_inertia in_rank1(orr_inertia p, double d, orr_spatial x) {
   orr_vec3 w = v3_scale(d, x.w), v = v3_scale(d, x.v);
   p.a = (orr_sym3){p.a.xx - w.x * x.w.x, p.a.yy - w.y * x.w.y, p.a.zz - w.z * x.w.z,

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where a thing was written: an index into a table of the maker's. 0 = unknown. Core carries it into
- * problems and never looks inside. */
+/* Where a thing was written: an index into a table of whoever made the description. 0 = unknown. core copies it into
+ * problems and does nothing else with it. */
 typedef uint32_t orr_source;
 
 enum { ORR_INERTIAL = -1 };

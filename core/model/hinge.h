@@ -1,6 +1,7 @@
 /* Hinges: coordinates, speeds, joint maps and the pose across a hinge, for every kind of the conventions.
  *
- * O+ is the frame on the parent's side, O the one on the child's; everything here is in these two frames.
+ * O+ are the axes on the parent's side of the hinge, O those on the child's (conventions, "Bodies, nodes, hinges").
+ * Everything here is in these two.
  * Call from any thread; no state, no allocation.  [any]
  */
 #ifndef ORR_CORE_MODEL_HINGE_H

@@ -1,6 +1,6 @@
-/* What each kind of hinge is made of: the table of conventions, "Bodies, nodes, hinges".
+/* How many axes, coordinates and speeds each kind of hinge has: the table of conventions, "Bodies, nodes, hinges".
  *
- * Constant data, for whoever reads, judges or compiles a description; any thread, any time.
+ * Constant data, for all who read, judge or compile a description; any thread, any time.
  */
 #ifndef ORR_CORE_MODEL_HINGE_KINDS_H
 #define ORR_CORE_MODEL_HINGE_KINDS_H

@@ -151,8 +151,8 @@ static void gather_block(const struct orr_modal *modal, const double *restrict e
   lanes_store(out->bias_f + r, bias);
 }
 
-/* M_m(0) only: no force on the modes but what T gives: v·(ω × s1), from v̇ = a − ω × v; and ω×(L η̇) + v × s1 η̇ on the
- * frame. */
+/* M_m(0) only. The force on the modes is what T gives: v·(ω × s1), from v̇ = a − ω × v. The force on the body frame is
+ * ω×(L η̇) + v × s1 η̇. */
 static void evaluate_linearized(const struct orr_modal *modal, const double *rate, orr_vec3 omega, orr_vec3 v,
                                 struct orr_modal_state *out) {
   int ld = modal->ld;
@@ -191,7 +191,7 @@ void orr_modal_evaluate(const struct orr_modal *modal, const double *eta, const 
   out->inertia = s3_add(modal->i0, (orr_sym3){a[0], a[1], a[2], a[3], b[0], b[1]});
   orr_sym3 turn = {b[2], b[3], c[0], c[1], c[2], c[3]};
   out->s = v3_add(modal->s0, v3(e[2], e[3], f[0]));
-  /* frame: İ ω + Σ η̇η̇ n + ω × (I ω + L η̇);  ω × (ω × s) + 2 ω × ṡ */
+  /* body frame: İ ω + Σ η̇η̇ n + ω × (I ω + L η̇);  ω × (ω × s) + 2 ω × ṡ */
   orr_vec3 h = v3_add(s3_apply(out->inertia, omega), v3(d[3], e[0], e[1]));
   orr_vec3 moment = v3_add(s3_apply(turn, omega), v3(d[0], d[1], d[2]));
   out->bias.w = v3_add(moment, v3_cross(omega, h));

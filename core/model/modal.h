@@ -10,7 +10,7 @@
  *                     i2_rs, the symmetric part in rs of     Σ_j −m Γ̃_r Γ̃_s − S̃_r J S̃_s + ½ (J S̃_r S̃_s + S̃_r S̃_s J)
  *   mff   = Σ_j m Γᵀ Γ + Sᵀ J S            η̇ block
  *
- * so an evaluation costs O(n²) and does not know how many nodes there are. Rows are padded with zeros to
+ * so an evaluation costs O(n²) whatever the number of nodes. Rows are padded with zeros to
  * `ld`, a multiple of four, so that loops over modes need no remainder.
  */
 #ifndef ORR_CORE_MODEL_MODAL_H
@@ -52,7 +52,7 @@ struct orr_modal_node {
 struct orr_modal_state {
   orr_vec3 s;
   orr_sym3 inertia;
-  orr_spatial bias; /* of the frame: force needed when [η̈; ω̇; a] = 0, a the inertial acceleration of the origin */
+  orr_spatial bias; /* force on the body frame when [η̈; ω̇; a] = 0, a the inertial acceleration of the origin */
   double *l;        /* [3][ld] L(η) */
   double *bias_f;   /* [ld] of the modes, elastic forces not included */
 };

@@ -214,8 +214,8 @@ static orr_vec3 snapped(orr_vec3 w) {
   return w;
 }
 
-/* Solver axes of a revolute limb: z along the hinge. If the axis is an axis of the parent's solver frame too, they are
- * that frame with its axes renamed, and going from one to the other costs one plane rotation and no more. */
+/* Solver axes of a revolute limb: z along the hinge. If the hinge's axis is one of the parent's solver axes, the other
+ * two are the parent's under new names, and going from one body to the other costs one plane rotation. */
 static void revolute_axes(struct orr_limb *limb) {
   orr_vec3 u = v3_from(limb->axes[0]), w = snapped(m3_apply(limb->r0, u));
   if (w.x == 1 || w.y == 1 || w.z == 1) {
@@ -236,7 +236,7 @@ static bool has_rotor(const struct orr_description *d, int body) {
   return false;
 }
 
-/* The hinge and the solver frame of limb k; the parent's are there already. */
+/* The hinge and the solver axes of limb k; the parent's are there already. */
 static void place_limb(struct build *b, int k) {
   struct orr_limb *limb = &b->limbs[k];
   const struct orr_body_desc *body = &b->d->bodies[limb->body];

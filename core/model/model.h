@@ -1,4 +1,4 @@
-/* The compiled model: a description turned into constants, and the workspace that holds everything that moves.
+/* The compiled model: a description turned into constants. What changes while it moves is in the workspace.
  *
  * Call order, all at init:
  *   orr_model_size → a block → orr_model_init → (once per workspace) orr_workspace_size → a block → orr_workspace_init
@@ -6,12 +6,12 @@
  * A model is const after init and may be shared by threads; a workspace belongs to one thread at a time.
  *
  * Order. Users see bodies in file order; state vectors hold, per body of the file, [η; q] in `q` and [η̇; β] in `u`
- * (conventions, "Generalised vectors"). Inside, bodies are limbs, parents first and level by level, so that
- * neighbours in the sweeps do not wait for each other.
+ * (conventions, "Generalised vectors"). Inside, a body is a limb. Limbs are numbered parents first and level by level,
+ * so that neighbours in a sweep seldom depend on each other and the processor computes them side by side.
  *
- * Frames. Limb k computes in its solver frame S_k: origin at the body's own hinge node in the undeformed body, axes
- * those of the body frame F turned by the constant `c` (v_F = c v_S). A body of the revolute kernel has its S_k turned
- * so that the hinge's axis is z; all others keep c = 1.
+ * Axes. Limb k computes in its solver axes S_k. Their origin is the body's own hinge node in the undeformed body. They
+ * are the axes of the body frame F turned by the constant `c` (v_F = c v_S). For a limb of the revolute kernel, c turns
+ * S_k so that the hinge's axis is z; all others have c = 1.
  */
 #ifndef ORR_CORE_MODEL_MODEL_H
 #define ORR_CORE_MODEL_MODEL_H
@@ -25,7 +25,7 @@
 #include "core/model/hinge.h"
 #include "core/model/modal.h"
 
-/* Which code computes a limb; chosen once, here, so that the sweeps decide nothing. */
+/* Which code computes a limb. It is chosen once, when the model is compiled. */
 enum orr_kernel {
   ORR_KERNEL_GENERAL,  /* any hinge, any body, any place of the hinge */
   ORR_KERNEL_REVOLUTE, /* revolute hinge whose own node the body's modes do not move */
@@ -42,7 +42,7 @@ struct orr_limb {
   int parent;                   /* limb, or -1 under inertial */
   int body;                     /* in the file */
   int first_child, child_count; /* limbs; children of one parent are neighbours */
-  bool last_child;              /* of its parent: the first one met from the tips */
+  bool last_child;              /* of its parent: a sweep from the tips meets it first */
   int q, u;                     /* where this body's [η; q] and [η̇; β] start in the state vectors */
   int mode_count;               /* n */
   int hinge_q, hinge_u;         /* where its hinge coordinates and speeds start */
@@ -55,7 +55,7 @@ struct orr_limb {
   int site_own;      /* site of the own node where modes move it, or -1 */
   orr_mat3 r0;       /* O+ axes in the parent's S axes, undeformed: v_P = r0 v_O+ */
   orr_mat3 r0c;      /* r0 c: S axes at zero coordinates in the parent's S axes */
-  orr_vec3 l0;       /* m, the parent's node in the parent's S frame, undeformed */
+  orr_vec3 l0;       /* m, the parent's node from the origin of the parent's S, undeformed */
   bool springs;      /* some stiffness or damping is not zero */
   double stiffness[6], damping[6], rest[6];
   int flex;      /* index among the flexible bodies with modes, or -1 */
@@ -110,21 +110,20 @@ struct orr_model {
 
 enum orr_model_option {
   ORR_MODEL_DEFAULT = 0,
-  ORR_MODEL_PLAIN =
-      1, /* every limb on ORR_KERNEL_GENERAL: the plain twin of the fast kernels, for tests and benchmarks */
+  ORR_MODEL_PLAIN = 1, /* every limb on ORR_KERNEL_GENERAL, to compare the fast kernel with: tests and benchmarks */
 };
 
-/* Everything that init and the sweeps can say. */
+/* How init and the sweeps end. */
 enum orr_status {
   ORR_OK = 0,
-  ORR_ERROR_CYCLE,    /* a body's parents lead back to it; body in `where` */
-  ORR_ERROR_BLOCK,    /* the block is smaller than the size asked for */
-  ORR_ERROR_SINGULAR, /* D(k) is not positive: nothing beyond hinge or mode resists it, or slopes of some three radians
-                           have made M_m(η), of second order in them, indefinite */
+  ORR_ERROR_CYCLE,      /* a body's parents lead back to it; body in `where` */
+  ORR_ERROR_BLOCK,      /* the block is smaller than the size asked for */
+  ORR_ERROR_SINGULAR,   /* D(k) is not positive: nothing beyond the hinge or the mode resists it; or slopes of some
+                           three radians have made M_m(η), which is of second order in them, indefinite */
   ORR_ERROR_NOT_FINITE, /* D(k) or the force on it is not a finite number */
-  /* Closed loops: which one, orr_closed.failed_loop tells. */
-  ORR_ERROR_LOOP_SINGULAR, /* the posture takes an equation away: what the loop then does is not determined */
-  ORR_ERROR_LOOP_CONFLICT, /* what hinges are driven to do tears it open */
+  /* Of a closed loop: orr_closed.failed_loop. */
+  ORR_ERROR_LOOP_SINGULAR, /* equations coincide at this posture, so the loop's motion is not determined */
+  ORR_ERROR_LOOP_CONFLICT, /* the motion of the driven hinges would open it */
   ORR_ERROR_LOOP_OPEN,     /* its coordinates could not be closed */
 };
 

@@ -1,6 +1,7 @@
-/* Where the mass matrix of a description at rest is singular: hinges with nothing beyond them to move, modes and hinges
- * that move the same thing. One sweep from the tips to the base, articulated as the solver's (flexible-operators 62-63:
- * modes first, then the hinge), but simple, and with the pivots looked at. No state; any thread.
+/* Finds where the mass matrix of a description at rest is singular: hinges with nothing beyond them to move, modes and
+ * hinges that move the same thing. It is one sweep from the tips to the base with the solver's equations
+ * (flexible-operators (62), (63): modes first, then the hinge), written simply, and it looks at every pivot. No state;
+ * any thread.
  */
 #ifndef ORR_CORE_MODEL_REST_H
 #define ORR_CORE_MODEL_REST_H

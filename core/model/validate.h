@@ -58,7 +58,7 @@ struct orr_problem {
   double value[3];
 };
 
-/* What is beyond is absurd. */
+/* More than this is absurd. */
 enum { ORR_MOST_BODIES = 1000000, ORR_MOST_MODES = 500 };
 
 /* [init] Bytes of scratch that orr_validate needs; O(N). */

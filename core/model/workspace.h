@@ -1,7 +1,7 @@
-/* Everything that changes while a model moves: what one sweep reads together lies together.
+/* Everything that changes while a model moves. What one sweep reads together lies together in memory.
  *
- * Made once from a model; used by one thread at a time; never allocates after orr_workspace_init.
- * What a run or a case may change without compiling again lives here too: which hinges are prescribed, the mass
+ * A workspace is made once from a model and used by one thread at a time. Nothing allocates after orr_workspace_init.
+ * It also holds what a run or a case may change without compiling again: which hinges are prescribed, and the mass
  * properties of bodies.
  */
 #ifndef ORR_CORE_MODEL_WORKSPACE_H
@@ -16,7 +16,7 @@ struct orr_rigid {
   orr_sym3 i;
 };
 
-/* What limbs hand each other in the sweeps, and all that the revolute kernel keeps. S axes and origin. */
+/* What the sweeps pass from limb to limb, and all that the revolute kernel keeps. S axes and origin. */
 struct orr_flow {
   orr_vec3 omega;      /* rad/s, inertial */
   double sin_q, cos_q; /* revolute kernel */
@@ -25,18 +25,17 @@ struct orr_flow {
   orr_inertia p;       /* own inertia and what the children add; then P_R(k), the modes eliminated */
   orr_spatial z;       /* the same for the force: z_R(k) */
   double inverse, nu;  /* revolute kernel: 1/D; (τ − H z)/D */
-  orr_spatial alpha;   /* of the frame: [ω̇; acceleration − gravity] */
+  orr_spatial alpha;   /* of S: [ω̇; acceleration − gravity] */
 };
 
-/* The rest of a limb's state, for any hinge. Limbs of the revolute kernel have it only when it has been asked for
- * (orr_limbs_complete). */
+/* The rest of a limb's state, for any hinge. Limbs of the revolute kernel have it only after orr_limbs_complete. */
 struct orr_limb_state {
   /* Filled base to tips by orr_state_set. S axes. */
   orr_mat3 r;       /* v_P = r v_S */
   orr_vec3 l;       /* m, origin of S from the parent's, P axes */
   orr_vec3 v;       /* m/s, of the origin, inertial */
   orr_vec3 g;       /* m/s², gravity */
-  orr_spatial a;    /* what the acceleration has beyond the parent's and H* β̇ */
+  orr_spatial a;    /* the bias: the acceleration less the parent's and H* β̇ */
   orr_spatial b;    /* gyroscopic force */
   orr_spatial h[6]; /* columns of H_F* */
   /* Filled tips to base. */
@@ -112,11 +111,11 @@ struct orr_workspace *orr_workspace_init(void *block, size_t bytes, const struct
 void orr_prescribe(struct orr_workspace *ws, int body, bool prescribed);
 
 /* New mass properties of a rigid body, as in its file: kg; m, body frame; kg m² about the mass centre. They count from
- * the next orr_state_set on, which takes biases from them. [rt] O(1). */
+ * the next orr_state_set on, which computes biases with them. [rt] O(1). */
 void orr_mass_set(struct orr_workspace *ws, int body, double mass, const double com[3], const double inertia[6]);
 
 /* New mass properties of one node of a flexible body, from the next orr_state_set on; K and D stay. Integrals are the
- * model's plus the difference of the nodes changed so far, so that a million small changes leave no trace.
+ * model's plus the difference of the nodes changed so far, so that rounding does not add up over many small changes.
  * [rt] O(nodes + changed nodes · n²). */
 void orr_node_mass_set(struct orr_workspace *ws, int body, int node, double mass, const double com[3],
                        const double inertia[6]);

@@ -1,8 +1,9 @@
-/* The one table of signals: what the spacecraft and its devices tell and take, from which every layout is derived.
+/* The one table of signals: all that the spacecraft and its devices measure and take as commands. Every layout is made
+ * from it.
  *
  * A channel is `<device>.<quantity>`, `<body>.<quantity>` or `<body>.<node>.<quantity>`: `count` numbers with one unit.
  * All numbers of a frame stand in one block of doubles, outputs first and commands behind them; `offset` is the
- * channel's place in it. A number is a double whatever the channel's type, which says what the number means: limbs may
+ * channel's place in it. A number is a double whatever the channel's type, which says what the number means: a link may
  * pack it tighter.
  *
  * Call order, [init]: a zeroed table → declare everything (counts) → orr_channels_size → a block → orr_channels_place →

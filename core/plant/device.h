@@ -9,9 +9,9 @@
  *   sense   fills the device's outputs from the state of the system at a frame
  *
  * Rules. `apply` is called several times a step; it may change the device's state only when now->point->index is 0, the
- * start of a step, whose length it knows. At index −1 it says again what it does, and remembers nothing. State consists
- * of 8-byte members (it is hashed and saved as words). Functions are called on the plant's thread, in the order of the
- * run file.
+ * start of a step, whose length it knows. At index −1 it adds the same forces again and does not change the state.
+ * State consists of 8-byte members, since it is hashed and saved as words. Functions are called on the plant's thread,
+ * in the order of the run file.
  */
 #ifndef ORR_CORE_PLANT_DEVICE_H
 #define ORR_CORE_PLANT_DEVICE_H
@@ -170,7 +170,7 @@ static inline double orr_device_command(const struct orr_device *device, const s
   return now->values[device->command + i];
 }
 
-/* ---- what several kinds share: core/plant/device.c --------------------------------------------------------------------- */
+/* ---- what several kinds share: core/plant/device.c --------------------------------------------------------------- */
 
 /* A value with normal noise of standard deviation `sigma`, the `draw`-th of its device and frame; 0: none. [rt] */
 double orr_device_noisy(double value, double sigma, const struct orr_device *device, const struct orr_sensing *now,

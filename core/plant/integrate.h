@@ -2,8 +2,8 @@
  *
  *   rk4             classical Runge-Kutta, order 4
  *   heun            explicit trapezoid, order 2
- *   semi_implicit   u first, then q with the new u: order 1, no drift of energy in oscillations (symplectic on them)
- *   implicit_modal  order 2, L-stable in what modes and hinge springs make stiff; two sweeps a step, see integrate.c
+ *   semi_implicit   u first, then q with the new u: order 1; symplectic, so the energy of oscillations does not drift
+ *   implicit_modal  order 2, L-stable for stiff modes and hinge springs; two sweeps a step, see integrate.c
  *
  * Rotations advance on their group: within a step a quaternion is q₀ ∘ exp(σ) and the rule runs on σ, with
  * σ̇ = ω + ½ σ × ω + 1/12 σ × (σ × ω) (Bortz, to the order of rk4). Rotor speeds are advanced by the same stages.
@@ -76,8 +76,8 @@ enum orr_status orr_integration_step(struct orr_integration *i, int64_t start_ns
 /* [rt] Sets the workspace to q, u, spin with poses, and leaves it so. O(N + Σn²). */
 void orr_integration_set(struct orr_integration *i);
 
-/* [rt] One forward-dynamics evaluation at the set state with what the drive gives at index −1: accelerations and hinge
- * forces are then there to be asked for. After orr_integration_set. */
+/* [rt] One forward-dynamics evaluation at the set state, with the drive applied at index −1. Then the queries for
+ * accelerations and hinge forces have answers. After orr_integration_set. O(N + Σn²). */
 enum orr_status orr_integration_observe(struct orr_integration *i, int64_t now_ns);
 
 #endif

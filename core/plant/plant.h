@@ -5,8 +5,8 @@
  *
  * Call order: orr_model_init, orr_workspace_init → orr_plant_size → a block → orr_plant_init [init]; orr_plant_ask for
  * the truth that somebody reads; orr_plant_reset; then per frame, [rt]: write commands into values[],
- * orr_plant_advance, orr_plant_sense. All on one thread at a time. Nothing allocates after init; the same commands by
- * frame give the same bits, whatever is asked for.
+ * orr_plant_advance, orr_plant_sense. One thread at a time. Nothing allocates after init. The same commands in the same
+ * frames give the same bits, whichever channels are asked for.
  *
  * Pulse commands are set to zero by orr_plant_advance once they have been applied; levels stay.
  */
@@ -85,7 +85,7 @@ struct orr_plant {
   int failed_body; /* file order, after a step that failed; −1 where unknown */
   /* The state beside the integration's; devices' states and queues point into the same piece. */
   char *state;
-  size_t state_bytes, hashed_bytes; /* what only remembers signs of quaternions stands behind hashed_bytes */
+  size_t state_bytes, hashed_bytes; /* the remembered signs of quaternions stand behind hashed_bytes */
   int64_t *frame;
   double *taken;       /* [device_count] kg of propellant used */
   double *truth_sign;  /* [truth_count][4] the last quaternion of each attitude channel */

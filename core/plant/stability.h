@@ -1,15 +1,15 @@
-/* How long a step may be: what the rules of integrate.h make of the stiffest motions of a spacecraft.
+/* How long a step may be, from the stiffest motions of a spacecraft and the rules of integrate.h.
  *
  * A rule multiplies a motion exp(s t) by R(h s) in a step:
  *
  *   rk4             1 + z + z²/2 + z³/6 + z⁴/24
  *   heun            1 + z + z²/2
  *   semi_implicit   stable while h² k + 2 h c ≤ 4 for s² + s c + k = 0
- *   implicit_modal  at any h for springs and modes; what devices add is explicit in it, and goes as in heun
+ *   implicit_modal  stable at any h for springs and modes; what devices add is explicit in it, as in heun
  *
- * The limit is the step beyond which some motion grows that would not by itself. heun makes every undamped motion grow,
- * if slowly: there it is the step at which one grows e-fold within the run. Actuators and flight software, sampled by
- * frames, are not in it.
+ * The limit is the step beyond which the rule makes some motion grow that does not grow by itself. heun makes every
+ * undamped motion grow, if slowly: for it the limit is the step at which a motion grows e-fold within the run.
+ * Actuators and flight software, which act frame by frame, play no part.
  *
  * Call order, [init]: orr_plant_init, the state of the run → orr_stability_size → a block → orr_stability_find. Thread
  * of the plant, which has to be reset before it flies.
@@ -35,8 +35,9 @@ size_t orr_stability_size(const struct orr_model *model);
  * ORR_ERROR_BLOCK. [init] as orr_stiffness_find, once or twice. */
 struct orr_stability orr_stability_find(void *block, size_t bytes, const struct orr_plant *plant, double span_s);
 
-/* The longest step for one root alone; semi_implicit takes a real root for the only one of its motion. orr_stability_find
- * takes the least of these. Public so that a test holds each rule's limit against runs of one oscillator. [any] O(1). */
+/* The longest step for one root alone; semi_implicit takes a real root for the only one of its motion.
+ * orr_stability_find takes the least of these. Public so that a test holds each rule's limit against runs of one
+ * oscillator. [any] O(1). */
 double orr_stability_limit(enum orr_integrator rule, struct orr_complex root, double span_s);
 
 #endif

@@ -2,15 +2,15 @@
  *
  *   M ẍ + C ẋ + K x = 0        x: speeds and rotors; M as the sweeps solve it, loops closed, prescribed hinges held
  *
- * K and C are hinge springs and dampers, modal stiffness and damping, and what the devices add on the diagonal; speeds,
- * gravity and the turning of static forces play no part. Lanczos' iteration in the measure of M with B = h² K + 2h C,
- * where h is near the step at which the fastest motion becomes unstable, so that springs and dampers that limit a step
- * both stand out in it:
+ * K and C are hinge springs and dampers, modal stiffness and damping, and what the devices add on the diagonal. Speeds,
+ * gravity and the turning of static forces play no part. The method is Lanczos' iteration in the measure of M with
+ * B = h² K + 2h C. There h is near the step at which the fastest motion becomes unstable, so that both springs and
+ * dampers which limit a step have a large part in B:
  *
  *   v_0 random, B v_j = M w; w less its part along v_0 … v_j; v_{j+1} = w / |w|_M
  *
- * In the span of the v_j the quadratic problem is small and solved directly. A span can only miss stiffness, so what is
- * found is at least there; with as many coordinates as directions, or fewer, it is exact.
+ * In the span of the v_j the quadratic problem is small and solved directly. The estimate is a lower bound of the
+ * stiffness. With as many directions as coordinates it is exact.
  *
  * Call order, [init]: orr_stiffness_size → a block → orr_stiffness_init → fill `stiffness` and `damping` →
  * orr_stiffness_find → roots, orr_stiffness_motion. Thread of the workspace, whose state is overwritten.
@@ -44,7 +44,7 @@ struct orr_stiffness {
   double *stiffness, *damping; /* [size] what devices add to the diagonals of K and C */
   /* The span. */
   int count;
-  double *v, *p; /* [ORR_STIFF_SPAN][size] v_j, and M v_j but for forces of loops */
+  double *v, *p; /* [ORR_STIFF_SPAN][size] v_j, and M v_j without the forces of loops */
   double *w, *x; /* [size] */
   double *k, *c; /* [count][count] K and C in the span */
   int root_count;

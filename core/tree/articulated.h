@@ -5,7 +5,7 @@
  *   accelerations  base to tips   α_R, β̇, η̈, α                                      flexible-operators (63)
  *
  * forward.h runs them for the equations of motion, operators.h for products with the factors of the mass matrix.
- * The state must be set (kinematics.h) and complete. Thread of the workspace.
+ * orr_state_set and orr_limbs_complete come before (kinematics.h). Thread of the workspace.
  */
 #ifndef ORR_CORE_TREE_ARTICULATED_H
 #define ORR_CORE_TREE_ARTICULATED_H
@@ -14,21 +14,20 @@
 #include "core/tree/modal_sweep.h"
 
 /* P, D and the gains of every limb, with prescribed hinges rigid. On failure ws->failed_body tells whose D(k).
- * [rt] O(N + Σn³/6): see core/README.md for why not the O(n²) variant. */
+ * [rt] O(N + Σn³/6). core/README.md says why it is not the O(n²) variant. */
 enum orr_status orr_articulated_factor(const struct orr_model *model, struct orr_workspace *ws);
 
-/* Own inertia into every flows[].p, with rotors' spin taken out, and the sites emptied. The first step of the factor
- * and of composite inertias. [rt] O(N). */
+/* Puts every limb's own inertia into flows[].p, less the spin inertia of its rotors, and empties the sites. It is the
+ * first step of the factor and of composite inertias. [rt] O(N). */
 void orr_articulated_inertias(const struct orr_model *model, struct orr_workspace *ws);
 
-/* `plus`, an inertia of limb k about its origin, added to the parent and the site where k hangs. [rt] O(1). */
+/* Adds `plus`, an inertia of limb k about its origin, to its parent and to the site where k hangs. [rt] O(1). */
 void orr_articulated_to_parent(const struct orr_model *model, struct orr_workspace *ws, int k, orr_inertia plus);
 
 /* x = D_R⁻¹ x of limb k, after its factor; not for a prescribed hinge. [rt] O(1). */
 void orr_hinge_solve(const struct orr_limb *limb, const struct orr_limb_state *state, double *x);
 
-/* Starts every z at zero. Then callers add to flows[].z, sites[].zeta and flexes[].force.
- * [rt] O(N + Σn). */
+/* Sets every z to zero. Callers then add to flows[].z, sites[].zeta and flexes[].force. [rt] O(N + Σn). */
 void orr_articulated_clear(const struct orr_model *model, struct orr_workspace *ws);
 
 /* α of the parent of limb k and what its modes add at the node where k hangs, about the parent's origin; `base` under
@@ -50,8 +49,8 @@ void orr_articulated_accelerate_limb(const struct orr_model *model, struct orr_w
 enum orr_status orr_articulated_forces(const struct orr_model *model, struct orr_workspace *ws, const double *tau,
                                        const double *given, bool moving);
 
-/* Accelerations of every limb from the inertial frame's `base` (inertial axes) outwards: flows[].alpha, and u̇ into
- * accel [u_count]. [rt] O(N + Σn²). */
+/* Accelerations of every limb from `base`, the acceleration of the inertial origin (inertial axes), outwards:
+ * flows[].alpha, and u̇ into accel [u_count]. [rt] O(N + Σn²). */
 void orr_articulated_accelerations(const struct orr_model *model, struct orr_workspace *ws, orr_vec3 base, bool moving,
                                    double *accel);
 

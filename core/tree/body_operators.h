@@ -5,8 +5,9 @@
  *   Φ(p, k)   flexible-operators (14)   p is the parent of k
  *   M_m(k)    flexible-operators (25)   kinetic energy = ½ Σ_k V_mᵀ M_m V_m
  *
- * V_m = [η̇; ω; v]: modal rates, and the inertial motion of the body frame at its origin, in the axes of the body frame.
- * The sweeps never form these matrices. They are for looking at and for tests; `orrery eval --factors` prints them.
+ * V_m = [η̇; ω; v]: modal rates, and the inertial motion of the body frame at its origin, in the axes of the body
+ * frame. The sweeps never form these matrices. They are for looking at and for tests; `orrery eval --factors` prints
+ * them.
  *
  * Matrices are row-major. n is the number of modes of a body, dof the number of its hinge's speeds. Bodies are numbered
  * as in the file. Call order: orr_state_set → orr_limbs_complete → these. Thread of the workspace; it is not changed.

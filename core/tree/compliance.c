@@ -72,7 +72,7 @@ static struct square motion_matrix(orr_mat3 r, orr_vec3 l) {
   return s;
 }
 
-/* t and g of a node that moves by Π' (site arrays; NULL: not at all) relative to the frame of limb k. */
+/* t and g of a node that moves by Π' (site arrays; NULL: not at all) relative to the origin of limb k. */
 static void make_pick(const struct orr_model *m, const struct orr_workspace *ws, int k, const double *pi,
                       struct pick *pick) {
   const struct orr_limb *limb = &m->limbs[k];

@@ -4,8 +4,9 @@
  *   α_R(k) = τ̄* X y + H* ν_R,      y = T α_R + Q ν_f the motion of a node of the body before,
  *   T = 1 − Q D_f⁻¹ μᵀ,  Q = Π'_t − Π'_d,   cov ν_R = D_R⁻¹, cov ν_f = D_f⁻¹,   τ̄* = 1 − H* D_R⁻¹ H P_R
  *
- * so the 6 x 6 covariance Υ_R(k) of α_R(k) goes from base to tips, that of two nodes of one body is T_i Υ_R T_jᵀ + Q_i
- * D_f⁻¹ Q_jᵀ, and nodes of different bodies meet at their nearest common ancestor. Rigid bodies have T = 1, Q = 0.
+ * So the 6 x 6 covariance Υ_R(k) of α_R(k) goes from base to tips. The covariance of two nodes of one body is
+ * T_i Υ_R T_jᵀ + Q_i D_f⁻¹ Q_jᵀ. That of nodes of different bodies goes by their nearest common ancestor. Rigid bodies
+ * have T = 1, Q = 0.
  *
  * Call order: orr_state_set, orr_poses_update → orr_articulated_factor → orr_compliance. Thread of the workspace.
  */

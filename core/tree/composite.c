@@ -261,8 +261,8 @@ static void mark_held(const struct orr_model *m, const struct orr_workspace *ws,
       c->held[c->first[k] + i] = ws->prescribed[k] && i >= m->limbs[k].mode_count;
 }
 
-/* One step of refinement, M δ = T − inverse(u̇): the matrix of a deep tree loses what the sweeps keep (130 bodies in a
- * row: 2e-9 before, 6e-13 after). Leaves the hinge forces. */
+/* One step of refinement, M δ = T − inverse(u̇): the matrix of a deep tree loses digits that the sweeps keep (error
+ * with 130 bodies in a row: 2e-9 before, 6e-13 after). Leaves the hinge forces. */
 static void refine(const struct orr_model *m, struct orr_workspace *ws, struct orr_composite *c, const double *force,
                    double *accel) {
   orr_inverse(m, ws, accel, c->bias);

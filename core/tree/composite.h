@@ -1,11 +1,11 @@
 /* The mass matrix by composite bodies, and the O(N³) way to the same accelerations. flexible-operators (47)-(50),
  * sko-models 4.1, 4.2 and section 7.
  *
- * Speeds are numbered here branch by branch: the ancestors of a speed are the speeds of its own body before it and
- * those of all bodies on its way to the base. Row k holds only its ancestors and itself, by depth; the ancestors of an
- * ancestor are a prefix of the same list, so one row minus a multiple of another is a contiguous operation on any tree,
- * and blocks of unrelated branches are neither stored nor computed nor worked on. It needs a block of its own, since
- * most runs never ask for it. Thread of the workspace.
+ * Speeds are numbered here branch by branch. The ancestors of a speed are the speeds of its own body before it and
+ * those of all bodies on its way to the base. Row k holds only its ancestors and itself, by depth. The ancestors of an
+ * ancestor are a prefix of the same list, so to subtract a multiple of one row from another is a contiguous operation
+ * on any tree. Blocks of unrelated branches are neither stored nor computed. A composite needs a block of its own,
+ * since most runs never use it. Thread of the workspace.
  */
 #ifndef ORR_CORE_TREE_COMPOSITE_H
 #define ORR_CORE_TREE_COMPOSITE_H
@@ -51,7 +51,8 @@ enum orr_status orr_composite_solve(const struct orr_model *model, struct orr_wo
                                     struct orr_composite *composite, const double *force, const double *given,
                                     double *accel);
 
-/* The same with one step of refinement; leaves accelerations and hinge forces as orr_inverse does. [rt] O(Σ depth²). */
+/* The same with one step of refinement; it leaves accelerations and hinge forces as orr_inverse does. [rt] O(Σ depth²).
+ */
 enum orr_status orr_composite_forward(const struct orr_model *model, struct orr_workspace *ws,
                                       struct orr_composite *composite, const double *force, const double *given,
                                       double *accel);

@@ -15,7 +15,7 @@ double orr_potential_energy(const struct orr_model *model, struct orr_workspace 
 /* [angular about the inertial origin; linear], inertial axes, N m s and N s; rotors included. */
 orr_spatial orr_momentum(const struct orr_model *model, struct orr_workspace *ws);
 
-/* Of the whole system where it is, rotors locked; linearized bodies as M_m(0) has them, undeformed. */
+/* Of the whole system in its present posture, rotors locked; linearized bodies undeformed, as in M_m(0). */
 struct orr_mass_properties orr_mass_properties(const struct orr_model *model, struct orr_workspace *ws);
 
 #endif

@@ -46,7 +46,7 @@ void orr_rotors_accelerate(const struct orr_model *m, struct orr_workspace *ws) 
   }
 }
 
-/* z of limb k: what moves and pushes; ε_f of its modes. */
+/* z of limb k, from gyroscopic and external forces, and ε_f of its modes. */
 static void load_limb(const struct orr_model *m, struct orr_workspace *ws, int k, const double *force) {
   const struct orr_limb *limb = &m->limbs[k];
   ws->flows[k].z = sp_sub(ws->limbs[k].b, ws->external[k]);
@@ -67,8 +67,8 @@ void orr_forward_load(const struct orr_model *model, struct orr_workspace *ws, c
   rotors_load(model, ws);
 }
 
-/* A limb goes by the revolute kernel unless its hinge is driven or carries inertia, or springs to be taken implicitly:
- * then something of it stays in P+. True if some limb has to leave the kernel. */
+/* A limb takes the revolute kernel unless its hinge is driven, carries inertia, or has springs to be taken implicitly:
+ * in these cases P+ keeps a row for the hinge. True if some limb has to leave the kernel. */
 static bool choose_kernels(const struct orr_model *m, struct orr_workspace *ws) {
   bool left = false;
   for (int k = 0; k < m->body_count; k++) {

@@ -10,8 +10,8 @@
 /* u̇ [u_count] from the actuators' generalised forces [u_count] (tau and modal; what stands at a prescribed hinge is
  * not read) and, for prescribed hinges, their β̇ at their places in `given` [u_count] (NULL: zero). Springs, dampers,
  * K, D, gravity, external forces and rotors come on top. On failure nothing is written to `accel` and ws->failed_body
- * tells the body. Also leaves: accelerations of every limb, ready for orr_hinge_force and orr_node_acceleration;
- * ws->rotor_accel. [rt] O(N + Σ(n² + n³/6)): core/README.md tells why elimination and what n³/6 amounts to. */
+ * tells the body. It leaves the accelerations of every limb for orr_hinge_force and orr_node_acceleration, and
+ * ws->rotor_accel. [rt] O(N + Σ(n² + n³/6)): core/README.md says why elimination, and how much n³/6 is. */
 enum orr_status orr_forward(const struct orr_model *model, struct orr_workspace *ws, const double *force,
                             const double *given, double *accel);
 
@@ -27,19 +27,20 @@ struct orr_axis_force {
 struct orr_axis_force orr_hinge_force_along(const struct orr_model *model, const struct orr_workspace *ws, int body,
                                             orr_vec3 axis);
 
-/* What the actuator of a hinge supplies: H f less springs and dampers; out [dof]. For a prescribed hinge, the answer.
- * What a rotor geared to the hinge (hinge_inertia) takes comes on top. [rt] O(1), after orr_forward or orr_inverse. */
+/* What the actuator of a hinge supplies: H f less springs and dampers; out [dof]. For a prescribed hinge, that is the
+ * generalised force which drives it. What a rotor geared to the hinge (hinge_inertia) takes comes on top. [rt] O(1),
+ * after orr_forward or orr_inverse. */
 void orr_hinge_effort(const struct orr_model *model, const struct orr_workspace *ws, int body, double *out);
 
 /* Adds springs and dampers of a hinge, −k (q − rest) − c β, to out [dof]. [rt] O(1). */
 void orr_hinge_springs_add(const struct orr_limb *limb, const double *q, const double *u, double *out);
 
-/* Loads z, ζ and ε_f with what moves and pushes at the set state: gyroscopic and external forces, elastic forces,
- * rotors with their torques. `force` NULL: no modal forces. Shared with inverse dynamics. [rt] O(N + Σn²). */
+/* Loads z, ζ and ε_f with the forces at the set state: gyroscopic, external and elastic forces, and rotors with their
+ * torques. `force` NULL: no modal forces. Shared with inverse dynamics. [rt] O(N + Σn²). */
 void orr_forward_load(const struct orr_model *model, struct orr_workspace *ws, const double *force);
 
-/* Loads forces on modes alone, x [u_count], with the rotors' torques, as if nothing moved and no spring pulled: what a product
- * M⁻¹ x starts from. Hinges take theirs in the sweep. [init] O(N + Σn). */
+/* Loads the modes' part of x [u_count] and the rotors' torques alone, as if nothing moved and no spring pulled. A
+ * product M⁻¹ x starts from it; the sweep takes the hinges' part. [init] O(N + Σn). */
 void orr_forward_load_still(const struct orr_model *model, struct orr_workspace *ws, const double *x);
 
 /* ws->rotor_accel from the accelerations of the limbs: the last step of orr_forward. [rt] O(rotors n). */

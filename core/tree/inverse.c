@@ -64,7 +64,7 @@ static void load_rotors(const struct orr_model *m, struct orr_workspace *ws) {
   }
 }
 
-/* f = M α + z + what the children pull; the modes' and the hinge's share of it. */
+/* f = M α + z + Σ f of the children; its components along the modes and along the hinge. */
 static void force_limb(const struct orr_model *m, struct orr_workspace *ws, int k, double *force) {
   const struct orr_limb *limb = &m->limbs[k];
   struct orr_limb_state *state = &ws->limbs[k];

@@ -6,8 +6,8 @@
 
 /* force [u_count] = what actuators supply (tau and modal; springs, dampers, K, D, gravity and external forces come on
  * top) for the accelerations accel [u_count] of every hinge, prescribed or not, at the set state. Rotors: with the
- * torques of ws->rotor_torque. Leaves the accelerations of every limb and the hinge forces, as orr_forward does. Never
- * fails: what is not finite comes out so. [rt] O(N + Σn²). */
+ * torques of ws->rotor_torque. Leaves the accelerations of every limb and the hinge forces, as orr_forward does. It
+ * never fails: numbers that are not finite give results that are not finite. [rt] O(N + Σn²). */
 void orr_inverse(const struct orr_model *model, struct orr_workspace *ws, const double *accel, double *force);
 
 /* The two sweeps alone, on what z, the sites' ζ and flexes[].force hold already: accelerations out from `base`

@@ -58,7 +58,7 @@ void orr_place_evaluate(const struct orr_model *model, const struct orr_workspac
 
 /* Motion of the parent's side of a hinge, parent's S axes. */
 struct base_motion {
-  orr_vec3 omega, v, g; /* of the frame that carries O+; gravity */
+  orr_vec3 omega, v, g; /* of the axes O+; gravity */
   orr_vec3 turn;        /* angular acceleration beyond the body's own and the modes' */
   orr_vec3 push;        /* the same for the acceleration of the point */
   orr_mat3 r;           /* O+ axes in the parent's S axes */
@@ -91,7 +91,7 @@ static struct base_motion parent_side(const struct orr_model *m, const struct or
   return base;
 }
 
-/* The joint, then the child's own node: pose (r, l), H_F, motion and bias of the frame S. */
+/* The joint, then the child's own node: pose (r, l), H_F, motion and bias of S. */
 static void general_limb(const struct orr_model *m, struct orr_workspace *ws, int k) {
   const struct orr_limb *limb = &m->limbs[k];
   struct orr_limb_state *state = &ws->limbs[k];
@@ -293,7 +293,7 @@ void orr_force_clear(const struct orr_model *model, struct orr_workspace *ws) {
     memset(ws->external_modal[i], 0, sizeof(double) * (size_t)model->modals[i].ld);
 }
 
-/* Virtual work of a wrench at a deformed place: frame [N + l × F; F], modes (E Π_s)ᵀ N + Π_tᵀ F. */
+/* Virtual work of a wrench at a deformed place: on the body frame [N + l × F; F], on the modes (E Π_s)ᵀ N + Π_tᵀ F. */
 void orr_force_add(const struct orr_model *model, struct orr_workspace *ws, int node, enum orr_axes axes,
                    orr_vec3 force, orr_vec3 moment) {
   const struct orr_node *n = &model->nodes[node];

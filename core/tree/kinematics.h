@@ -10,12 +10,12 @@
 #include "core/model/workspace.h"
 
 /* Takes q and u (user order, quaternions unit) and computes what depends on them alone: poses across hinges, places of
- * sites, mass matrices of flexible bodies, angular velocities and biases. External forces stay as they are.
+ * sites, mass matrices of flexible bodies, angular velocities and biases. It does not change external forces.
  * [rt] O(N + Σn²). */
 void orr_state_set(const struct orr_model *model, struct orr_workspace *ws, const double *q, const double *u);
 
-/* limbs[] of the revolute kernel filled too, and v and g of every limb: what all that is not the hot path works on.
- * Called by whatever needs it; does nothing the second time. Changes no flow. [rt] O(N). */
+/* Fills limbs[] of the revolute kernel, too, and v and g of every limb. Only orr_forward does without. Whatever needs
+ * it calls it; a second call does nothing. It does not change flows[]. [rt] O(N). */
 void orr_limbs_complete(const struct orr_model *model, struct orr_workspace *ws);
 
 /* Attitude and position of every limb, and its velocity, from the last orr_state_set. [rt] O(N). */

@@ -4,8 +4,8 @@
 
 #include "core/math/lanes.h"
 
-/* A pivot that is not above this part of the largest it is measured against is singular: sixteen digits less what
- * cancels in a sweep. */
+/* A pivot below this part of the number that it is measured against is singular: a double has sixteen digits, and a
+ * sweep cancels some. */
 static const double PIVOT_FLOOR = 1e-14;
 
 enum orr_status orr_pivot_status(double pivot, double scale) {

@@ -3,17 +3,18 @@
  *   D_f η̈ + μᵀ α_R = ε_f,   P_R = P_rr − μ D_f⁻¹ μᵀ,   z_R = z_r + μ D_f⁻¹ ε_f     flexible-operators (62), (63)
  *   D_f = P_ff − Π_d'ᵀ μ − P_fr Π_d',   μ = P_rf − P_rr Π_d',   ε_f = T_f − z_f + Π_d'ᵀ z_r
  *
- * Two ways through it. Factor once, then any number of right-hand sides: orr_modes_factor, then orr_modes_forces and
- * orr_modes_accelerations for each. Or all at once for the equations of motion: orr_modes_inward, which takes ε_f along
- * as one more column, and orr_modes_outward. Functions that take a limb do nothing for a body without modes. For the
- * sweeps in articulated.h and forward.h. Thread of the workspace.
+ * There are two ways through it. The first factors once and takes any number of right-hand sides: orr_modes_factor,
+ * then orr_modes_forces and orr_modes_accelerations for each. The second does all at once for the equations of motion:
+ * orr_modes_inward, which carries ε_f along as one more column, then orr_modes_outward. Functions that take a limb do
+ * nothing for a body without modes. The sweeps of articulated.h and forward.h call them. Thread of the workspace.
  */
 #ifndef ORR_CORE_TREE_MODAL_SWEEP_H
 #define ORR_CORE_TREE_MODAL_SWEEP_H
 
 #include "core/model/workspace.h"
 
-/* ORR_OK for a pivot that is finite and not lost in the rounding of `scale`. [rt] O(1). */
+/* ORR_OK for a pivot that is finite and above the rounding errors of numbers as large as `scale`; otherwise
+ * ORR_ERROR_NOT_FINITE or ORR_ERROR_SINGULAR. [rt] O(1). */
 enum orr_status orr_pivot_status(double pivot, double scale);
 
 /* Π' x of a site: the motion that the modal rates x [ld] give the node, about the origin of S. [rt] O(n). */

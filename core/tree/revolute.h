@@ -1,7 +1,9 @@
-/* The kernel of a revolute hinge: the same three sweeps as the general one, with z of the solver frame as the hinge's
- * axis. H picks a component, D is one number, P+ has neither row nor column for that component, and a turn about z
- * touches two axes. What is left between the frames of parent and child is nothing, a change of names, or (dense) a
- * constant rotation; and, where the parent's node deforms, the turn of that site. core/tree/articulated.c is the plain twin.
+/* The kernel of a revolute hinge: the three sweeps of core/tree/articulated.c, with z of the solver axes along the
+ * hinge.
+ *
+ * H picks one component, so D is one number, and P+ has neither row nor column for that component. A rotation about z
+ * changes two axes only. Between the solver axes of parent and child at q = 0 there is nothing, a change of names, or
+ * (dense) a constant rotation. Where the parent's node deforms, the rotation of that site comes on top.
  *
  * For kinematics.c and forward.c only. Thread of the workspace; [rt] O(1) each.
  */

@@ -188,7 +188,7 @@ static void linkages_and_gear_trains_agree_by_both_methods(void **state) {
         orr_panels(5, pow(10, 1 + (double)(seed % 4))),
     };
     for (int i = 0; i < 3; i++) {
-      if (i < 2 && seed % 2) /* the ground link flies */
+      if (i < 2 && seed % 2) /* the ground body flies */
         s[i]->bodies[0].hinge.kind = ORR_HINGE_FREE;
       struct orr_sample *flown = orr_sample_of(s[i]->bodies, s[i]->description.body_count);
       flown->description.loops = s[i]->description.loops;
@@ -488,7 +488,7 @@ static void the_choice_changes_without_a_jump(void **state) {
   orr_mechanism_trial_solver(&t, ORR_LOOP_EMBED);
   struct orr_aggregate *a = &t.closed->embed.aggregates[0];
   assert_int_equal(orr_closed_close(t.closed, t.trial.ws, t.q, t.u), ORR_OK);
-  for (int k = 0, n = 0; k < 3; k++) /* coordinates are links in the order of levels */
+  for (int k = 0, n = 0; k < 3; k++) /* coordinates stand in the order of limbs, level by level */
     if (a->u[k] == 2)
       a->independent[0] = k;
     else
