@@ -18,29 +18,24 @@ static bool wrong(struct orr_vector *v, const char *format, ...) {
 /* The text of a file, ended with a zero; NULL with errno set. */
 static char *read_file(const char *path) {
   FILE *file = fopen(path, "r");
-  char *text = NULL;
-  size_t used = 0, size = 0;
-  int kept = errno;
-  while (file && !feof(file) && !ferror(file)) {
-    if (used + 1 >= size) {
-      size = 2 * size + 4096;
-      text = realloc(text, size);
-      if (!text)
-        abort();
-    }
-    errno = 0;
-    used += fread(text + used, 1, size - used - 1, file);
-    kept = errno;
+  if (!file)
+    return NULL;
+  size_t used = 0, size = 4096, got;
+  char *text = malloc(size);
+  while (text && (got = fread(text + used, 1, size - used - 1, file)) > 0) {
+    used += got;
+    if (size - used < 2)
+      text = realloc(text, size *= 2);
   }
-  bool good = file && !ferror(file);
-  if (file)
-    fclose(file);
-  if (good) {
-    text[used] = '\0';
+  if (!text)
+    abort();
+  int error = ferror(file) ? errno : 0;
+  fclose(file);
+  text[used] = '\0';
+  if (!error)
     return text;
-  }
   free(text);
-  errno = kept;
+  errno = error;
   return NULL;
 }
 
