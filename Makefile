@@ -255,6 +255,7 @@ check:
 check-gcc: build-tests build-bench
 check-format:
 	@tests/gates/format.sh $(SOURCES) $(HEADERS)
+	@tests/gates/columns.sh $(SOURCES) $(HEADERS)
 check-cppcheck:
 	@CPPCHECK_DIR=build/cppcheck tests/gates/cppcheck.sh $(JUDGED)
 check-rooms: programs
@@ -263,7 +264,7 @@ check-rooms: programs
 	@tests/gates/core.sh $(B)/libcore.a $(ARCH)
 	@tests/gates/names.sh $(ROOMS) $(B)/libclient.a $(B)/libtools.a
 check-selftest:
-	@tests/gates/selftest.sh rooms sources core names format tidy cppcheck
+	@tests/gates/selftest.sh rooms sources columns core names format tidy cppcheck
 check-tidy: $(TIDIED)
 TIDY_FLAGS = -std=c17 -march=$(ARCH) -I. -I$(B)/generated $(PKG_CFLAGS)
 $(TIDY)/%.ok: % tests/gates/tidy.sh $(wildcard .clang-tidy */.clang-tidy) | $(B)/generated/build_info.h

@@ -1,5 +1,5 @@
-/* A session flown in real time: orr_session_stages as the work of rt's executive, with a mark at every evaluation of the
- * equations of motion.
+/* A session flown in real time: orr_session_stages as the work of rt's executive, with a mark at every evaluation of
+ * the equations of motion.
  *
  * Call order: orr_session_create and orr_session_start → orr_realtime_init [init] → orr_realtime_options,
  * orr_executive_start with &realtime.work and the realtime as its user → join → orr_realtime_close, before the session

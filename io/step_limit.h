@@ -10,9 +10,9 @@
 
 enum { ORR_MOTION_TEXT = 256 };
 
-/* Builds the spacecraft with its plant, and nothing else of the run, and looks at its initial state; a step beyond the limit of the
- * integrator is reported as a warning at the run's `step`. Where the initial state cannot be solved nothing is
- * reported: flying will. As orr_build_plant, and some 50 to 100 solutions. */
+/* Builds the spacecraft with its plant, and nothing else of the run, and looks at its initial state; a step beyond the
+ * limit of the integrator is reported as a warning at the run's `step`. Where the initial state cannot be solved
+ * nothing is reported: flying will. As orr_build_plant, and some 50 to 100 solutions. */
 struct orr_stability orr_run_judge_step(const struct orr_run *run, struct orr_diagnostics *diagnostics);
 
 /* "at least 412 Hz, damped by 0.5 %" or "a decay of at least 3200 1/s", text [ORR_MOTION_TEXT]; and what takes most

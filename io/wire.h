@@ -214,25 +214,28 @@ static inline uint64_t orr_wire_command_sum(const uint64_t head[ORR_WIRE_IN_WORD
   return a + 3 * (b + 3 * (c + 3 * d));
 }
 
-/* ---- UDP: CCSDS space packets -------------------------------------------------------------------------------------- *
+/* ---- UDP: CCSDS space packets ---------------------------------------------------------------------------------
  *
  * One packet per datagram, laid out as cFE's default headers, then a block of ours:
  *
- *   0   primary header, big-endian: message id (version 3 bits = 0, type 1 = command, secondary header flag = 1, APID 11 bits),
- *       sequence flags (2 bits = 3) and count (14 bits, per message id), length of the packet − 7
- *   6   telemetry: u32 seconds, u16 subseconds in 2⁻¹⁶ s of simulated time, u32 flags (ORR_WIRE_OUT_…; cFE's spare bytes), big-endian
+ *   0   primary header, big-endian: message id (version 3 bits = 0, type 1 = command, secondary header flag = 1, APID
+ *       11 bits), sequence flags (2 bits = 3) and count (14 bits, per message id), length of the packet − 7
+ *   6   telemetry: u32 seconds, u16 subseconds in 2⁻¹⁶ s of simulated time, u32 flags (ORR_WIRE_OUT_…; cFE's spare
+ *       bytes), big-endian
  *       command: u8 function code, u8 checksum (the XOR of all bytes of the packet and 0xFF is 0)
- *   16  the block of a telemetry packet, 8 that of a command, little-endian: u64 frame, i64 simulated time in ns, u64 answered frame,
- *       a piece of the payload, u32 CRC-32C of the block up to there
+ *   16  the block of a telemetry packet, 8 that of a command, little-endian: u64 frame, i64 simulated time in ns, u64
+ *       answered frame, a piece of the payload, u32 CRC-32C of the block up to there
  *
- * A payload that does not fit a packet is cut into pieces of equal size (the last may be shorter), one packet each, with consecutive
- * message ids; the size is a multiple of 8, so no number is cut. In a command `frame` is the sender's
- * generation (upper 32 bits), the tag of the layout that it goes by (16; 0: it does not say) and its count (16), `answered` is the frame that
- * it answers. A generation keeps to one address; what is of the same generation from elsewhere is not the peer's.
+ * A payload that does not fit a packet is cut into pieces of equal size (the last may be shorter), one packet each,
+ * with consecutive message ids; the size is a multiple of 8, so no number is cut. In a command `frame` is the sender's
+ * generation (upper 32 bits), the tag of the layout that it goes by (16; 0: it does not say) and its count (16),
+ * `answered` is the frame that it answers. A generation keeps to one address; what is of the same generation from
+ * elsewhere is not the peer's.
  *
- * Function code DESCRIBE asks for what a segment has in front: header, directory, names. `frame` says which piece, the answer has the message id
- * DESCRIPTION_ID, the number of the piece in `frame`, the bytes of all of it in `answered`, and in place of the time the generation of the newest
- * peer (0: none came): who comes now takes a later one, whatever its clock says, and not just the next, for two may ask at a time.
+ * Function code DESCRIBE asks for what a segment has in front: header, directory, names. `frame` says which piece, the
+ * answer has the message id DESCRIPTION_ID, the number of the piece in `frame`, the bytes of all of it in `answered`,
+ * and in place of the time the generation of the newest peer (0: none came): who comes now takes a later one, whatever
+ * its clock says, and not just the next, for two may ask at a time.
  */
 enum {
   ORR_WIRE_PRIMARY_BYTES = 6,

@@ -3,8 +3,8 @@
  * The same layout function runs twice: first on a ledger without a block, to learn the size, then on the block itself.
  * So the size and the layout cannot disagree. Every piece is zeroed and starts at a multiple of 64 bytes.
  *
- * Each header says by one of three words when a function may be called. A word in the head of a header holds for all that
- * is in it.
+ * Each header says by one of three words when a function may be called. A word in the head of a header holds for all
+ * that is in it.
  *   [init]  Not in a frame: before the first tick, after the last, or on a thread that flies none. May allocate, lock,
  *           use files and sockets, and wait.
  *   [rt]    In a frame, on the thread that flies, or at [init]. Does not allocate, lock, fault a page, use a file or a

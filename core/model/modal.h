@@ -7,7 +7,7 @@
  *   L_r(η) = l0_r + Σ_s η_s n_sr           ω–η̇ block;       l0_r = Σ_j m c0 × Γ_r + J S_r
  *                                                           n_sr = Σ_j m Γ_s × Γ_r + S_s × J S_r − ½ J (S_s × S_r)
  *   I(η)  = i0 + Σ η_r i1_r + Σ η_r η_s i2_rs   ω block;    i1_r = Σ_j −m (c̃0 Γ̃_r + Γ̃_r c̃0) + S̃_r J − J S̃_r
- *                     i2_rs, the symmetric part in rs of     Σ_j −m Γ̃_r Γ̃_s − S̃_r J S̃_s + ½ (J S̃_r S̃_s + S̃_r S̃_s J)
+ *                     i2_rs, the symmetric part in rs of Σ_j −m Γ̃_r Γ̃_s − S̃_r J S̃_s + ½ (J S̃_r S̃_s + S̃_r S̃_s J)
  *   mff   = Σ_j m Γᵀ Γ + Sᵀ J S            η̇ block
  *
  * so an evaluation costs O(n²) whatever the number of nodes. Rows are padded with zeros to

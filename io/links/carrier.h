@@ -71,8 +71,8 @@ struct orr_carrier_kind {
   /* [init] What an errno of open means, for the user. May read /proc. */
   void (*explain)(const struct orr_run_link *desc, int error, char *text, size_t size);
 
-  /* [init] How one talks over it who has not our client, in words and numbers: a paragraph for `orrery icd`, with a line
-   * end. The header is that of orr_directory_header. */
+  /* [init] How one talks over it who has not our client, in words and numbers: a paragraph for `orrery icd`, with a
+   * line end. The header is that of orr_directory_header. */
   void (*document)(const struct orr_run_link *desc, const struct orr_wire_header *header, char *text, size_t size);
 
   /* ---- frames ---- */
@@ -92,7 +92,8 @@ struct orr_carrier_kind {
   void (*await)(struct orr_carrier *carrier, uint32_t back);
   /* [any] Sleeps until something may have come, at most most_ns. */
   void (*wait)(struct orr_carrier *carrier, int64_t most_ns);
-  /* [any] Nothing came for a whole wait: says again what is not answered. NULL: nothing is lost on the way. O(bytes). */
+  /* [any] Nothing came for a whole wait: says again what is not answered. NULL: nothing is lost on the way. O(bytes).
+   * */
   void (*repeat)(struct orr_carrier *carrier);
 
   /* ---- peers and counts ---- */
@@ -122,8 +123,8 @@ extern const struct orr_carrier_kind orr_carrier_linked, orr_carrier_shm, orr_ca
 /* Room for what `document` says. */
 enum { ORR_CARRIER_DOCUMENT = 4096 };
 
-/* [init] For `explain`: `owner` (0: not known), who is one of `who`, has the place already. `key` and `variable` say how
- * to meet elsewhere, in the run file and with make. */
+/* [init] For `explain`: `owner` (0: not known), who is one of `who`, has the place already. `key` and `variable` say
+ * how to meet elsewhere, in the run file and with make. */
 void orr_carrier_taken(const struct orr_run_link *desc, const char *who, int owner, const char *key,
                        const char *variable, char *text, size_t size);
 

@@ -4,8 +4,8 @@
 
 #include "rt/tick/clock.h"
 
-/* How long a wait lasts at most before it is asked whether it shall end. The first is as long as the carrier wants; those
- * that follow grow, so that looking again costs little. */
+/* How long a wait lasts at most before it is asked whether it shall end. The first is as long as the carrier wants;
+ * those that follow grow, so that looking again costs little. */
 enum { SLICE_NS = 20000000, SETTLE_NS = 100000000 };
 
 void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const struct orr_carrier_kind *kind,

@@ -90,8 +90,8 @@ struct orr_link_losses orr_port_losses(const struct orr_port *link);
 /* [any] What carries it and to whom, in words: "shm:/orrery.fsw". */
 void orr_port_describe(const struct orr_port *link, char *text, size_t size);
 
-/* [init] The words of what is part of the run's state; 0: that is outside. put: the plant has the state of frame `frame`,
- * which is the next to be published. O(words). */
+/* [init] The words of what is part of the run's state; 0: that is outside. put: the plant has the state of frame
+ * `frame`, which is the next to be published. O(words). */
 size_t orr_port_state_words(const struct orr_port *link);
 void orr_port_state_get(const struct orr_port *link, uint64_t *words);
 void orr_port_state_put(struct orr_port *link, int64_t frame, const uint64_t *words);

@@ -1,5 +1,5 @@
-/* Which of the newest frames of a link something is known of: a bit each, for as many as ORR_ANSWER_WINDOW frames of the
- * link. Rules and carriers remember by it which frames are answered.
+/* Which of the newest frames of a link something is known of: a bit each, for as many as ORR_ANSWER_WINDOW frames of
+ * the link. Rules and carriers remember by it which frames are answered.
  *
  * All [rt], O(1), one thread. Frames are numbers of the simulation, `divisor` of them apart.
  */

@@ -1,7 +1,7 @@
 /* Denormal numbers read and written as zero, for the calling thread.
  *
- * Called wherever the plant is stepped (real time, lockstep, batch), so that a decaying mode neither slows the executive a
- * hundredfold nor differs in bits between the modes.
+ * Called wherever the plant is stepped (real time, lockstep, batch), so that a decaying mode neither slows the
+ * executive a hundredfold nor differs in bits between the modes.
  */
 #ifndef ORR_RT_MACHINE_DENORMALS_H
 #define ORR_RT_MACHINE_DENORMALS_H

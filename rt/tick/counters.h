@@ -1,8 +1,8 @@
 /* What the kernel counts about the calling thread: faults, switches, CPU time.
  *
- * The executive reads them once a frame, after the work and before the sleep, in time it would have slept anyway; a frame is
- * judged from the difference of two readings. Two system calls, about 1 µs together; neither takes a file, a socket or
- * a lock of ours.
+ * The executive reads them once a frame, after the work and before the sleep, in time it would have slept anyway; a
+ * frame is judged from the difference of two readings. Two system calls, about 1 µs together; neither takes a file, a
+ * socket or a lock of ours.
  */
 #ifndef ORR_RT_TICK_COUNTERS_H
 #define ORR_RT_TICK_COUNTERS_H

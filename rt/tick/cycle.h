@@ -4,9 +4,9 @@
  *   wait for tick n ─ stage 0 ─ stage 1 ─ … ─ counters, verdict, statistics ─ wait for tick n+1
  *
  * rt knows nothing of physics: the work is a const list of callbacks. What goes out should be its first stage: it is
- * then as steady as the wake-up. A frame is never left out: frame numbers, and with them simulation time, run on whatever
- * the clock does; only the grid of ticks moves when time is lost, by whole periods, and those are counted and enter the
- * start-latency histogram as the ticks that would have been.
+ * then as steady as the wake-up. A frame is never left out: frame numbers, and with them simulation time, run on
+ * whatever the clock does; only the grid of ticks moves when time is lost, by whole periods, and those are counted and
+ * enter the start-latency histogram as the ticks that would have been.
  *
  * Overrun policies (a frame ended after the next tick):
  *   catch_up  the grid stays; frames behind it run at once, at most `catch_up_limit` in a row; still behind after that,

@@ -1,7 +1,8 @@
-/* What a command over shared memory costs its peer and the executive, without what it costs to bring it from one core to another: both are
- * this one thread.
+/* What a command over shared memory costs its peer and the executive, without what it costs to bring it from one core
+ * to another: both are this one thread.
  *
- *   commands [BYTES COUNT]     a link with so long a command, and so many frames; without, two lengths and what a frame takes
+ *   commands [BYTES COUNT]     a link with so long a command, and so many frames
+ *   commands                   two lengths, and what a frame takes
  *
  * tests/bench/instructions.sh counts the instructions of either side. */
 #include <stdio.h>

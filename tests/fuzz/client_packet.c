@@ -1,14 +1,15 @@
-/* Datagrams of any bytes into a client over UDP (io/client/client_udp, client): a description that may be of any bytes, then
- * frames. The network is one datagram in memory; the run at its other end is a link over UDP without a socket
+/* Datagrams of any bytes into a client over UDP (io/client/client_udp, client): a description that may be of any bytes,
+ * then frames. The network is one datagram in memory; the run at its other end is a link over UDP without a socket
  * (io/links/udp), which takes what the client sends.
  *
  * The first byte is the shape, as orr_link_rig_init takes it. Then steps; what:
  *   0 a datagram as it is       1 the same with length, checksums and sequence flags set right
  *   2 bytes of the description change: two bytes of place, then the bytes       3 it gets another length: two bytes
- *   4 a client comes and is told the description, in pieces of 8 (byte[0] + 1) bytes or as the run cuts it (0); with piece
- *     byte[1] - 1 something is wrong: 1 id, 2 number, 3 flags, 4 nobody is there
+ *   4 a client comes and is told the description, in pieces of 8 (byte[0] + 1) bytes or as the run cuts it (0); with
+ *     piece byte[1] - 1 something is wrong: 1 id, 2 number, 3 flags, 4 nobody is there
  *   5 the run's next frame; pieces whose bit of byte[0] is set get lost       6 the frames before once more
- *   7 a packet of a frame as the client awaits it: byte[0] piece, byte[1] added to the frame, byte[2] whole words of payload
+ *   7 a packet of a frame as the client awaits it: byte[0] piece, byte[1] added to the frame, byte[2] whole words of
+ *     payload
  *   8 the run's farewell       9 the client asks the run to end       10 the client's beat
  *   11 a datagram longer than any packet       12 the run takes and latches commands       13 nobody listens
  * Fuzz with: -max_len=512

@@ -1,12 +1,17 @@
-/* A whole segment of any bytes under a client over shared memory (io/client/client_shm, client). The file is plain memory of
- * just its size, so that the sanitizer sees a byte beyond. A run beside it keeps what it would have written, and takes
- * what the client answers.
+/* A whole segment of any bytes under a client over shared memory (io/client/client_shm, client). The file is plain
+ * memory of just its size, so that the sanitizer sees a byte beyond. A run beside it keeps what it would have written,
+ * and takes what the client answers.
  *
  * The first byte is the shape, as orr_link_rig_init takes it, but never large; the next two change the size of the
  * file. Then steps; what:
- *   0 bytes written: two bytes of place, then the bytes       1 the run's next frame       2 a client comes, in place of one that was here
+ *   0 bytes written: two bytes of place, then the bytes
+ *   1 the run's next frame
+ *   2 a client comes, in place of one that was here
  *   3 it waits, reads every channel, sets commands to what byte[0] says, and answers       4 it asks the run to end
- *   5 the header says the file's size       6 all is again as the run wrote it       7 the run ends       8 it takes and latches commands
+ *   5 the header says the file's size
+ *   6 all is again as the run wrote it
+ *   7 the run ends
+ *   8 it takes and latches commands
  *   9 the client sleeps
  */
 #include <errno.h>

@@ -3,10 +3,14 @@
  *
  * The first byte is the shape: bits 0 to 3 as orr_link_rig_init takes them, bit 4 packets of 1472 bytes in place of 64,
  * bit 5 the run file names the peer. Then steps; what:
- *   0 a datagram as it is       1 the same with length, checksums and sequence flags set right, so that what lies behind is reached
- *   2 the same from an address that is not allowed       3 the next frame goes out (byte[0] & 1: while the relay sleeps)
+ *   0 a datagram as it is
+ *   1 the same with length, checksums and sequence flags set right, so that what lies behind is reached
+ *   2 the same from an address that is not allowed
+ *   3 the next frame goes out (byte[0] & 1: while the relay sleeps)
  *   4 a command of the bytes, cut and sent as the client does       5 the newest frame answered, by generation byte[0]
- *   6 what is not answered is handed over once more       7 commands are taken and latched       8 the farewell, which the
+ *   6 what is not answered is handed over once more
+ *   7 commands are taken and latched
+ *   8 the farewell, which the
  *     kernel takes or not
  * Whatever comes, the numbers of the plant stay values of their channels, replies are packets, and every command is
  * accounted for.

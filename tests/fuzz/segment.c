@@ -4,8 +4,11 @@
  * The first byte is the shape, as orr_link_rig_init takes it, but never large: slots know no pieces. Then steps; what:
  *   0 bytes written: two bytes of place in what the peer may write, then the bytes       1 the next frame
  *   2 the newest frame answered by a peer that is right, with the bytes as payload
- *   3 the same, but the first five bytes change answers, generation, layout and flags of it, and its sequence or (from 128 on) its sum
- *   4 a peer comes       5 commands are taken and latched       6 the link waits for nothing, and looks what the peer does
+ *   3 the same, but the first five bytes change answers, generation, layout and flags of it, and its sequence or
+ *     (from 128 on) its sum
+ *   4 a peer comes
+ *   5 commands are taken and latched
+ *   6 the link waits for nothing, and looks what the peer does
  * Nothing crashes or hangs, what is the executive's stays as it wrote it, and the plant's numbers stay values of their
  * channels.
  */

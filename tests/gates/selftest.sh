@@ -176,6 +176,13 @@ test_format() {
   stops 'clang-format' "$gates/format.sh" good.c bad.c
 }
 
+test_columns() {
+  printf '/* %s */\n' "$(printf '\316\267%.0s' $(seq 114))" >good.c
+  passes "$gates/columns.sh" good.c
+  printf '/* %s */\n' "$(printf 'x%.0s' $(seq 115))" >bad.c
+  stops 'bad.c:1: 121 characters' "$gates/columns.sh" good.c bad.c
+}
+
 test_tidy() {
   printf 'int orr_f(int a);\nint orr_f(int a) { return a; }\n' >good.c
   passes "$gates/tidy.sh" good.c -std=c17

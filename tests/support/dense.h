@@ -1,8 +1,8 @@
 /* A slow reference for the solver: the conventions written out literally, dense, in 80-bit arithmetic.
  *
  * It shares no formula with core (and includes nothing of core but description.h):
- *   positions and attitudes  from the base outwards, as Taylor series in time (jet.h); velocities and accelerations are their
- *                            derivatives
+ *   positions and attitudes  from the base outwards, as Taylor series in time (jet.h); velocities and accelerations are
+ *                            their derivatives
  *   kinetic energy T         node by node as the conventions print it
  *   momenta, mass matrix     T is quadratic in the speeds, so polarisation is exact: ∂T/∂V_i = (T(V+e_i) − T(V−e_i))/2
  *   ∂T/∂η                    T is quadratic in η: the central difference is exact
@@ -12,8 +12,8 @@
  * Nothing is truncated, so its errors are those of rounding: about 1e-16 of the largest number in a sum, and for
  * accelerations times the condition of the mass matrix, which orr_dense_condition estimates.
  *
- * orr_dense_make → orr_dense_forward or orr_dense_inverse → orr_dense_hinge_force, orr_dense_place → orr_dense_free. The
- * sample must outlive it. One thread per object.
+ * orr_dense_make → orr_dense_forward or orr_dense_inverse → orr_dense_hinge_force, orr_dense_place → orr_dense_free.
+ * The sample must outlive it. One thread per object.
  */
 #ifndef ORR_TESTS_SUPPORT_DENSE_H
 #define ORR_TESTS_SUPPORT_DENSE_H
@@ -58,8 +58,8 @@ struct orr_dense_totals {
 struct orr_dense_totals orr_dense_totals(const struct orr_sample *sample, const double *q, const double *u,
                                          const double *rotor_speed);
 
-/* The terms of a body's T as the tests of core/model/modal need them: ∂²T/∂V² [n + 6][n + 6] at η, V = [η̇; ω; v] of the body
- * frame, and the inertial force d/dt ∂T/∂V − ∂T/∂[η; 0] + ω × … for given V and V̇. */
+/* The terms of a body's T as the tests of core/model/modal need them: ∂²T/∂V² [n + 6][n + 6] at η, V = [η̇; ω; v] of
+ * the body frame, and the inertial force d/dt ∂T/∂V − ∂T/∂[η; 0] + ω × … for given V and V̇. */
 void orr_dense_body_mass(const struct orr_body_desc *body, const double *eta, double *out);
 void orr_dense_body_force(const struct orr_body_desc *body, const double *eta, const double *v, const double *v_dot,
                           double *out);

@@ -10,8 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Below what the kernel gives out by itself, and below what scripts take (support/script.sh): else any client of another
- * test could be given a port between the moment it is found and that at which a run opens it. */
+/* Below what the kernel gives out by itself, and below what scripts take (support/script.sh): else any client of
+ * another test could be given a port between the moment it is found and that at which a run opens it. */
 enum { FIRST = 10000, BLOCK = 40, BLOCKS = 250 };
 
 /* Holds a name for as long as this process lives, so that no other program of the tests takes the same block. */

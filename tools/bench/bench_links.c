@@ -1,8 +1,9 @@
 /* `orrery bench --links`: our links beside bare pairs with the same payload and the same threads on the same cores.
  *
  *   round trips   a frame out, the peer answers it, the answer is here and judged
- *   publication   an empty plant at 1 kHz in the executive: when a frame reaches the peer after its tick, and how even the frames come; beside
- *                 a thread with the same core and priority that sleeps to the same ticks and only writes
+ *   publication   an empty plant at 1 kHz in the executive: when a frame reaches the peer after its tick, and how even
+ *                 the frames come; beside a thread with the same core and priority that sleeps to the same ticks and
+ *                 only writes
  *
  * Each over shared memory and over UDP. The sides take turns in short slices, the order swapped every time; slices are
  * pooled, and a ratio comes with an interval from resampling them in pairs. */

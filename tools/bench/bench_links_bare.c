@@ -2,8 +2,8 @@
  * rules, no checks, no checksum, one frame on its way.
  *
  *   shm   a seqlock each way; each side spins on the sequence of the other's
- *   udp   a ring each way, a thread between rings and a connected socket that looks at both all the time; it shares its core with the
- *         peer, so it gives way where it found nothing, and the peer sleeps in its socket
+ *   udp   a ring each way, a thread between rings and a connected socket that looks at both all the time; it shares its
+ *         core with the peer, so it gives way where it found nothing, and the peer sleeps in its socket
  */
 #include <arpa/inet.h>
 #include <pthread.h>

@@ -11,8 +11,8 @@
 json_t *orr_json_number(double x);
 json_t *orr_json_numbers(const double *x, size_t count);
 
-/* True if all numbers of a result are finite; else the first that is not, as `bodies.arm.force[2]`, cut to `size` bytes.
- * O(result). */
+/* True if all numbers of a result are finite; else the first that is not, as `bodies.arm.force[2]`, cut to `size`
+ * bytes. O(result). */
 bool orr_json_is_finite(json_t *result, char *path, size_t size);
 
 #endif

@@ -123,7 +123,7 @@ static json_t *checks_json(const struct orr_check *checks, size_t count) {
   return list;
 }
 
-/* --- measuring --------------------------------------------------------------------------------------------------------- */
+/* --- measuring ---------------------------------------------------------------------------------------------------- */
 static const struct orr_work empty_work = {.stage_count = 0};
 
 /* The run's own frames were flown: do they fit, late wake-ups and all? */
@@ -201,7 +201,8 @@ static struct orr_executive_options options_of(const struct arguments *a, const 
 }
 
 /* Returns the measures as JSON when asked for, else prints them. *status: bad when nothing could be measured or the
- * measures say that the run does not fit; incomplete when a signal ended it and what was measured until then is good. */
+ * measures say that the run does not fit; incomplete when a signal ended it and what was measured until then is good.
+ * */
 static json_t *measure(const struct arguments *a, const struct orr_executive_options *options,
                        struct orr_doctor_run *run, const sigset_t *signals, enum orr_exit *status) {
   struct orr_executive executive;

@@ -9,7 +9,7 @@
 
 enum { WHAT_TEXT = 400, DO_TEXT = 240 };
 
-/* ---- what is known ------------------------------------------------------------------------------------------------ */
+/* ---- what is known ----------------------------------------------------------------------------------------------- */
 
 static struct orr_expect_report expect_of(const struct orr_run_report *r) {
   return (struct orr_expect_report){r->session, r->stats, r->live};
@@ -52,7 +52,7 @@ struct orr_judgement orr_ending_report_judge(const struct orr_run_report *r) {
   return orr_ending_judge(&e);
 }
 
-/* ---- words -------------------------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 /* Where reasons go: to people or into a list. */
 struct teller {

@@ -39,7 +39,7 @@ static int usage(const char *what, const char *word) {
   return ORR_EXIT_USAGE;
 }
 
-/* ---- arguments ---------------------------------------------------------------------------------------------------- */
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 /* `--duration 10s` is `--set simulation.duration=10s`. */
 static const char *const short_forms[] = {"duration", "seed", "step"};
@@ -153,7 +153,7 @@ static int parse(int argc, char **argv, struct arguments *a) {
   return ORR_EXIT_OK;
 }
 
-/* ---- flying ------------------------------------------------------------------------------------------------------- */
+/* ---- flying ------------------------------------------------------------------------------------------------------ */
 
 struct flight {
   struct orr_session *session;
@@ -205,7 +205,7 @@ static enum orr_status fly(struct flight *f) {
   return s->status;
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------------------- */
+/* ---- all --------------------------------------------------------------------------------------------------------- */
 
 /* Frames between rows of the table, or 0 after a message. */
 static int csv_divisor(const struct arguments *a, const struct orr_run *run) {
@@ -223,8 +223,8 @@ static int csv_divisor(const struct arguments *a, const struct orr_run *run) {
 /* Frames that the run will have. */
 static int64_t frames_of(const struct orr_run *run) { return run->duration_ns / run->plant.step_ns; }
 
-/* Whether a state that is saved or loaded is all there is to go on from: that of flight software outside is not in it, nor its answer that is
- * on the way. */
+/* Whether a state that is saved or loaded is all there is to go on from: that of flight software outside is not in it,
+ * nor its answer that is on the way. */
 static bool state_is_whole(const struct arguments *a, const struct orr_run *run) {
   for (size_t i = 0; (a->save || a->from) && i < run->link_count; i++)
     if (orr_carrier_kind(run->links[i].transport)->outside) {

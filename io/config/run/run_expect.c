@@ -192,8 +192,8 @@ static bool read_bound(struct reading *r, const struct expect_keys *keys, struct
 
 /* ---- entries ----------------------------------------------------------------------------------------------------- */
 
-/* A run of the file's own duration that leaves an expectation out is incomplete. One cut short from the command line is no mistake
- * of the file. */
+/* A run of the file's own duration that leaves an expectation out is incomplete. One cut short from the command line is
+ * no mistake of the file. */
 static void judge_end(struct reading *r, struct orr_place entry) {
   struct orr_place section = orr_config_section(r->d->config, ORR_SECTION_SIMULATION);
   int64_t end_ns = r->d->run->duration_ns;

@@ -66,7 +66,8 @@ struct orr_run_link {
   bool answer_stop;                  /* lockstep: without one the run stops, else it goes on with what is held */
 };
 
-/* [any] Whether a frame is one of the link's, and the newest one of the link before a frame; −1: there is none. O(1). */
+/* [any] Whether a frame is one of the link's, and the newest one of the link before a frame; −1: there is none. O(1).
+ * */
 bool orr_run_link_due(const struct orr_run_link *link, int64_t frame);
 int64_t orr_run_link_before(const struct orr_run_link *link, int64_t frame);
 

@@ -62,8 +62,8 @@ bool orr_build_try(struct orr_build *build, const struct orr_description *descri
 /* Frees all, and zeroes the build. */
 void orr_build_destroy(struct orr_build *build);
 
-/* Closes q [q_count] in place, hinges that are prescribed in the workspace moving last; what a `distance` keeps is found
- * by it. Leaves the loops placed there. As orr_loops_assemble_first. */
+/* Closes q [q_count] in place, hinges that are prescribed in the workspace moving last; what a `distance` keeps is
+ * found by it. Leaves the loops placed there. As orr_loops_assemble_first. */
 void orr_build_assemble(struct orr_build *build, double *q);
 
 /* Takes q as closed: distances are those that it has. Leaves the loops placed there. O(loops). */

@@ -324,7 +324,7 @@ static void read_external(struct reading *r) {
   r->out->external_count = n;
 }
 
-/* --- all ----------------------------------------------------------------------------------------------------------- */
+/* --- all ---------------------------------------------------------------------------------------------------------- */
 
 static void prepare(struct reading *r) {
   const struct orr_description *d = r->description;

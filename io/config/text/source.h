@@ -1,8 +1,8 @@
 /* Texts that were read, and places in them.
  *
- * A place is an `orr_source` (core/model/description.h): an index into this table, 0 for none. A place reached through an
- * alias, a merge key or an include has a `via`, the place that led to it, so that a message can show both.
- * create → add files → places → ask for lines and columns → destroy. [init]; one thread at a time.
+ * A place is an `orr_source` (core/model/description.h): an index into this table, 0 for none. A place reached through
+ * an alias, a merge key or an include has a `via`, the place that led to it, so that a message can show both. create →
+ * add files → places → ask for lines and columns → destroy. [init]; one thread at a time.
  */
 #ifndef ORR_IO_CONFIG_TEXT_SOURCE_H
 #define ORR_IO_CONFIG_TEXT_SOURCE_H

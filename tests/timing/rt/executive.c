@@ -1,5 +1,5 @@
-/* The executive around the executive: thread, core, priority, calibration, the shared block, and what happens when rights
- * are missing. */
+/* The executive around its cycle: thread, core, priority, calibration, the shared block, and what happens when
+ * rights are missing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

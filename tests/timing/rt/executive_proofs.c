@@ -1,6 +1,6 @@
-/* What the executive may not do, proved from outside it: the kernel's counters, an allocator and a clock that count, and a
- * system call filter that kills. The wall clock is watched here too, because it is read without a system call: this
- * program's own clock_gettime, gettimeofday and time stand before libc's. */
+/* What the executive may not do, proved from outside it: the kernel's counters, an allocator and a clock that count,
+ * and a system call filter that kills. The wall clock is watched here too, because it is read without a system call:
+ * this program's own clock_gettime, gettimeofday and time stand before libc's. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -36,7 +36,8 @@ struct evidence {
   struct rusage first, last;
   uint64_t last_frame;
   long allocations, wall_clock, monotonic;
-  int spoil; /* what to do wrong at frame 3: 'm' malloc, 't' time(), 's' a system call, 'r' clock_gettime(CLOCK_REALTIME) by call */
+  /* wrong at frame 3: 'm' malloc, 't' time(), 's' a system call, 'r' clock_gettime(CLOCK_REALTIME) by call */
+  int spoil;
   _Atomic int finished;
 };
 

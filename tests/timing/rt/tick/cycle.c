@@ -1,5 +1,5 @@
-/* The executive on the clock: order, grid, policies, and each cause of lateness provoked. Effects are tens of milliseconds
- * at a period of 10, far above what a busy machine adds, and a frame is judged by its own record. */
+/* The cycle on the clock: order, grid, policies, and each cause of lateness provoked. Effects are tens of
+ * milliseconds at a period of 10, far above what a busy machine adds, and a frame is judged by its own record. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -43,7 +43,7 @@ static const struct orr_frame_record *frame(uint64_t number) {
 static void assert_cause(uint64_t number, enum orr_cause cause) {
   const struct orr_frame_record *r = frame(number);
   if (r->cause == ORR_CAUSE_PREEMPTED && cause != ORR_CAUSE_PREEMPTED && !rig.real_time)
-    skip(); /* an ordinary thread on a busy machine: the verdict is true, and another cause's turn to be shown is over */
+    skip(); /* an ordinary thread on a busy machine: the verdict is true, but another cause could not be shown */
   if (r->cause != (uint32_t)cause)
     fail_msg("frame %lu: %s, not %s (start %ld end %ld lost %ld gap %ld faults %u switches %u %u)",
              (unsigned long)number, orr_cause_name((enum orr_cause)r->cause), orr_cause_name(cause), (long)r->start_ns,

@@ -1,6 +1,6 @@
-/* core/math/roots, core/plant/stiffness, core/plant/stability, io/step_limit: the stiffest motion and the longest step, against dense
- * matrices made elsewhere, against chains whose frequencies are known, and against the step at which a run really blows
- * up. */
+/* core/math/roots, core/plant/stiffness, core/plant/stability, io/step_limit: the stiffest motion and the longest step,
+ * against dense matrices made elsewhere, against chains whose frequencies are known, and against the step at which a
+ * run really blows up. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

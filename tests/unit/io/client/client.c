@@ -183,8 +183,8 @@ static struct cost wait_for_nothing(const char *url, enum orr_client_how how, in
   return cost;
 }
 
-/* Other programs that take the cores meanwhile make every sleep longer, and so fewer: what polls still sleeps more often
- * than what the heartbeat alone wakes, each tenth of a second. They add nothing to the processor's time. */
+/* Other programs that take the cores meanwhile make every sleep longer, and so fewer: what polls still sleeps more
+ * often than what the heartbeat alone wakes, each tenth of a second. They add nothing to the processor's time. */
 static void spinning_never_sleeps_the_futex_sleeps_long_and_polling_often(void **state) {
   (void)state;
   enum { MOST_MS = 400 };

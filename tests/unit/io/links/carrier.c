@@ -1,5 +1,5 @@
-/* The contract of io/links/carrier: the same scripted exchange over every carrier gives the same applied values, the same
- * counts and the same bits, and each kind is whole. */
+/* The contract of io/links/carrier: the same scripted exchange over every carrier gives the same applied values, the
+ * same counts and the same bits, and each kind is whole. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -68,7 +68,8 @@ static void a_full_ring_refuses_and_counts_and_then_takes_again(void **state) {
   assert_non_null(orr_ring_claim(&ring));
 }
 
-/* Where two threads share a core with others, a message has to wait for its turn: then as many as go in some seconds. */
+/* Where two threads share a core with others, a message has to wait for its turn: then as many as go in some seconds.
+ * */
 enum { MESSAGES = 300000, FEWEST = 1000, SLOTS = 64, SECONDS = 5 };
 
 struct flow {

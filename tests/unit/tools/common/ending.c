@@ -12,7 +12,7 @@
 
 static const struct orr_ending whole = {.frames_asked = 3000, .frames_flown = 3000, .met = 2};
 
-/* ---- what a run can be, one thing at a time ----------------------------------------------------------------------- */
+/* ---- what a run can be, one thing at a time ---------------------------------------------------------------------- */
 
 static void diverged(struct orr_ending *e) { e->diverged = true; }
 static void not_met(struct orr_ending *e) { e->not_met = 1; }
@@ -71,7 +71,7 @@ static void every_combination_is_judged_by_its_worst(void **state) {
   assert_int_equal(seen[0], 8);
 }
 
-/* ---- the duration in force ---------------------------------------------------------------------------------------- */
+/* ---- the duration in force --------------------------------------------------------------------------------------- */
 
 static void a_run_is_as_long_as_its_duration(void **state) {
   (void)state;
@@ -98,7 +98,7 @@ static void a_run_is_as_long_as_its_duration(void **state) {
   }
 }
 
-/* ---- statuses ----------------------------------------------------------------------------------------------------- */
+/* ---- statuses ---------------------------------------------------------------------------------------------------- */
 
 static void statuses_outrank_each_other_in_one_order(void **state) {
   (void)state;
