@@ -3,8 +3,9 @@
  * are as without, and the answers of the flight software are still applied. Programs of their own: the run, its peer
  * (`echo`), and the flood, which this process sends.
  *
- * The rate is printed as achieved. No time is judged: whether answers come is tried three times, since others use the
- * machine, too. */
+ * The rate is printed as achieved. No time is judged: whether answers come is tried three times, since the host may take
+ * the cores away. The flight software goes before what else the machine does, and before the flood, where that may be
+ * had. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -32,7 +33,7 @@
 #include "tests/support/flood.h"
 #include "tests/support/port.h"
 
-enum { RATE_HZ = 100000, TRIES = 3, PATIENCE_MS = 20000 };
+enum { RATE_HZ = 100000, TRIES = 3, PATIENCE_MS = 20000, PEER_PRIORITY = 2 };
 
 static const char pattern[] =
     "orrery: 1\n"
@@ -85,10 +86,13 @@ static int keep_off(int core) {
   return CPU_COUNT(&cores);
 }
 
-static pid_t start(const char *program, char *const arguments[], const char *out) {
+static pid_t start(const char *program, char *const arguments[], const char *out, int priority) {
+  const struct sched_param param = {.sched_priority = priority};
   pid_t child = fork();
   if (child != 0)
     return child;
+  if (priority > 0)
+    (void)sched_setscheduler(0, SCHED_FIFO, &param);
   if (out) {
     int fd = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     dup2(fd, STDOUT_FILENO);
@@ -103,7 +107,7 @@ static pid_t start_run(const struct trial *t) {
   char word[] = "run", mode[] = "--mode", realtime[] = "realtime", json[] = "--json", run[64];
   snprintf(run, sizeof run, "%s", t->run);
   char *const arguments[] = {orrery, word, run, mode, realtime, json, NULL};
-  return start(orrery, arguments, t->out);
+  return start(orrery, arguments, t->out, 0);
 }
 
 static pid_t start_peer(const struct trial *t) {
@@ -112,7 +116,7 @@ static pid_t start_peer(const struct trial *t) {
   snprintf(program, sizeof program, "%s/echo", dirname(path));
   snprintf(url, sizeof url, "%s", t->url);
   char *const arguments[] = {program, how, url, NULL};
-  return start(program, arguments, "/dev/null");
+  return start(program, arguments, "/dev/null", PEER_PRIORITY);
 }
 
 /* Whether the io thread answers: asked for its description, which makes nobody its peer. */
@@ -200,6 +204,7 @@ static void assert_accounted_for(const json_t *link, const struct orr_flood *f) 
 /* One flight, flooded for so many seconds. */
 struct flight {
   bool flooded, answered; /* at the rate asked for; most frames */
+  bool raised;            /* a real-time priority was to be had */
 };
 
 static struct flight fly(int duration_ms, double flood_s) {
@@ -233,22 +238,25 @@ static struct flight fly(int duration_ms, double flood_s) {
   json_decref(root);
   tidy_up(&t);
   return (struct flight){.flooded = (double)(flood.from[0] + flood.from[1]) >= 0.99 * RATE_HZ * flood.wall_s,
-                         .answered = applied > duration_ms / 2};
+                         .answered = applied > duration_ms / 2,
+                         .raised = flood.raised};
 }
 
 static void a_flood_of_garbage_leaves_run_and_answers_as_they_are(void **state) {
   (void)state;
-  bool answered = fly(1000, 0).answered, flooded = false;
-  if (!answered)
-    printf("even without a flood less than half of the answers are applied: this machine is busy\n");
-  answered = false;
+  bool quiet = fly(1000, 0).answered, answered = false, flooded = false, raised = false;
   for (int i = 0; i < TRIES && !(answered && flooded); i++) {
     struct flight f = fly(2700, 2);
     answered |= f.answered;
     flooded |= f.flooded;
+    raised |= f.raised;
   }
   if (!flooded)
     printf("in %d runs this machine did not send %d packets a second\n", TRIES, RATE_HZ);
+  if (!answered && !quiet && !raised) {
+    print_message("without a flood, too, less than half of the answers were applied: this machine is busy\n");
+    skip(); /* all but that was judged */
+  }
   if (!answered)
     fail_msg("in %d runs less than half of the answers were applied under the flood", TRIES);
 }
