@@ -14,17 +14,16 @@
  * another test could be given a port between the moment it is found and that at which a run opens it. */
 enum { FIRST = 10000, BLOCK = 40, BLOCKS = 250 };
 
-/* Holds a name for as long as this process lives, so that no other program of the tests takes the same block. */
+/* Held as long as this process lives, so that no other program of the tests takes the same block: a name. */
+static int held = -1;
+
 static bool claim(int block) {
   struct sockaddr_un a = {.sun_family = AF_UNIX};
   int length = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, "orrery.test.ports.%d", block);
-  int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd >= 0 && bind(fd, (const struct sockaddr *)&a,
-                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) == 0)
-    return true;
-  if (fd >= 0)
-    close(fd);
-  return false;
+  if (held < 0)
+    held = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  return held >= 0 && bind(held, (const struct sockaddr *)&a,
+                           (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) == 0;
 }
 
 static bool is_free(uint16_t port) {
