@@ -10,6 +10,7 @@ set -eu
 lib=$1
 arch=${2:-x86-64-v3}
 wrong=0
+[ -r "$lib" ] || { echo "there is no $lib"; exit 1; }
 
 defined=$(nm --defined-only "$lib" 2>/dev/null | awk 'NF == 3 { print $3 }' | sort -u)
 undefined=$(nm -A --undefined-only "$lib" 2>/dev/null | awk '{ sub(/:[[:space:]]*$/, "", $1); print $NF, $1 }')
