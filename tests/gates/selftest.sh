@@ -62,6 +62,7 @@ core/bad.c|<stdio.h>|core may not include <stdio.h>
 core/bad.c|<stdlib.h>|core may not include <stdlib.h>
 core/bad.c|<time.h>|core may not include <time.h>
 core/bad.c|<pthread.h>|core may not include <pthread.h>
+core/bad.c|<erfa.h>|core may not include <erfa.h>
 core/bad.c|"nowhere.h"|no file "nowhere.h"
 rt/bad.c|"core/a.h"|rt may not include core/a.h
 io/bad.c|"tools/common/commands.h"|io may not include tools/common/commands.h
@@ -148,7 +149,7 @@ double orr_one(double *x, int i) { memset(x, 0, 8); return sin(x[0]) + x[1] * x[
 double orr_other(const double *x) { return atan2(x[0], x[1]) + pow(x[1], x[2]); }
 E2
   passes "$gates/core.sh" lib.a
-  for call in 'malloc(8)' 'printf("x")' 'fopen("x", "r")' 'pthread_mutex_lock(0)' 'clock_gettime(0, 0)' 'abort()' 'snprintf(0, 0, "x")'; do
+  for call in 'malloc(8)' 'printf("x")' 'fopen("x", "r")' 'pthread_mutex_lock(0)' 'clock_gettime(0, 0)' 'abort()' 'snprintf(0, 0, "x")' 'eraEra00(0, 0)'; do
     printf '#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\n#include <pthread.h>\ndouble orr_f(double a, double b, double c) { %s; return a * b + c; }\n' "$call" |
       library -w -D_GNU_SOURCE -fno-builtin
     stops "one.o refers to ${call%%(*}" "$gates/core.sh" lib.a

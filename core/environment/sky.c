@@ -1,0 +1,231 @@
+/* Earth: IAU 2006/2000A precession and nutation as X, Y, s of the pole, the Earth rotation angle, polar motion:
+ * v_itrs = W R3(ERA) C(X, Y, s) v_gcrs. Sun: VSOP 2000 as fitted in eraEpv00. Moon: Meeus' shortening of ELP 2000-82 as in
+ * eraMoon98. Mars: Simon et al. 1994 as in eraPlan94. Moon and Mars turn about poles and by angles of the IAU working
+ * group's report of 2015 (Archinal et al. 2018), the Moon's with its thirteen terms.
+ */
+#include "core/environment/sky.h"
+
+#include <erfa.h>
+
+#include "core/math/block.h"
+
+const char *const orr_central_names[ORR_CENTRAL_COUNT + 1] = {"earth", "moon", "mars", NULL};
+
+static const double au = 149597870700.0, degree = 0.017453292519943295, hour = 3600;
+
+/* ---- time -------------------------------------------------------------------------------------------------------- */
+
+bool orr_sky_epoch(const struct orr_utc *utc, struct orr_moment *out) {
+  double a, b;
+  if (eraDtf2d("UTC", utc->year, utc->month, utc->day, utc->hour, utc->minute, utc->second, &a, &b) < 0 ||
+      utc->second < 0)
+    return false;
+  return eraUtctai(a, b, &out->tai1, &out->tai2) >= 0;
+}
+
+struct orr_moment orr_moment_add(struct orr_moment at, double t) {
+  at.tai2 += t / 86400;
+  return at;
+}
+
+/* TT and UT1 of a moment, UT1 by its difference from TAI. */
+static void tt_of(struct orr_moment at, double *tt1, double *tt2) { eraTaitt(at.tai1, at.tai2, tt1, tt2); }
+
+double orr_moment_year(struct orr_moment at) {
+  double utc1, utc2, fraction, start, start1, next1;
+  int year, month, day;
+  eraTaiutc(at.tai1, at.tai2, &utc1, &utc2);
+  eraJd2cal(utc1, utc2, &year, &month, &day, &fraction);
+  eraCal2jd(year, 1, 1, &start, &start1);
+  eraCal2jd(year + 1, 1, 1, &start, &next1);
+  return year + (utc1 - start + (utc2 - start1)) / (next1 - start1);
+}
+
+double orr_moment_day_of_year(struct orr_moment at, double *seconds) {
+  double utc1, utc2, fraction, start, start1, day1;
+  int year, month, day;
+  eraTaiutc(at.tai1, at.tai2, &utc1, &utc2);
+  eraJd2cal(utc1, utc2, &year, &month, &day, &fraction);
+  eraCal2jd(year, 1, 1, &start, &start1);
+  eraCal2jd(year, month, day, &start, &day1);
+  *seconds = 86400 * fraction;
+  return day1 - start1 + 1 + fraction;
+}
+
+/* ---- a node ------------------------------------------------------------------------------------------------------ */
+
+/* What a node holds. */
+enum { SUN = 0, MOON = 3, MARS = 3, POLE_X = 6, POLE_Y, LOCATOR, WOBBLE_X, WOBBLE_Y, UT1_TAI };
+
+/* UT1 − TAI and the pole at a moment, days interpolated linearly; before the first day and after the last theirs. */
+static void orientation(const struct orr_sky_desc *desc, struct orr_moment at, double *node) {
+  double utc1, utc2, tai_utc = 0;
+  eraTaiutc(at.tai1, at.tai2, &utc1, &utc2);
+  tai_utc = 86400 * ((at.tai1 - utc1) + (at.tai2 - utc2));
+  node[UT1_TAI] = -tai_utc;
+  if (!desc->eop_count)
+    return;
+  double mjd = (utc1 - 2400000.5) + utc2;
+  size_t i = 0;
+  while (i + 1 < desc->eop_count && desc->eop[i + 1].mjd <= mjd)
+    i++;
+  const struct orr_eop *a = &desc->eop[i], *b = i + 1 < desc->eop_count ? a + 1 : a;
+  double part = b->mjd > a->mjd ? fmax(0, fmin(1, (mjd - a->mjd) / (b->mjd - a->mjd))) : 0;
+  double step = rint(b->ut1_utc - a->ut1_utc); /* a leap second between the two days */
+  node[WOBBLE_X] = a->x + part * (b->x - a->x);
+  node[WOBBLE_Y] = a->y + part * (b->y - a->y);
+  node[UT1_TAI] = a->ut1_utc + part * (b->ut1_utc - step - a->ut1_utc) - tai_utc;
+}
+
+static void fill_node(const struct orr_sky_desc *desc, double t, double *node) {
+  struct orr_moment at = orr_moment_add(desc->epoch, t);
+  double tt1, tt2, heliocentric[2][3], barycentric[2][3], moon[2][3];
+  tt_of(at, &tt1, &tt2);
+  memset(node, 0, sizeof(double) * ORR_SKY_NUMBERS);
+  eraEpv00(tt1, tt2, heliocentric, barycentric);
+  if (desc->central == ORR_MARS) {
+    double mars[2][3];
+    eraPlan94(tt1, tt2, 4, mars);
+    for (int k = 0; k < 3; k++) {
+      node[SUN + k] = -au * mars[0][k];
+      node[MARS + k] = au * (heliocentric[0][k] - mars[0][k]); /* the Earth from Mars */
+    }
+    return;
+  }
+  eraMoon98(tt1, tt2, moon);
+  for (int k = 0; k < 3; k++) {
+    node[SUN + k] = -au * heliocentric[0][k];
+    node[MOON + k] = au * moon[0][k];
+  }
+  eraXys06a(tt1, tt2, &node[POLE_X], &node[POLE_Y], &node[LOCATOR]);
+  orientation(desc, at, node);
+}
+
+static int node_count(double duration) { return (int)ceil(fmax(0, duration) / hour) + 4; }
+
+static struct orr_sky *layout(struct orr_block *block, double duration, struct orr_sky *sky) {
+  struct orr_sky *self = ORR_TAKE(block, struct orr_sky, 1);
+  sky->count = node_count(duration);
+  sky->nodes = (double(*)[ORR_SKY_NUMBERS])(void *)ORR_TAKE(block, double, sky->count *ORR_SKY_NUMBERS);
+  return self;
+}
+
+size_t orr_sky_size(double duration) {
+  struct orr_block block = {0};
+  struct orr_sky sky = {0};
+  layout(&block, duration, &sky);
+  return block.used;
+}
+
+struct orr_sky *orr_sky_init(void *block, size_t bytes, const struct orr_sky_desc *desc) {
+  if (!block || bytes < orr_sky_size(desc->duration))
+    return NULL;
+  struct orr_block b = {.base = block, .size = bytes};
+  struct orr_sky sky = {.epoch = desc->epoch, .central = desc->central};
+  struct orr_sky *self = layout(&b, desc->duration, &sky);
+  *self = sky;
+  for (int i = 0; i < sky.count; i++)
+    fill_node(desc, (i - 1) * hour, self->nodes[i]);
+  return self;
+}
+
+/* ---- at a moment ------------------------------------------------------------------------------------------------- */
+
+/* Lagrange's cubic through four nodes, x = 0 … 1 between the middle two. */
+static void interpolate(const struct orr_sky *sky, double t, double *out) {
+  double at = t / hour;
+  int i = (int)fmax(0, fmin(sky->count - 4, floor(at)));
+  double x = at - i, a = x + 1, b = x - 1, c = x - 2;
+  const double w[4] = {-x * b * c / 6, a * b * c / 2, -a * x * c / 2, a * x * b / 6};
+  for (int k = 0; k < ORR_SKY_NUMBERS; k++)
+    out[k] = w[0] * sky->nodes[i][k] + w[1] * sky->nodes[i + 1][k] + w[2] * sky->nodes[i + 2][k] +
+             w[3] * sky->nodes[i + 3][k];
+}
+
+static orr_mat3 from_erfa(double r[3][3]) {
+  orr_mat3 out;
+  memcpy(out.m, r, sizeof out.m);
+  return out;
+}
+
+/* Axes whose z is the pole (α0, δ0) and whose x stands by W beyond the node of the equator on that of the ICRF. */
+static orr_mat3 from_pole(double alpha, double delta, double w) {
+  double r[3][3];
+  eraIr(r);
+  eraRz((alpha + 90) * degree, r);
+  eraRx((90 - delta) * degree, r);
+  eraRz(fmod(w, 360) * degree, r);
+  return from_erfa(r);
+}
+
+/* Report of the IAU working group, table 2: E1 … E13 as start and rate a day, then what they add to α0, δ0 and W. */
+static const double moon_terms[13][5] = {{125.045, -0.0529921, -3.8787, 1.5419, 3.5610},
+                                         {250.089, -0.1059842, -0.1204, 0.0239, 0.1208},
+                                         {260.008, 13.0120009, 0.0700, -0.0278, -0.0642},
+                                         {176.625, 13.3407154, -0.0172, 0.0068, 0.0158},
+                                         {357.529, 0.9856003, 0, 0, 0.0252},
+                                         {311.589, 26.4057084, 0.0072, -0.0029, -0.0066},
+                                         {134.963, 13.0649930, 0, 0.0009, -0.0047},
+                                         {276.617, 0.3287146, 0, 0, -0.0046},
+                                         {34.226, 1.7484877, 0, 0, 0.0028},
+                                         {15.134, -0.1589763, -0.0052, 0.0008, 0.0052},
+                                         {119.743, 0.0036096, 0, 0, 0.0040},
+                                         {239.961, 0.1643573, 0, 0, 0.0019},
+                                         {25.053, 12.9590088, 0.0043, -0.0009, -0.0044}};
+
+static orr_mat3 moon_axes(double d) {
+  double alpha = 269.9949 + 0.0031 * d / 36525, delta = 66.5392 + 0.0130 * d / 36525;
+  double w = 38.3213 + 13.17635815 * d - 1.4e-12 * d * d;
+  for (int i = 0; i < 13; i++) {
+    const double *k = moon_terms[i];
+    double e = fmod(k[0] + k[1] * d, 360) * degree;
+    alpha += k[2] * sin(e);
+    delta += k[3] * cos(e);
+    w += k[4] * sin(e);
+  }
+  return from_pole(alpha, delta, w);
+}
+
+/* The same, table 1, as given for the reports before 2015 and kept by most gravity fields: α0, δ0, W of Mars. */
+static orr_mat3 mars_axes(double d) {
+  double t = d / 36525;
+  return from_pole(317.68143 - 0.1061 * t, 52.88650 - 0.0609 * t, 176.630 + 350.89198226 * d);
+}
+
+static orr_mat3 earth_axes(const struct orr_sky *sky, double t, const double *now) {
+  double c[3][3], w[3][3], r[3][3], tt1, tt2;
+  struct orr_moment at = orr_moment_add(sky->epoch, t);
+  eraC2ixys(now[POLE_X], now[POLE_Y], now[LOCATOR], c);
+  tt_of(at, &tt1, &tt2);
+  eraPom00(now[WOBBLE_X], now[WOBBLE_Y], eraSp00(tt1, tt2), w);
+  double era = eraEra00(at.tai1, at.tai2 + now[UT1_TAI] / 86400);
+  eraRz(era, c);
+  eraRxr(w, c, r);
+  return from_erfa(r);
+}
+
+void orr_sky_at(const struct orr_sky *sky, double t, struct orr_sky_now *out) {
+  static const double spin[ORR_CENTRAL_COUNT] = {7.292115146706979e-5, 2.6616995e-6, 7.0882181e-5};
+  double now[ORR_SKY_NUMBERS], tt1, tt2;
+  interpolate(sky, t, now);
+  tt_of(orr_moment_add(sky->epoch, t), &tt1, &tt2);
+  double d = (tt1 - 2451545.0) + tt2;
+  orr_vec3 sun = v3_from(now + SUN), moon = v3_from(now + MOON);
+  *out = (struct orr_sky_now){.sun = sun};
+  switch (sky->central) {
+  case ORR_MOON:
+    out->fixed = moon_axes(d);
+    out->sun = v3_sub(sun, moon);
+    out->earth = v3_neg(moon);
+    break;
+  case ORR_MARS:
+    out->fixed = mars_axes(d);
+    out->earth = v3_from(now + MARS);
+    break;
+  default:
+    out->fixed = earth_axes(sky, t, now);
+    out->moon = moon;
+    break;
+  }
+  out->spin = v3_scale(spin[sky->central], m3_row(out->fixed, 2));
+}
