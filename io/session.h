@@ -28,7 +28,7 @@ struct orr_session_link {
   bool alone;               /* nobody came before frame 0 */
 };
 
-enum { ORR_SESSION_REGIONS = 8 };
+enum { ORR_SESSION_REGIONS = ORR_BUILD_PARTS + 2 };
 
 struct orr_session;
 

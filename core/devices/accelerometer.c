@@ -1,6 +1,10 @@
 /* Three accelerometers in the axes of a node, flexible or not: struct orr_triad of the node's acceleration less
- * gravity. */
+ * gravity. Where the run has an environment, the solver's accelerations are against the reference on its orbit, and what
+ * is left of gravity at the node is taken off as well: in free fall away from the mass centre an accelerometer feels the
+ * gradient of gravity.
+ */
 #include "core/plant/device.h"
+#include "core/plant/world.h"
 #include "core/tree/kinematics.h"
 
 struct params {
@@ -37,4 +41,22 @@ const struct orr_device_kind orr_accelerometer = {
     ORR_DEVICE_TABLES,
     .needs_acceleration = true,
     .sense = sense,
+};
+
+static void sense_falling(const struct orr_device *device, const struct orr_sensing *now, double *out) {
+  const struct params *p = device->params;
+  struct orr_node_state node;
+  orr_node_query(now->model, now->ws, device->node, &node);
+  orr_vec3 tide = m3_apply_t(node.attitude, orr_world_tide(orr_world_of(now->ws), node.position));
+  orr_vec3 a = v3_sub(orr_node_acceleration(now->model, now->ws, device->node).v, tide);
+  orr_triad_sense(&p->triad, a, (const double[3]){0}, device, now, out);
+}
+
+const struct orr_device_kind orr_accelerometer_falling = {
+    .name = "accelerometer",
+    .role = ORR_SENSOR,
+    .host = ORR_ON_NODE,
+    ORR_DEVICE_TABLES,
+    .needs_acceleration = true,
+    .sense = sense_falling,
 };

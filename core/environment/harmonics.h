@@ -18,6 +18,12 @@
 
 enum { ORR_HARMONICS_DEGREE = 128 }; /* the largest */
 
+/* A pair of coefficients. */
+struct orr_harmonic_term {
+  int n, m;
+  double c, s; /* fully normalised */
+};
+
 struct orr_harmonics {
   double mu, radius; /* m³/s² (or what V is measured in, times m²); m */
   double central;    /* C̄00 */

@@ -463,7 +463,7 @@ static double lower(struct place *at, const struct thermosphere *th, double dm28
 void orr_nrlmsise_evaluate(const struct orr_nrlmsise_input *in, struct orr_nrlmsise *out) {
   static const int order[SPECIES] = {N2, HE, O, O2, AR, H, N};
   struct place at;
-  struct thermosphere th;
+  struct thermosphere th = {.at = &at};
   set_place(&at, in);
   double z = fmax(in->altitude_km, 72.5), n[SPECIES];
   set_thermosphere(&th, &at, z);

@@ -75,6 +75,8 @@ struct orr_site_state {
   orr_spatial zeta;
 };
 
+struct orr_world;
+
 struct orr_workspace {
   const struct orr_model *model;
   struct orr_flow *flows;       /* [body_count] limbs */
@@ -99,6 +101,7 @@ struct orr_workspace {
   bool complete;                    /* revolute limbs have r, l, h, v, g and a too, not only what their kernel needs */
   bool forces_known;                /* limbs[].f is filled; else f = P_R α_R + z_R */
   int failed_body;                  /* file order, after a status other than ORR_OK */
+  struct orr_world *world;          /* what is around (core/plant/world.h), or NULL; no sweep looks at it */
 };
 
 /* Bytes that a workspace takes. [init] */

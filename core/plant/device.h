@@ -58,6 +58,9 @@ struct orr_device_channel {
   void (*range)(const void *params, double *low, double *high); /* commands; NULL: no bound */
 };
 
+/* What a kind asks of the run's environment: an orbit under a sky; a magnetic field besides. */
+enum { ORR_NEEDS_WORLD = 1, ORR_NEEDS_FIELD = 2 };
+
 enum orr_device_role { ORR_ACTUATOR, ORR_SENSOR };
 
 enum orr_device_host {
@@ -91,6 +94,7 @@ struct orr_device_kind {
   size_t state_bytes;
   bool needs_places;                                    /* apply wants poses in inertial axes */
   bool needs_acceleration;                              /* sense wants accelerations or hinge forces */
+  unsigned needs_world;                                 /* ORR_NEEDS_…: 0, it works without an environment */
   bool flexible_host;                                   /* only on a body with modes; width is their number */
   bool (*prescribes)(const void *params);               /* the hinge is driven: NULL or false, it is free */
   struct orr_device_rotor (*rotor)(const void *params); /* the device carries a rotor: NULL, none */

@@ -28,6 +28,8 @@ struct orr_pointing_desc {
   const struct orr_target *targets;
 };
 
+struct orr_world_desc; /* core/plant/world.h */
+
 struct orr_plant_desc {
   const struct orr_description *spacecraft; /* with the rotors of orr_plant_rotors */
   size_t device_count;
@@ -38,7 +40,8 @@ struct orr_plant_desc {
   int substeps;
   enum orr_integrator integrator;
   uint64_t seed;
-  const double *q, *u; /* the initial state [q_count], [u_count]; kept by the caller */
+  const struct orr_world_desc *world; /* whose devices are among these; NULL: none. Not the plant's to make */
+  const double *q, *u;                /* the initial state [q_count], [u_count]; kept by the caller */
 };
 
 /* A truth channel: what of which body or node. */

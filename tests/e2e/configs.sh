@@ -13,7 +13,7 @@ if [ "$shown" != "$(grep -v '^# ' configs/cubesat.yaml)" ]; then
   status=1
 fi
 # Each of these flies in batch and meets what it expects.
-for f in cubesat cassini-slew wings-slew chain-slew chain-drive; do
+for f in cubesat cassini-slew wings-slew chain-slew chain-drive orbit; do
   said=$("$ORRERY" run "configs/$f.yaml" --mode batch 2>&1) && [ "${said#*verdict     passed}" != "$said" ] && continue
   echo "FAIL: orrery run configs/$f.yaml: $said"
   status=1

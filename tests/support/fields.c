@@ -29,7 +29,7 @@ struct orr_field_file orr_field_gravity(const char *path, int degree) {
   f.block = aligned_alloc(64, bytes);
   f.harmonics = orr_harmonics_init(f.block, bytes, f.gravity.mu, f.gravity.radius, degree, degree);
   for (size_t i = 0; i < f.gravity.count; i++) {
-    const struct orr_gravity_term *t = &f.gravity.terms[i];
+    const struct orr_harmonic_term *t = &f.gravity.terms[i];
     orr_harmonics_set(f.harmonics, t->n, t->m, t->c, t->s);
   }
   return f;

@@ -9,6 +9,7 @@
 #include "tools/common/commands.h"
 
 extern const struct orr_bench orr_bench_dynamics;
+extern const struct orr_bench orr_bench_environment;
 extern const struct orr_bench orr_bench_links;
 extern const struct orr_bench orr_bench_loops;
 extern const struct orr_bench orr_bench_plant;
@@ -16,7 +17,13 @@ extern const struct orr_bench orr_bench_rt;
 
 /* The first is what plain `orrery bench` runs. Ends with NULL. */
 static const struct orr_bench *const benches[] = {
-    &orr_bench_dynamics, &orr_bench_links, &orr_bench_loops, &orr_bench_plant, &orr_bench_rt, NULL,
+    &orr_bench_dynamics,
+    &orr_bench_environment,
+    &orr_bench_links,
+    &orr_bench_loops,
+    &orr_bench_plant,
+    &orr_bench_rt,
+    NULL,
 };
 
 double orr_bench_now_ns(void) {
@@ -68,7 +75,7 @@ static int run(int argc, char **argv) {
 const struct orr_command orr_cmd_bench = {
     .name = "bench",
     .summary = "measure this build on this machine",
-    .usage = "[--dynamics | --links | --loops | --plant [RUN] | --rt] [--quick] [--json]",
+    .usage = "[--dynamics | --environment | --links | --loops | --plant [RUN] | --rt] [--quick] [--json]",
     .help =
         "Times are for one thread. These machines are shared: trust the minimum and the ratios within one run.\n"
         "\n"
@@ -77,6 +84,7 @@ const struct orr_command orr_cmd_bench = {
         "               and with 20 modes on its bus, and ten flexible bodies with 0 to 20 modes each by the\n"
         "               articulated and by the composite algorithm, with the paper's operation counts\n"
         "  --loops      closed loops by both methods, by their number and their size, beside the tree alone\n"
+        "  --environment  gravity fields, magnetic field, air and plates, as ratios to one evaluation of cassini\n"
         "  --plant      a frame of a run by stage: of configs/reference.yaml, or of the run file given\n"
         "  --links      our links beside bare pairs with the same payload and cores, in alternating slices: round "
         "trips, "

@@ -37,11 +37,38 @@ static void print_channels(const struct orr_run *run, const struct orr_device_de
   }
 }
 
+/* What the environment adds under the names of bodies has its own line. */
+static bool is_body(const struct orr_run *run, const struct orr_device_desc *d) {
+  return run->world && (d->kind == &orr_world_place_kind || d->kind == &orr_world_pointing_kind);
+}
+
+static void print_world(const struct orr_run *run, FILE *out) {
+  const struct orr_world_desc *w = run->world;
+  if (!w)
+    return;
+  fprintf(out, "environment: %s, ", orr_central_names[w->sky.central]);
+  if (!w->attracts)
+    fputs("no gravity", out);
+  else if (w->degree)
+    fprintf(out, "gravity of degree %d and order %d", w->degree, w->order);
+  else
+    fputs("central gravity", out);
+  fprintf(out, "%s%s%s, %zu surface%s\n", w->sun ? ", Sun" : "", w->moon ? ", Moon" : "", w->earth ? ", Earth" : "",
+          w->surface_count, w->surface_count == 1 ? "" : "s");
+  if (w->sky.central == ORR_EARTH && !w->sky.eop_count)
+    fputs("  UT1 is taken as UTC and the pole as in its place: no 'eop' file\n", out);
+  for (size_t i = 0; i < run->plant.device_count; i++) {
+    const struct orr_device_desc *d = &run->plant.devices[i];
+    if (d->kind == &orr_world_pointing_kind)
+      fprintf(out, "  %s points at %s\n", d->name, orr_aim_names[((const struct orr_world_pointing *)d->params)->aim]);
+  }
+}
+
 static void print_devices(const struct orr_run *run, enum orr_device_role role, FILE *out) {
   for (size_t i = 0; i < run->plant.device_count; i++) {
     const struct orr_device_desc *d = &run->plant.devices[i];
     char host[300];
-    if (d->kind->role != role)
+    if (d->kind->role != role || is_body(run, d))
       continue;
     print_host(run, d, host, sizeof host);
     fprintf(out, "  %-12s %s on %s", d->name, d->kind->name, host);
@@ -91,6 +118,7 @@ void orr_summary_run_print(const struct orr_run *run, const struct orr_stability
     fprintf(out, ", %.9g s", 1e-9 * (double)run->duration_ns);
   fprintf(out, ", seed %llu\n", (unsigned long long)run->plant.seed);
   print_stability(run, stability, out);
+  print_world(run, out);
   print_devices(run, ORR_ACTUATOR, out);
   print_devices(run, ORR_SENSOR, out);
   for (size_t i = 0; i < run->plant.pointing_count; i++)
@@ -143,6 +171,8 @@ json_t *orr_summary_run_json(const struct orr_run *run, const struct orr_stabili
   for (size_t i = 0; i < run->plant.device_count; i++) {
     const struct orr_device_desc *d = &run->plant.devices[i];
     char host[300];
+    if (is_body(run, d))
+      continue;
     print_host(run, d, host, sizeof host);
     json_array_append_new(devices, json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:o}", "name", d->name, "kind",
                                              d->kind->name, "on", host, "divisor", d->divisor, "phase", d->phase,

@@ -96,14 +96,14 @@ static bool whole(struct orr_text word, int most, int *out) {
 struct gravity {
   struct reading r;
   struct orr_gravity_table *out;
-  struct orr_gravity_term *terms;
+  struct orr_harmonic_term *terms;
   size_t room;
   int degree, order;
   unsigned char *seen; /* [(degree + 1)(degree + 2)/2] */
 };
 
 static bool add_term(struct gravity *g, const struct orr_text *words, struct orr_arena *arena) {
-  struct orr_gravity_term t;
+  struct orr_harmonic_term t;
   if (!whole(words[0], 100000, &t.n) || !whole(words[1], 100000, &t.m) || t.m > t.n)
     return fail(&g->r, "a line of coefficients begins with a degree and an order that is not larger");
   if (!number(words[2], &t.c) || !number(words[3], &t.s))
@@ -222,7 +222,7 @@ static bool read_rows(struct field *f, size_t numbers) {
     const struct orr_text *w = f->r.words;
     if (w[0].length > 8 && w[0].bytes[0] == '9')
       break;
-    struct orr_gauss *k;
+    struct orr_gauss *k = f->gauss;
     if (f->r.count < 2 + numbers)
       return fail(&f->r, "a line of coefficients needs %zu numbers behind degree and order", numbers);
     if (!read_pair(f, w, &k))
@@ -271,7 +271,7 @@ static bool read_igrf(struct field *f, double year) {
   double span = f->to - f->out->epoch;
   while (next_line(&f->r)) {
     const struct orr_text *w = f->r.words;
-    struct orr_gauss *k;
+    struct orr_gauss *k = f->gauss;
     double a, b;
     bool sine = is(w[0], "h");
     if (f->r.count != columns || (!sine && !is(w[0], "g")))

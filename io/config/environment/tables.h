@@ -21,16 +21,11 @@ struct orr_table_problem {
   char text[160];
 };
 
-struct orr_gravity_term {
-  int n, m;
-  double c, s; /* fully normalised */
-};
-
 struct orr_gravity_table {
   double mu, radius; /* m³/s², m */
   int degree, order; /* the largest there are */
   size_t count;
-  const struct orr_gravity_term *terms;
+  const struct orr_harmonic_term *terms;
 };
 
 /* [init] An ICGEM file (.gfc, format 1.0, static: gfct and the like are refused), or a plain table: a first line

@@ -331,7 +331,7 @@ static bool take_name(struct orr_run_draft *d, struct orr_thing thing) {
   return false;
 }
 
-static struct orr_device_desc *new_device(struct orr_run_draft *d) {
+struct orr_device_desc *orr_run_new_device(struct orr_run_draft *d) {
   if (d->device_count == d->device_room)
     d->devices = orr_arena_grow(d->reader->arena, d->devices, d->device_count, sizeof *d->devices, &d->device_room);
   return &d->devices[d->device_count++];
@@ -365,7 +365,7 @@ static void read_device(struct orr_run_draft *d, struct orr_thing thing, enum or
     orr_read_error(d->reader, thing.key, "device", "%s '%.60s': %s", r.kind->name, thing.name, wrong);
   device.source = orr_place_entity(d->reader->diagnostics, thing.key, thing.place);
   if (named && good && !wrong && !d->blind)
-    *new_device(d) = device;
+    *orr_run_new_device(d) = device;
 }
 
 void orr_run_read_devices(struct orr_run_draft *d, enum orr_section section, enum orr_device_role role) {

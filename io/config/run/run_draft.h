@@ -20,8 +20,17 @@ struct orr_run_draft {
 /* [init] Reads one of the sections of devices, after the simulation (rates are judged against its step). */
 void orr_run_read_devices(struct orr_run_draft *draft, enum orr_section section, enum orr_device_role role);
 
+/* [init] Room for one more device. */
+struct orr_device_desc *orr_run_new_device(struct orr_run_draft *draft);
+
 /* [init] What devices must not do to each other: two drives on one hinge, more propellant than there is mass. */
 void orr_run_check_devices(struct orr_run_draft *draft);
+
+/* [init] The section `environment`, after the simulation. */
+void orr_run_read_environment(struct orr_run_draft *draft);
+
+/* [init] The devices that the environment is to the plant, in front of all others, which are complete. */
+void orr_run_add_world(struct orr_run_draft *draft);
 
 /* [init] Frames between samples for a rate in Hz of a run with a step; 0 after reporting that it does not divide. */
 int orr_run_divisor(struct orr_run_draft *draft, struct orr_place place, double rate_hz);

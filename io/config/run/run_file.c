@@ -87,25 +87,6 @@ static void read_simulation(struct orr_run_draft *d) {
     d->run->initial = orr_case_read_state(d->config, keys.initial);
 }
 
-/* ---- environment ------------------------------------------------------------------------------------------------- */
-
-static void read_environment(struct orr_run_draft *d) {
-  static const char *const gravities[] = {"none", NULL};
-  static const struct orr_key table[] = {{.name = "gravity", .type = ORR_KEY_CHOICE, .choices = gravities}};
-  const struct orr_thing thing = {.what = "environment",
-                                  .place = orr_config_section(d->config, ORR_SECTION_ENVIRONMENT),
-                                  .key = orr_config_section_key(d->config, ORR_SECTION_ENVIRONMENT)};
-  const double *g = orr_config_description(d->config)->gravity;
-  int gravity = 0;
-  uint64_t present = 0;
-  if (!thing.place.node)
-    return;
-  orr_read_mapping(d->reader, &thing, table, 1, &gravity, &present);
-  if (present && (g[0] != 0 || g[1] != 0 || g[2] != 0))
-    orr_read_error(d->reader, orr_read_member(d->reader, &thing, "gravity"), "gravity-twice",
-                   "gravity is given by the spacecraft and by the environment; it is given once");
-}
-
 /* ---- pointing ---------------------------------------------------------------------------------------------------- */
 
 struct pointing_keys {
@@ -176,6 +157,62 @@ static bool find_pointed(struct orr_run_draft *d, struct orr_place key, struct o
   return false;
 }
 
+struct aim_keys {
+  int aim;
+  struct orr_place offset;
+};
+
+static const struct orr_key aim_table[] = {
+    {.name = "aim",
+     .type = ORR_KEY_CHOICE,
+     .required = true,
+     .choices = orr_aim_names,
+     .offset = offsetof(struct aim_keys, aim)},
+    {.name = "offset", .type = ORR_KEY_PLACE, .offset = offsetof(struct aim_keys, offset)},
+};
+
+/* A target that moves: `lvlh`, or `{aim: lvlh, offset: quaternion}`; a device of the world tells it. `at` is NULL where
+ * the node is wrong. */
+static bool read_aim(struct orr_run_draft *d, struct orr_place key, struct orr_place place,
+                     const struct orr_pointing_desc *at) {
+  struct orr_world_pointing *p = orr_arena_alloc(d->reader->arena, 1, sizeof *p);
+  struct aim_keys keys = {0};
+  uint64_t present;
+  p->offset[3] = 1;
+  if (place.node->kind == ORR_YAML_SCALAR) {
+    while (orr_aim_names[keys.aim] && strcmp(orr_aim_names[keys.aim], place.node->text) != 0)
+      keys.aim++;
+    if (!orr_aim_names[keys.aim]) {
+      orr_read_error(d->reader, place, "target",
+                     "a target is a list of moments, an attitude, or one of lvlh, nadir, velocity and sun, not '%.40s'",
+                     place.node->text);
+      return false;
+    }
+  } else {
+    const struct orr_thing thing = {.what = "a target", .place = place, .key = key};
+    if (!orr_read_mapping(d->reader, &thing, aim_table, COUNT(aim_table), &keys, &present) ||
+        (keys.offset.node && !orr_read_quaternion(d->reader, keys.offset, "offset", p->offset)))
+      return false;
+  }
+  if (!d->run->world) {
+    orr_read_error(d->reader, place, "needs-environment",
+                   "a target that moves needs an environment with an 'epoch' and an orbit");
+    return false;
+  }
+  p->aim = keys.aim;
+  if (!at)
+    return false;
+  *orr_run_new_device(d) = (struct orr_device_desc){.name = key.node->text,
+                                                    .kind = &orr_world_pointing_kind,
+                                                    .params = p,
+                                                    .body = at->body,
+                                                    .node = at->node,
+                                                    .divisor = 1,
+                                                    .source = orr_place_source(d->reader->diagnostics, key)};
+  return true;
+}
+
+/* False where it is wrong, and where it is not the plant's own but the world's. */
 static bool read_pointing(struct orr_run_draft *d, struct orr_place key, struct orr_place value,
                           struct orr_pointing_desc *out) {
   struct pointing_keys keys = {0};
@@ -183,6 +220,10 @@ static bool read_pointing(struct orr_run_draft *d, struct orr_place key, struct 
   const struct orr_thing thing = {.what = "pointing of", .name = key.node->text, .place = value, .key = key};
   bool good = orr_read_mapping(d->reader, &thing, pointing_table, COUNT(pointing_table), &keys, &present);
   good = find_pointed(d, key, keys.node, out) && good;
+  if (keys.target.node && keys.target.node->kind != ORR_YAML_SEQUENCE) {
+    read_aim(d, key, keys.target, good ? out : NULL);
+    return false;
+  }
   return (!keys.target.node || read_targets(d, keys.target, out)) && good;
 }
 
@@ -232,13 +273,14 @@ static const struct orr_run *read_sections(struct orr_config *config) {
   d.run->config = config;
   d.blind = !orr_config_spacecraft_is_good(config);
   read_simulation(&d);
-  read_environment(&d);
+  orr_run_read_environment(&d);
   orr_run_read_realtime(&d);
   size_t before = orr_diagnostics_errors(d.reader->diagnostics);
   orr_run_read_devices(&d, ORR_SECTION_ACTUATORS, ORR_ACTUATOR);
   orr_run_read_devices(&d, ORR_SECTION_SENSORS, ORR_SENSOR);
   orr_run_check_devices(&d);
   read_pointings(&d);
+  orr_run_add_world(&d);
   d.partial = d.blind || orr_diagnostics_errors(d.reader->diagnostics) > before;
   finish_plant(&d);
   if (!d.blind)

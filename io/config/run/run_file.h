@@ -9,6 +9,7 @@
 #define ORR_IO_CONFIG_RUN_RUN_FILE_H
 
 #include "core/plant/plant.h"
+#include "core/plant/world.h"
 #include "io/config/spacecraft/case.h"
 #include "rt/executive.h"
 
@@ -118,8 +119,9 @@ struct orr_run_expect {
 
 struct orr_run {
   struct orr_config *config;
-  struct orr_description spacecraft; /* with the rotors of the devices */
-  struct orr_plant_desc plant;       /* but for the initial state, which needs the compiled model */
+  struct orr_description spacecraft;  /* with the rotors of the devices */
+  struct orr_plant_desc plant;        /* but for the initial state, which needs the compiled model */
+  const struct orr_world_desc *world; /* the environment, where it has an epoch; or NULL */
   const struct orr_case_body *initial;
   struct orr_channel_table table; /* the channels that the plant will have */
   orr_source step_source;         /* of `step`, for what is found out about it later */

@@ -119,6 +119,10 @@ static void close_loops(struct orr_build *b, double *q, double *u) {
 
 void orr_build_plant(struct orr_build *b, const struct orr_plant_desc *given, const struct orr_case_body *initial) {
   struct orr_plant_desc desc = *given;
+  if (desc.world) {
+    size_t bytes = orr_world_size(b->model, desc.world);
+    orr_world_init(block_of(b, ORR_BUILD_WORLD, bytes), bytes, b->model, b->ws, desc.world);
+  }
   size_t numbers = (size_t)b->model->q_count + (size_t)b->model->u_count, plant = orr_plant_size(b->model, &desc);
   plant = (plant + ORR_ALIGNMENT - 1) / ORR_ALIGNMENT * ORR_ALIGNMENT;
   char *block = block_of(b, ORR_BUILD_PLANT, plant + numbers * sizeof(double));

@@ -14,11 +14,13 @@
 #include "core/loops/assemble.h"
 #include "core/loops/closed.h"
 #include "core/plant/plant.h"
+#include "core/plant/world.h"
 #include "io/config/spacecraft/case.h"
 
 enum orr_build_part {
   ORR_BUILD_MODEL,
   ORR_BUILD_WORKSPACE,
+  ORR_BUILD_WORLD,
   ORR_BUILD_PLANT,
   ORR_BUILD_LOOPS,
   ORR_BUILD_REASONS,
@@ -74,7 +76,7 @@ void orr_build_hold(struct orr_build *build, const double *q);
  * singular. Again: in place of the last. */
 void orr_build_solver(struct orr_build *build, const double *q);
 
-/* The plant of a run at its initial state [body_count]: places and speeds there, loops closed at them. `desc` is copied
+/* The plant of a run, and its world where it has one, at its initial state [body_count]: places and speeds there, loops closed at them. `desc` is copied
  * but for q and u; what it points to must live as long. The plant is not yet reset. */
 void orr_build_plant(struct orr_build *build, const struct orr_plant_desc *desc, const struct orr_case_body *initial);
 

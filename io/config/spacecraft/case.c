@@ -100,10 +100,10 @@ static bool read_per_mode(struct entry *e, struct orr_place place, const char *n
 /* --- state ------------------------------------------------------------------------------------------------------ */
 
 struct state_keys {
-  struct orr_place position, attitude, rate, velocity, q, speed, eta, eta_rate;
+  struct orr_place position, attitude, rate, velocity, q, speed, eta, eta_rate, orbit;
 };
 
-enum state_key { POSITION, ATTITUDE, RATE, VELOCITY, Q, SPEED, ETA, ETA_RATE, STATE_KEYS };
+enum state_key { POSITION, ATTITUDE, RATE, VELOCITY, Q, SPEED, ETA, ETA_RATE, ORBIT, STATE_KEYS };
 
 static const struct orr_key state_table[STATE_KEYS] = {
     [POSITION] = {.name = "position", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, position)},
@@ -114,13 +114,14 @@ static const struct orr_key state_table[STATE_KEYS] = {
     [SPEED] = {.name = "speed", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, speed)},
     [ETA] = {.name = "eta", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, eta)},
     [ETA_RATE] = {.name = "eta_rate", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, eta_rate)},
+    [ORBIT] = {.name = "orbit", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, orbit)},
 };
 
 /* Which of the keys a hinge takes. */
 static unsigned state_keys_of(enum orr_hinge_kind kind) {
   unsigned modal = 1u << ETA | 1u << ETA_RATE;
   if (kind == ORR_HINGE_FREE)
-    return modal | 1u << POSITION | 1u << ATTITUDE | 1u << RATE | 1u << VELOCITY;
+    return modal | 1u << POSITION | 1u << ATTITUDE | 1u << RATE | 1u << VELOCITY | 1u << ORBIT;
   if (kind == ORR_HINGE_BALL)
     return modal | 1u << ATTITUDE | 1u << RATE;
   return kind == ORR_HINGE_FIXED ? modal : modal | 1u << Q | 1u << SPEED;
@@ -178,6 +179,8 @@ static void read_state(struct entry *e) {
     read_per_mode(e, keys.eta, "eta", &e->out->eta);
   if (there >> ETA_RATE & 1)
     read_per_mode(e, keys.eta_rate, "eta_rate", &e->out->eta_rate);
+  if ((there >> ORBIT & 1) && orr_expect_mapping(r, keys.orbit, "orbit"))
+    e->out->orbit = keys.orbit;
 }
 
 /* --- forces, prescribed, accelerations --------------------------------------------------------------------------- */
@@ -395,6 +398,9 @@ const struct orr_case *orr_case_load(const char *path, struct orr_config *config
   read_section(&r, r.keys.forces, FORCES, read_forces);
   read_section(&r, r.keys.accelerations, ACCELERATIONS, read_accelerations);
   read_external(&r);
+  for (size_t b = 0; b < r.description->body_count; b++)
+    if (r.out->bodies[b].orbit.node)
+      orr_read_error(&r.reader, r.out->bodies[b].orbit, "orbit", "an orbit belongs to a run, not to a case");
   orr_diagnostics_sort(r.reader.diagnostics, first);
   return orr_diagnostics_errors(r.reader.diagnostics) > errors ? NULL : r.out;
 }

@@ -23,6 +23,7 @@ struct orr_case_body {
   const double *eta, *eta_rate;   /* [mode_count]; never NULL where there are modes */
   const double *modal;            /* [mode_count] */
   const double *eta_acceleration; /* [mode_count]; inverse */
+  struct orr_place orbit;         /* free: as written, for a run to read; or no node */
 };
 
 struct orr_case_external {

@@ -12,6 +12,7 @@ struct orr_config {
   struct orr_description description;
   struct orr_place sections[ORR_SECTION_COUNT], section_keys[ORR_SECTION_COUNT];
   bool spacecraft_good;
+  const char *path; /* of the file that was named */
 };
 
 struct top_keys {
@@ -104,6 +105,7 @@ struct orr_config *orr_config_read(const char *path, const struct orr_config_opt
   }
   const struct orr_file *file = orr_files_open(&c->files, path, NULL, 0);
   struct orr_file overlaid = *file;
+  c->path = file->path;
   for (size_t i = 0; options && overlaid.root && i < options->setting_count; i++)
     overlaid.root = orr_setting_apply(&c->reader, overlaid.root, options->settings[i]);
   if (overlaid.root)
@@ -146,4 +148,8 @@ int orr_config_find_node(const struct orr_config *c, int body, const char *name)
 
 struct orr_draft *orr_config_draft(struct orr_config *c) {
   return &c->draft;
+}
+
+bool orr_config_text(struct orr_config *c, const char *path, orr_source from, const char **text, size_t *length) {
+  return orr_files_text(&c->files, path, c->path, from, text, length);
 }

@@ -96,3 +96,13 @@ const struct orr_file *orr_files_open(struct orr_files *f, const char *path, con
   file->root = parse(f, path, from);
   return file;
 }
+
+bool orr_files_text(struct orr_files *f, const char *path, const char *beside, orr_source from, const char **text,
+                    size_t *length) {
+  path = beside_path(f, path, beside);
+  *text = f->memory_count ? read_memory(f, path, length) : read_disk(f, path, length);
+  if (*text)
+    return true;
+  orr_report(f->reader->diagnostics, ORR_ERROR, from, "cannot-read", "cannot read '%.200s': %s", path, strerror(errno));
+  return false;
+}

@@ -29,7 +29,7 @@ static struct slow *slow_field(const struct orr_gravity_table *table) {
   f->mu = table->mu;
   f->radius = table->radius;
   for (size_t i = 0; i < table->count; i++) {
-    const struct orr_gravity_term *t = &table->terms[i];
+    const struct orr_harmonic_term *t = &table->terms[i];
     /* C = C̄ √((2 − δ)(2n + 1)(n − m)!/(n + m)!) */
     real scale = (t->m ? 2 : 1) * (2.0L * t->n + 1);
     for (int k = t->n - t->m + 1; k <= t->n + t->m; k++)

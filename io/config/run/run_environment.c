@@ -1,0 +1,599 @@
+/* `environment`: an epoch makes it a world around one orbit; without one it only says that there is no gravity. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/devices/devices.h"
+#include "io/config/environment/tables.h"
+#include "io/config/run/run_draft.h"
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static const double longest = 10 * 366 * 86400.0; /* s, of a run whose sky is summed before it */
+
+/* μ, equatorial radius: GRS 80 as in WGS 84; DE440 and the IAU's report of 2015. */
+static const struct {
+  double mu, radius;
+} bodies[ORR_CENTRAL_COUNT] = {[ORR_EARTH] = {3.986004418e14, 6378137},
+                               [ORR_MOON] = {4.902800118e12, 1737400},
+                               [ORR_MARS] = {4.282837362e13, 3396190}};
+
+struct environment_keys {
+  const char *epoch;
+  int central, eclipse;
+  struct orr_place epoch_place, gravity, third_bodies, magnetic_field, atmosphere, sun, eop, surfaces;
+};
+
+static const char *const eclipse_names[] = {"none", "conical", NULL};
+
+#define PLACE(member) .type = ORR_KEY_PLACE, .offset = offsetof(struct environment_keys, member)
+
+static const struct orr_key environment_table[] = {
+    {.name = "epoch", PLACE(epoch_place)},
+    {.name = "central",
+     .type = ORR_KEY_CHOICE,
+     .choices = orr_central_names,
+     .offset = offsetof(struct environment_keys, central)},
+    {.name = "gravity", PLACE(gravity)},
+    {.name = "third_bodies", PLACE(third_bodies)},
+    {.name = "magnetic_field", PLACE(magnetic_field)},
+    {.name = "atmosphere", PLACE(atmosphere)},
+    {.name = "sun", PLACE(sun)},
+    {.name = "eclipse",
+     .type = ORR_KEY_CHOICE,
+     .choices = eclipse_names,
+     .offset = offsetof(struct environment_keys, eclipse)},
+    {.name = "eop", PLACE(eop)},
+    {.name = "surfaces", PLACE(surfaces)},
+};
+
+struct reading {
+  struct orr_run_draft *d;
+  struct orr_reader *reader;
+  struct orr_thing thing;
+  struct orr_world_desc *world;
+  double year;
+};
+
+/* ---- time -------------------------------------------------------------------------------------------------------- */
+
+static bool read_epoch(struct reading *r, struct orr_place place) {
+  const char *text;
+  struct orr_utc utc = {0};
+  int used = 0, length = 0;
+  if (!orr_read_text(r->reader, place, "epoch", &text))
+    return false;
+  /* widths bound what sscanf believes */
+  bool good = sscanf(text, "%4d-%2d-%2dT%2d:%2d:%n%9lf%nZ%n", &utc.year, &utc.month, &utc.day, &utc.hour, &utc.minute,
+                     &used, &utc.second, &length, &used) >= 6;
+  good = good && (text[length] == 0 || strcmp(text + length, "Z") == 0);
+  if (!good || utc.year < 1972 || utc.year > 2150 || !orr_sky_epoch(&utc, &r->world->sky.epoch)) {
+    orr_read_error(
+        r->reader, place, "epoch",
+        "an epoch is a date and time of UTC from 1972 to 2150, such as 2025-03-20T12:00:00, and '%.60s' is none", text);
+    return false;
+  }
+  r->year = orr_moment_year(r->world->sky.epoch);
+  return true;
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------------- */
+
+static bool read_file(struct reading *r, struct orr_place place, const char *key, struct orr_text *out) {
+  const char *path;
+  return orr_read_text(r->reader, place, key, &path) &&
+         orr_config_text(r->d->config, path, orr_place_source(r->reader->diagnostics, place), &out->bytes,
+                         &out->length);
+}
+
+static void table_error(struct reading *r, struct orr_place place, const struct orr_table_problem *problem) {
+  const char *name = place.node->kind == ORR_YAML_SCALAR ? place.node->text : "the file";
+  if (problem->line)
+    orr_read_error(r->reader, place, "table", "%.100s, line %zu: %s", name, problem->line, problem->text);
+  else
+    orr_read_error(r->reader, place, "table", "%.100s: %s", name, problem->text);
+}
+
+static void read_eop(struct reading *r, struct orr_place place) {
+  struct orr_text text;
+  struct orr_table_problem problem;
+  if (place.node && read_file(r, place, "eop", &text) &&
+      !orr_eop_table_read(text, r->reader->arena, &r->world->sky.eop, &r->world->sky.eop_count, &problem))
+    table_error(r, place, &problem);
+}
+
+/* ---- gravity ----------------------------------------------------------------------------------------------------- */
+
+struct gravity_keys {
+  struct orr_place file;
+  int64_t degree, order;
+  double j2;
+};
+
+static const struct orr_range degree_range = {2, ORR_HARMONICS_DEGREE, false},
+                              order_range = {0, ORR_HARMONICS_DEGREE, false};
+
+static const struct orr_key gravity_table[] = {
+    {.name = "file", .type = ORR_KEY_PLACE, .offset = offsetof(struct gravity_keys, file)},
+    {.name = "degree", .type = ORR_KEY_WHOLE, .range = &degree_range, .offset = offsetof(struct gravity_keys, degree)},
+    {.name = "order", .type = ORR_KEY_WHOLE, .range = &order_range, .offset = offsetof(struct gravity_keys, order)},
+    {.name = "j2", .type = ORR_KEY_NUMBER, .offset = offsetof(struct gravity_keys, j2)},
+};
+
+static void read_field(struct reading *r, struct orr_place place, const struct gravity_keys *keys) {
+  struct orr_text text;
+  struct orr_gravity_table table;
+  struct orr_table_problem problem;
+  int degree = (int)keys->degree, order = (int)(keys->order < 0 ? keys->degree : keys->order);
+  if (degree < 2 || order > degree) {
+    orr_read_error(r->reader, place, "gravity",
+                   "a field needs its 'degree', 2 to %d, and an 'order' that is not larger", ORR_HARMONICS_DEGREE);
+    return;
+  }
+  if (!read_file(r, keys->file, "file", &text))
+    return;
+  if (!orr_gravity_table_read(text, degree, order, r->reader->arena, &table, &problem)) {
+    table_error(r, keys->file, &problem);
+    return;
+  }
+  r->world->mu = table.mu;
+  r->world->radius = table.radius;
+  r->world->degree = degree;
+  r->world->order = order > 1 ? order : 1;
+  r->world->terms = table.terms;
+  r->world->term_count = table.count;
+}
+
+static void read_gravity(struct reading *r, struct orr_place place) {
+  struct gravity_keys keys = {.order = -1};
+  uint64_t present;
+  const char *text;
+  r->world->attracts = true;
+  if (!place.node)
+    return;
+  if (place.node->kind != ORR_YAML_MAPPING) {
+    if (!orr_read_text(r->reader, place, "gravity", &text))
+      return;
+    r->world->attracts = strcmp(text, "none") != 0;
+    if (r->world->attracts && strcmp(text, "central") != 0)
+      orr_read_error(r->reader, place, "gravity",
+                     "'gravity' is none, central, {j2: …} or {file: …, degree: …, order: …}");
+    return;
+  }
+  const struct orr_thing thing = {.what = "gravity", .place = place, .key = r->thing.key};
+  if (!orr_read_mapping(r->reader, &thing, gravity_table, COUNT(gravity_table), &keys, &present))
+    return;
+  if ((present & 1) == (present >> 3 & 1)) {
+    orr_read_error(r->reader, place, "gravity", "a field is given by its 'file' or by its 'j2', and here is %s",
+                   present & 1 ? "both" : "neither");
+  } else if (present & 1) {
+    read_field(r, place, &keys);
+  } else {
+    struct orr_harmonic_term *term = orr_arena_alloc(r->reader->arena, 1, sizeof *term);
+    *term = (struct orr_harmonic_term){2, 0, -keys.j2 / sqrt(5), 0};
+    r->world->degree = 2;
+    r->world->order = 1;
+    r->world->terms = term;
+    r->world->term_count = 1;
+  }
+}
+
+static void read_third(struct reading *r, struct orr_place place) {
+  static const char *const names[] = {"sun", "moon", "earth"};
+  bool *const flags[] = {&r->world->sun, &r->world->moon, &r->world->earth};
+  static const int central[] = {-1, ORR_MOON, ORR_EARTH};
+  if (!place.node || !orr_expect_sequence(r->reader, place, "third_bodies"))
+    return;
+  for (size_t i = 0; i < orr_place_count(place); i++) {
+    struct orr_place item = orr_place_item(r->reader->diagnostics, place, i);
+    const char *text;
+    size_t k = 0;
+    if (!orr_read_text(r->reader, item, "third_bodies", &text))
+      return;
+    while (k < COUNT(names) && strcmp(names[k], text) != 0)
+      k++;
+    bool lost = k < COUNT(names) && r->world->sky.central == ORR_MARS && k == 1;
+    if (k == COUNT(names) || central[k] == (int)r->world->sky.central || lost)
+      orr_read_error(r->reader, item, "third-body",
+                     "'%.40s' is no third body here: sun, moon and earth are, but for the "
+                     "central one, and the Moon at Mars",
+                     text);
+    else
+      *flags[k] = true;
+  }
+}
+
+/* ---- field and air ----------------------------------------------------------------------------------------------- */
+
+struct magnetic_keys {
+  struct orr_place file, files;
+};
+
+static const struct orr_key magnetic_table[] = {
+    {.name = "file", .type = ORR_KEY_PLACE, .offset = offsetof(struct magnetic_keys, file)},
+    {.name = "files", .type = ORR_KEY_PLACE, .offset = offsetof(struct magnetic_keys, files)},
+};
+
+static bool read_magnetic_file(struct reading *r, struct orr_place place, struct orr_magnetic_desc *out) {
+  struct orr_text text;
+  struct orr_table_problem problem;
+  if (!read_file(r, place, "file", &text))
+    return false;
+  if (orr_magnetic_table_read(text, r->year, r->reader->arena, out, &problem))
+    return true;
+  table_error(r, place, &problem);
+  return false;
+}
+
+static void read_magnetic_files(struct reading *r, struct orr_place place) {
+  struct orr_magnetic_desc both[2];
+  struct orr_table_problem problem;
+  if (!orr_expect_sequence(r->reader, place, "files"))
+    return;
+  if (orr_place_count(place) != 2) {
+    orr_read_error(r->reader, place, "magnetic-field", "'files' are two tables, between whose epochs the run lies");
+    return;
+  }
+  for (size_t i = 0; i < 2; i++)
+    if (!read_magnetic_file(r, orr_place_item(r->reader->diagnostics, place, i), &both[i]))
+      return;
+  if (!orr_magnetic_tables_join(&both[0], &both[1], r->year, r->reader->arena, &r->world->magnetic, &problem))
+    table_error(r, place, &problem);
+}
+
+static bool says_none(struct orr_place place) {
+  return place.node->kind == ORR_YAML_SCALAR && strcmp(place.node->text, "none") == 0;
+}
+
+static void read_magnetic(struct reading *r, struct orr_place place) {
+  struct magnetic_keys keys = {0};
+  uint64_t present;
+  if (!place.node || says_none(place) || !orr_expect_mapping(r->reader, place, "magnetic_field"))
+    return;
+  const struct orr_thing thing = {.what = "magnetic_field", .place = place, .key = r->thing.key};
+  if (!orr_read_mapping(r->reader, &thing, magnetic_table, COUNT(magnetic_table), &keys, &present))
+    return;
+  if (present != 1 && present != 2)
+    orr_read_error(r->reader, place, "magnetic-field", "a magnetic field is given by one 'file' or by two 'files'");
+  else if (present == 1)
+    read_magnetic_file(r, keys.file, &r->world->magnetic);
+  else
+    read_magnetic_files(r, keys.files);
+}
+
+static const char *const atmosphere_names[] = {"none", "exponential", "us76", "nrlmsise00", NULL};
+
+struct atmosphere_keys {
+  int model;
+  double density, base, scale, f107, f107_average, ap;
+};
+
+#define AIR(member)                                                                                                    \
+  .type = ORR_KEY_NUMBER, .range = &orr_range_not_negative, .offset = offsetof(struct atmosphere_keys, member)
+
+static const struct orr_key atmosphere_table[] = {
+    {.name = "model",
+     .type = ORR_KEY_CHOICE,
+     .required = true,
+     .choices = atmosphere_names,
+     .offset = offsetof(struct atmosphere_keys, model)},
+    {.name = "density", .unit = "kg/m^3", AIR(density)},
+    {.name = "base", .unit = "m", AIR(base)},
+    {.name = "scale", .unit = "m", AIR(scale)},
+    {.name = "f107", AIR(f107)},
+    {.name = "f107_average", AIR(f107_average)},
+    {.name = "ap", AIR(ap)},
+};
+
+static void read_atmosphere(struct reading *r, struct orr_place place) {
+  struct atmosphere_keys keys = {0};
+  uint64_t present;
+  if (!place.node || says_none(place) || !orr_expect_mapping(r->reader, place, "atmosphere"))
+    return;
+  const struct orr_thing thing = {.what = "atmosphere", .place = place, .key = r->thing.key};
+  if (!orr_read_mapping(r->reader, &thing, atmosphere_table, COUNT(atmosphere_table), &keys, &present))
+    return;
+  static const uint64_t needs[] = {1, 1 | 7 << 1, 1, 1 | 7 << 4};
+  if (present != needs[keys.model])
+    orr_read_error(r->reader, place, "atmosphere",
+                   "exponential takes 'density', 'base' and 'scale'; nrlmsise00 takes 'f107', 'f107_average' and 'ap'; "
+                   "us76 takes nothing more");
+  else if (keys.model == ORR_EXPONENTIAL && !(keys.scale > 0))
+    orr_read_error(r->reader, place, "atmosphere", "the 'scale' over which the density falls by e is positive");
+  else if (r->world->sky.central != ORR_EARTH && keys.model > ORR_EXPONENTIAL)
+    orr_read_error(r->reader, place, "atmosphere", "%s is the Earth's; another body takes exponential",
+                   atmosphere_names[keys.model]);
+  r->world->atmosphere = (enum orr_atmosphere)keys.model;
+  r->world->density = keys.density;
+  r->world->base = keys.base;
+  r->world->scale = keys.scale > 0 ? keys.scale : 1;
+  r->world->f107 = keys.f107;
+  r->world->f107_average = keys.f107_average;
+  r->world->ap = keys.ap;
+}
+
+static const struct orr_range share_range = {0, 1, false};
+
+struct sun_keys {
+  bool pressure;
+  double albedo, infrared;
+};
+
+static const struct orr_key sun_table[] = {
+    {.name = "pressure", .type = ORR_KEY_FLAG, .offset = offsetof(struct sun_keys, pressure)},
+    {.name = "albedo", .type = ORR_KEY_NUMBER, .range = &share_range, .offset = offsetof(struct sun_keys, albedo)},
+    {.name = "infrared",
+     .type = ORR_KEY_NUMBER,
+     .unit = "W/m^2",
+     .range = &orr_range_not_negative,
+     .offset = offsetof(struct sun_keys, infrared)},
+};
+
+static void read_sun(struct reading *r, struct orr_place place) {
+  struct sun_keys keys = {0};
+  uint64_t present;
+  if (!place.node || says_none(place) || !orr_expect_mapping(r->reader, place, "sun"))
+    return;
+  const struct orr_thing thing = {.what = "sun", .place = place, .key = r->thing.key};
+  orr_read_mapping(r->reader, &thing, sun_table, COUNT(sun_table), &keys, &present);
+  r->world->sunlight = keys.pressure;
+  r->world->planet = (struct orr_planet_light){keys.albedo, keys.infrared};
+}
+
+/* ---- surfaces ---------------------------------------------------------------------------------------------------- */
+
+struct surface_keys {
+  struct orr_place node, normal;
+  double area, specular, diffuse, drag;
+};
+
+static const struct orr_key surface_table[] = {
+    {.name = "node", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct surface_keys, node)},
+    {.name = "normal", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct surface_keys, normal)},
+    {.name = "area",
+     .type = ORR_KEY_NUMBER,
+     .required = true,
+     .unit = "m^2",
+     .range = &orr_range_positive,
+     .offset = offsetof(struct surface_keys, area)},
+    {.name = "specular",
+     .type = ORR_KEY_NUMBER,
+     .range = &share_range,
+     .offset = offsetof(struct surface_keys, specular)},
+    {.name = "diffuse",
+     .type = ORR_KEY_NUMBER,
+     .range = &share_range,
+     .offset = offsetof(struct surface_keys, diffuse)},
+    {.name = "drag",
+     .type = ORR_KEY_NUMBER,
+     .range = &orr_range_not_negative,
+     .offset = offsetof(struct surface_keys, drag)},
+};
+
+static void read_surface(struct reading *r, struct orr_place place, struct orr_surface_desc *out) {
+  struct surface_keys keys = {.drag = 2.2};
+  uint64_t present;
+  double normal[3] = {0};
+  const struct orr_thing thing = {.what = "a surface", .place = place};
+  if (!orr_read_mapping(r->reader, &thing, surface_table, COUNT(surface_table), &keys, &present) ||
+      !orr_read_direction(r->reader, keys.normal, "normal", normal))
+    return;
+  if (keys.specular + keys.diffuse > 1)
+    orr_read_error(r->reader, place, "surface",
+                   "a surface cannot reflect more than all: 'specular' and 'diffuse' are %g",
+                   keys.specular + keys.diffuse);
+  if (!r->d->blind)
+    orr_draft_read_reference(r->d->draft, &r->d->draft->own, keys.node, "node", &out->body, &out->node);
+  out->plate = (struct orr_plate){keys.area, v3_from(normal), keys.specular, keys.diffuse, keys.drag};
+}
+
+static void read_surfaces(struct reading *r, struct orr_place place) {
+  if (!place.node || !orr_expect_sequence(r->reader, place, "surfaces"))
+    return;
+  size_t n = orr_place_count(place);
+  struct orr_surface_desc *list = orr_arena_alloc(r->reader->arena, n, sizeof *list);
+  for (size_t i = 0; i < n; i++)
+    read_surface(r, orr_place_item(r->reader->diagnostics, place, i), &list[i]);
+  r->world->surfaces = list;
+  r->world->surface_count = n;
+}
+
+/* ---- the orbit --------------------------------------------------------------------------------------------------- */
+
+struct orbit_keys {
+  struct orr_place elements, position, velocity;
+};
+
+static const struct orr_key orbit_table[] = {
+    {.name = "elements", .type = ORR_KEY_PLACE, .offset = offsetof(struct orbit_keys, elements)},
+    {.name = "position", .type = ORR_KEY_PLACE, .offset = offsetof(struct orbit_keys, position)},
+    {.name = "velocity", .type = ORR_KEY_PLACE, .offset = offsetof(struct orbit_keys, velocity)},
+    {.name = "tle", .type = ORR_KEY_UNBUILT},
+};
+
+struct element_keys {
+  double a, e, i, node, perigee, anomaly;
+};
+
+static const struct orr_range ellipse_range = {0, 0.99, false};
+
+#define ELEMENT(member) .type = ORR_KEY_NUMBER, .offset = offsetof(struct element_keys, member)
+
+static const struct orr_key element_table[] = {
+    {.name = "semi_major_axis", .unit = "m", .required = true, .range = &orr_range_positive, ELEMENT(a)},
+    {.name = "eccentricity", .range = &ellipse_range, ELEMENT(e)},
+    {.name = "inclination", .unit = "rad", .required = true, ELEMENT(i)},
+    {.name = "node", .unit = "rad", ELEMENT(node)},
+    {.name = "perigee", .unit = "rad", ELEMENT(perigee)},
+    {.name = "anomaly", .unit = "rad", ELEMENT(anomaly)},
+};
+
+/* p = a (1 − e²), r = p/(1 + e cos ν); Q from the node, the inclination and the argument of perigee. */
+static void from_elements(const struct element_keys *k, double mu, double *position, double *velocity) {
+  double p = k->a * (1 - k->e * k->e), r = p / (1 + k->e * cos(k->anomaly)), speed = sqrt(mu / p);
+  double co = cos(k->node), so = sin(k->node), cw = cos(k->perigee), sw = sin(k->perigee), ci = cos(k->i),
+         si = sin(k->i);
+  orr_vec3 x = v3(co * cw - so * sw * ci, so * cw + co * sw * ci, sw * si);
+  orr_vec3 y = v3(-co * sw - so * cw * ci, -so * sw + co * cw * ci, cw * si);
+  v3_to(position, v3_madd(v3_scale(r * cos(k->anomaly), x), r * sin(k->anomaly), y));
+  v3_to(velocity, v3_madd(v3_scale(-speed * sin(k->anomaly), x), speed * (k->e + cos(k->anomaly)), y));
+}
+
+static void read_orbit(struct reading *r, struct orr_place place) {
+  static const struct orr_key position = {.name = "position", .unit = "m", .count = 3, .form = "[x, y, z]"};
+  static const struct orr_key velocity = {.name = "velocity", .unit = "m/s", .count = 3, .form = "[x, y, z]"};
+  struct orbit_keys keys = {0};
+  uint64_t present;
+  struct orr_world_desc *w = r->world;
+  const struct orr_thing thing = {.what = "orbit", .place = place};
+  if (!orr_read_mapping(r->reader, &thing, orbit_table, COUNT(orbit_table), &keys, &present))
+    return;
+  if (present != 1 && present != 6) {
+    orr_read_error(r->reader, place, "orbit", "an orbit is given by 'elements', or by 'position' and 'velocity'");
+    return;
+  }
+  if (present == 1) {
+    struct element_keys elements = {0};
+    const struct orr_thing inner = {.what = "elements", .place = keys.elements};
+    if (!orr_expect_mapping(r->reader, keys.elements, "elements") ||
+        !orr_read_mapping(r->reader, &inner, element_table, COUNT(element_table), &elements, &present))
+      return;
+    from_elements(&elements, w->mu, w->position, w->velocity);
+  } else if (!orr_read_numbers(r->reader, keys.position, &position, w->position) ||
+             !orr_read_numbers(r->reader, keys.velocity, &velocity, w->velocity)) {
+    return;
+  }
+  double height = v3_norm(v3_from(w->position));
+  if (!(height > 0.9 * w->radius) || !(height < 1e10))
+    orr_read_error(r->reader, place, "orbit", "the orbit starts %.6g km from the centre, whose radius is %.6g km",
+                   1e-3 * height, 1e-3 * w->radius);
+}
+
+/* The one body with an orbit; roots hang freely where there is a world. */
+static void find_orbit(struct reading *r) {
+  const struct orr_description *s = orr_config_description(r->d->config);
+  struct orr_place found = {0};
+  if (r->d->blind)
+    return;
+  for (size_t b = 0; b < s->body_count; b++) {
+    const struct orr_hinge_desc *hinge = &s->bodies[b].hinge;
+    if (hinge->parent == ORR_INERTIAL && hinge->kind != ORR_HINGE_FREE)
+      orr_report(r->reader->diagnostics, ORR_ERROR, hinge->source, "orbit",
+                 "'%.60s' does not hang freely, and in an orbit there is nothing to hold it", s->bodies[b].name);
+    struct orr_place orbit = r->d->run->initial[b].orbit;
+    if (!orbit.node)
+      continue;
+    if (found.node)
+      orr_read_error(r->reader, orbit, "orbit",
+                     "a run has one orbit; other spacecraft start from it by their 'position' and 'velocity'");
+    found = orbit;
+    r->world->body = (int)b;
+    read_orbit(r, orbit);
+  }
+  if (!found.node)
+    orr_read_error(r->reader, r->thing.place, "orbit",
+                   "an environment with an epoch needs the 'orbit' of a spacecraft under simulation.initial");
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------- */
+
+static void read_world(struct reading *r, const struct environment_keys *keys) {
+  struct orr_world_desc *w = r->world;
+  double duration = 1e-9 * (double)r->d->run->duration_ns;
+  w->sky.central = (enum orr_central)keys->central;
+  w->mu = bodies[keys->central].mu;
+  w->radius = bodies[keys->central].radius;
+  w->integrator = r->d->run->plant.integrator;
+  w->eclipse = keys->eclipse == 1;
+  w->sky.duration = duration;
+  if (!(duration > 0) || duration > longest)
+    orr_read_error(r->reader, r->thing.place, "duration",
+                   "an environment needs a 'duration' of at most ten years: its sky is computed before the run");
+  if (!read_epoch(r, keys->epoch_place))
+    return;
+  read_eop(r, keys->eop);
+  read_gravity(r, keys->gravity);
+  read_third(r, keys->third_bodies);
+  read_magnetic(r, keys->magnetic_field);
+  read_atmosphere(r, keys->atmosphere);
+  read_sun(r, keys->sun);
+  read_surfaces(r, keys->surfaces);
+  find_orbit(r);
+  r->d->run->world = r->d->run->plant.world = w;
+}
+
+/* Without an epoch there is no world: only `gravity: none` then means something. */
+static void read_still(struct reading *r, const struct environment_keys *keys, uint64_t present) {
+  if (present & ~UINT64_C(4))
+    orr_read_error(r->reader, r->thing.place, "epoch",
+                   "an environment with more than 'gravity: none' needs an 'epoch'");
+  else if (keys->gravity.node && !says_none(keys->gravity))
+    orr_read_error(r->reader, keys->gravity, "gravity", "'gravity' is none here; an orbit's gravity needs an 'epoch'");
+}
+
+void orr_run_read_environment(struct orr_run_draft *d) {
+  struct reading r = {.d = d,
+                      .reader = d->reader,
+                      .thing = {.what = "environment",
+                                .place = orr_config_section(d->config, ORR_SECTION_ENVIRONMENT),
+                                .key = orr_config_section_key(d->config, ORR_SECTION_ENVIRONMENT)}};
+  const struct orr_description *s = orr_config_description(d->config);
+  struct environment_keys keys = {0};
+  uint64_t present = 0;
+  if (r.thing.place.node)
+    orr_read_mapping(r.reader, &r.thing, environment_table, COUNT(environment_table), &keys, &present);
+  if (keys.gravity.node && (s->gravity[0] != 0 || s->gravity[1] != 0 || s->gravity[2] != 0))
+    orr_read_error(r.reader, keys.gravity, "gravity-twice",
+                   "gravity is given by the spacecraft and by the environment; it is given once");
+  if (keys.epoch_place.node) {
+    r.world = orr_arena_alloc(r.reader->arena, 1, sizeof *r.world);
+    read_world(&r, &keys);
+    return;
+  }
+  if (r.thing.place.node)
+    read_still(&r, &keys, present);
+  for (size_t b = 0; !d->blind && b < s->body_count; b++)
+    if (d->run->initial && d->run->initial[b].orbit.node)
+      orr_read_error(r.reader, d->run->initial[b].orbit, "orbit", "an orbit needs an 'environment' with an 'epoch'");
+}
+
+/* ---- its devices ------------------------------------------------------------------------------------------------- */
+
+static void put_device(struct orr_run_draft *d, const char *name, const struct orr_device_kind *kind,
+                       const void *params, int body) {
+  d->devices[d->device_count++] =
+      (struct orr_device_desc){.name = name, .kind = kind, .params = params, .body = body, .divisor = 1};
+}
+
+/* The world comes first: all others ask it. */
+void orr_run_add_world(struct orr_run_draft *d) {
+  const struct orr_description *s = orr_config_description(d->config);
+  const struct orr_world_desc *w = d->run->world;
+  for (size_t i = 0; i < d->device_count; i++) {
+    struct orr_device_desc *device = &d->devices[i];
+    unsigned needs = device->kind->needs_world;
+    if (needs && (!w || ((needs & ORR_NEEDS_FIELD) && !w->magnetic.degree)))
+      orr_report(d->reader->diagnostics, ORR_ERROR, device->source, "needs-environment",
+                 "a %s needs an environment with %s", device->kind->name,
+                 needs & ORR_NEEDS_FIELD ? "a 'magnetic_field'" : "an 'epoch' and an orbit");
+    if (w)
+      device->kind = orr_device_kind_in_world(device->kind);
+  }
+  if (!w || d->blind)
+    return;
+  const struct orr_device_desc *others = d->devices;
+  size_t count = d->device_count;
+  d->devices = orr_arena_alloc(d->reader->arena, count + s->body_count + 1, sizeof *d->devices);
+  d->device_count = 0;
+  if (orr_config_find_body(d->config, "environment") >= 0 || orr_names_find(&d->names, "environment") != ORR_NAME_NONE)
+    orr_read_error(d->reader, orr_config_section(d->config, ORR_SECTION_ENVIRONMENT), "duplicate-name",
+                   "beside an environment no body or device may have its name");
+  put_device(d, "environment", &orr_world_kind, w, w->body);
+  for (size_t b = 0; b < s->body_count; b++)
+    if (s->bodies[b].hinge.parent == ORR_INERTIAL)
+      put_device(d, s->bodies[b].name, &orr_world_place_kind, w, (int)b);
+  if (count)
+    memcpy(d->devices + d->device_count, others, count * sizeof *others);
+  d->device_count += count;
+  d->device_room = d->device_count;
+}
