@@ -27,6 +27,9 @@ static const double mu = 3.986004418e14, pi = 3.14159265358979323846;
 
 /* ---- an integrator of another kind: Gragg's, extrapolated to order 16, in quadruple precision ---------------------- */
 
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wdouble-promotion" /* which is what it is for */
+#endif
 __extension__ typedef __float128 quad;
 
 struct point {
