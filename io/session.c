@@ -82,12 +82,12 @@ bool orr_session_open_links(struct orr_session *s, bool lockstep, bool (*interru
     if (!orr_port_join(outside, &s->relay, message, size))
       return false;
   }
-  int core = s->run->realtime.core; /* its thread stays off that of the loop */
+  int core = s->run->realtime.core; /* its thread stays off that of the executive */
   if (lockstep || core == ORR_CORE_ANY)
     core = -1;
   else if (core == ORR_CORE_AUTO)
     core = orr_setup_choose_core();
-  /* between the loop's and what flight software would take */
+  /* between the executive's and what flight software would take */
   s->relay.priority = lockstep || s->run->realtime.priority < 2 ? 0 : s->run->realtime.priority - 1;
   int error = s->relay.count ? orr_relay_start(&s->relay, core) : 0;
   if (error)

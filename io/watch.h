@@ -1,4 +1,5 @@
-/* Numbers of a run for somebody to look at while it flies: written by the loop once a frame, read by any other thread.
+/* Numbers of a run for somebody to look at while it flies: written by the executive once a frame, read by any other
+ * thread.
  *
  * orr_watch_init, orr_watch_add for each number [init], session->watch = … → orr_watch_put [rt] by orr_session_record;
  * orr_watch_get [any]. Each number is whole; two numbers may be of neighbouring frames.

@@ -1,7 +1,7 @@
 /* Three accelerometers in the axes of a node, flexible or not: struct orr_triad of the node's acceleration less
- * gravity. Where the run has an environment, the solver's accelerations are against the reference on its orbit, and what
- * is left of gravity at the node is taken off as well: in free fall away from the mass centre an accelerometer feels the
- * gradient of gravity.
+ * gravity. Where the run has an environment, the solver's accelerations are against the reference on its orbit, and
+ * what is left of gravity at the node is taken off as well: in free fall away from the mass centre an accelerometer
+ * feels the gradient of gravity.
  */
 #include "core/plant/device.h"
 #include "core/plant/world.h"

@@ -1,5 +1,5 @@
-/* A coarse sun sensor, one cell: a current that follows the cosine of the Sun's angle off its boresight, of 1 at the full
- * Sun, times the part of the Sun that is seen, with normal noise. `albedo` adds the same of what the central body
+/* A coarse sun sensor, one cell: a current that follows the cosine of the Sun's angle off its boresight, of 1 at the
+ * full Sun, times the part of the Sun that is seen, with normal noise. `albedo` adds the same of what the central body
  * reflects, as if from its centre, where the environment has it.
  */
 #include "core/plant/device.h"

@@ -1,7 +1,7 @@
-/* A satellite navigation receiver: position and velocity of its node in axes that turn with the central body (ITRS at the
- * Earth), and seconds since the epoch, each with normal noise. With the probability `dropout` a sample is lost, and from
- * `outage.from` for `outage.for` all are: it says so by `valid` and holds its last fix. The velocity is that seen in the
- * turning axes, F (v − ω × r).
+/* A satellite navigation receiver: position and velocity of its node in axes that turn with the central body (ITRS at
+ * the Earth), and seconds since the epoch, each with normal noise. With the probability `dropout` a sample is lost, and
+ * from `outage.from` for `outage.for` all are: it says so by `valid` and holds its last fix. The velocity is that seen
+ * in the turning axes, F (v − ω × r).
  */
 #include "core/plant/device.h"
 #include "core/plant/world.h"

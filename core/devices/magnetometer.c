@@ -1,5 +1,5 @@
-/* Three magnetometers in the axes of a node: struct orr_triad of the field B of the environment there; `noise.density` is
- * its white noise. */
+/* Three magnetometers in the axes of a node: struct orr_triad of the field B of the environment there; `noise.density`
+ * is its white noise. */
 #include "core/plant/device.h"
 #include "core/plant/world.h"
 #include "core/tree/kinematics.h"

@@ -1,6 +1,6 @@
-/* A fine sun sensor: the direction to the Sun in node axes, turned by two normal angles of `noise` about the axes across
- * it. `valid` where the Sun stands within the half angle `view` of the boresight and at least half of its disc is seen;
- * else the last direction is held. The Sun's place is geometric, without aberration (20.5 arcsec).
+/* A fine sun sensor: the direction to the Sun in node axes, turned by two normal angles of `noise` about the axes
+ * across it. `valid` where the Sun stands within the half angle `view` of the boresight and at least half of its disc
+ * is seen; else the last direction is held. The Sun's place is geometric, without aberration (20.5 arcsec).
  */
 #include "core/plant/device.h"
 #include "core/plant/world.h"

@@ -9,8 +9,8 @@
  *
  * Drag on a plate that moves with v through air of density ρ, n·v > 0: F = −½ ρ cD A (n·v) v.
  *
- * A sphere that reflects as Lambert's law says sends, at phase angle ψ and distance r (the angle between the Sun and the
- * observer as the sphere sees them), the irradiance of a point at its centre
+ * A sphere that reflects as Lambert's law says sends, at phase angle ψ and distance r (the angle between the Sun and
+ * the observer as the sphere sees them), the irradiance of a point at its centre
  *
  *   E = (2/3) α E☉ (R/r)² (sin ψ + (π − ψ) cos ψ)/π,   and by its heat M: E = M (R/r)²
  *

@@ -2,8 +2,9 @@
  *
  *   G(L)     an expansion in latitude, longitude, local time, day, solar flux and magnetic index, each parameter's own
  *            (`vary`; `vary_low` in the lower atmosphere): A22-A24 of Hedin 1987, with the later terms
- *   profile  above za a Bates temperature T = T∞ − (T∞ − T_lb) exp(−σ ζ), below it 1/T as a cubic spline in geopotential
- *            height; a species' density follows by hydrostatic diffusion, n ∝ T^−(1+α) exp(−∫ m g/(R T) dζ)
+ *   profile  above za a Bates temperature T = T∞ − (T∞ − T_lb) exp(−σ ζ), below it 1/T as a cubic spline in
+ *            geopotential height; a species' density follows by hydrostatic diffusion, n ∝ T^−(1+α) exp(−∫ m g/(R T)
+ *            dζ)
  *   species  diffusive and fully mixed densities joined at the turbopause (`net`), and corrected for chemistry and for
  *            the ratios at the ground
  */
@@ -312,8 +313,8 @@ static double correction(double z, double r, double scale, double zh, double sec
 
 enum { HE, O, N2, O2, AR, H, N, SPECIES };
 
-/* By species: mass, α, the altitude above which only diffusion counts, rows of pd and of pdm; then which numbers of pdl,
- * counted through both its rows, scale pdm: for the ratio at the ground its [5] and [4] and the ratio itself, for
+/* By species: mass, α, the altitude above which only diffusion counts, rows of pd and of pdm; then which numbers of
+ * pdl, counted through both its rows, scale pdm: for the ratio at the ground its [5] and [4] and the ratio itself, for
  * chemistry its [7], [6] and [3], and [7] again for a second scale. −1: none. */
 static const struct species {
   double mass, alpha, mixed_below;

@@ -1,7 +1,7 @@
 /* Earth: IAU 2006/2000A precession and nutation as X, Y, s of the pole, the Earth rotation angle, polar motion:
- * v_itrs = W R3(ERA) C(X, Y, s) v_gcrs. Sun: VSOP 2000 as fitted in eraEpv00. Moon: Meeus' shortening of ELP 2000-82 as in
- * eraMoon98. Mars: Simon et al. 1994 as in eraPlan94. Moon and Mars turn about poles and by angles of the IAU working
- * group's report of 2015 (Archinal et al. 2018), the Moon's with its thirteen terms.
+ * v_itrs = W R3(ERA) C(X, Y, s) v_gcrs. Sun: VSOP 2000 as fitted in eraEpv00. Moon: Meeus' shortening of ELP 2000-82 as
+ * in eraMoon98. Mars: Simon et al. 1994 as in eraPlan94. Moon and Mars turn about poles and by angles of the IAU
+ * working group's report of 2015 (Archinal et al. 2018), the Moon's with its thirteen terms.
  */
 #include "core/environment/sky.h"
 

@@ -30,8 +30,8 @@ struct orr_moment {
   double tai1, tai2;
 };
 
-/* [init] False if there is no such date or time. Dates outside those of known leap seconds (1972 to five years after the
- * library's release) are taken with the nearest known number. */
+/* [init] False if there is no such date or time. Dates outside those of known leap seconds (1972 to five years after
+ * the library's release) are taken with the nearest known number. */
 bool orr_sky_epoch(const struct orr_utc *utc, struct orr_moment *out);
 
 /* [any] The moment t seconds later. */

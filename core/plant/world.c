@@ -2,8 +2,8 @@
  *
  *   g = Fᵀ ∇V(F r) + Σ μ_k [(s_k − r)/|s_k − r|³ − s_k/|s_k|³],   Γ = ∂g/∂r
  *
- * With d from the base of a spacecraft, a part of mass m at d feels m (g_base − a + Γ d), where a is the acceleration of
- * the reference; on a rigid body with first moment s and inertia I about a point p that is
+ * With d from the base of a spacecraft, a part of mass m at d feels m (g_base − a + Γ d), where a is the acceleration
+ * of the reference; on a rigid body with first moment s and inertia I about a point p that is
  *
  *   F = m a_p + Γ s,   N = s × a_p − axial(I Γ),   a_p = g_base − a + Γ p,   axial(X)_x = X_yz − X_zy …
  *

@@ -1,14 +1,14 @@
 /* The world around a run: one reference point on its orbit, and what acts on every spacecraft near it.
  *
  * The reference moves in non-rotating axes (those of the GCRS, or parallel to them at another central body), with the
- * acceleration that gravity gives the first spacecraft's base. Everything that the solver carries is relative to it, so a
- * spacecraft at 7 km/s keeps its digits: what is left of gravity there is its gradient, and for other spacecraft the
+ * acceleration that gravity gives the first spacecraft's base. Everything that the solver carries is relative to it, so
+ * a spacecraft at 7 km/s keeps its digits: what is left of gravity there is its gradient, and for other spacecraft the
  * difference of two fields. Position and velocity are sums with their rounding errors carried along; the rule is the
  * integrator's own, with the same stages.
  *
- * The world is a device of the plant that runs before all others (orr_world_kind), so that runs without one do not know of
- * it: it acts at every evaluation, its state is hashed and saved with theirs, and it has channels. Devices ask it, through
- * the workspace, for what they sense.
+ * The world is a device of the plant that runs before all others (orr_world_kind), so that runs without one do not know
+ * of it: it acts at every evaluation, its state is hashed and saved with theirs, and it has channels. Devices ask it,
+ * through the workspace, for what they sense.
  *
  * Call order: orr_world_size → a block → orr_world_init [init], before orr_plant_init, with the workspace of the plant;
  * the plant's first devices are those of orr_world_devices.

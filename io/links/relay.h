@@ -10,7 +10,7 @@
  * kernel lacks a feature plain calls do the same, and `note` says why. If its ring fails in the run, the thread says so
  * in `failed` and leaves; the session sees that at the next latch and ends the run.
  *
- * In a real-time run the thread has a real-time priority, below that of the loop and above that of others, so that
+ * In a real-time run the thread has a real-time priority, below that of the executive and above that of others, so that
  * packets do not wait for whatever else its core does. Then it leaves them a fifth of its core even where it has work
  * all the time.
  */

@@ -14,7 +14,7 @@ here=$(dirname "$ORRERY")
 seconds=${SECONDS_EACH:-60}
 port=$((20000 + $$ % 750 * 16))
 status=0
-# The peer runs off the core of the loop (the last one), with a priority where that may be had.
+# The peer runs off the core of the executive (the last one), with a priority where that may be had.
 peer=()
 [ "$(nproc)" -gt 1 ] && peer=(taskset -c "0-$(($(nproc) - 2))")
 chrt -f 70 true 2>/dev/null && peer+=(chrt -f 70)

@@ -1,4 +1,5 @@
-/* `orrery bench --environment`: what fields, air and plates cost, as ratios to one evaluation of cassini in the same run. */
+/* `orrery bench --environment`: what fields, air and plates cost, as ratios to one evaluation of cassini in the same
+ * run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

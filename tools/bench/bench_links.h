@@ -20,7 +20,7 @@ struct orr_links_conditions {
   int core, peer_core; /* of the thread that publishes; of the peer, and of the relay over UDP */
   int priority;        /* SCHED_FIFO, of the first; 0: none */
   int peer_priority;   /* of the peer, and of the bare relay */
-  int relay_priority;  /* of ours: in a real-time run one has that of the loop less one, in lockstep none */
+  int relay_priority;  /* of ours: in a real-time run one has that of the executive less one, in lockstep none */
   int trips;           /* of a slice */
   int64_t period_ns;   /* of publication */
   int frames;          /* of a slice */

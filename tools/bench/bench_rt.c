@@ -1,4 +1,4 @@
-/* `orrery bench --rt`: our loop beside cyclictest, and what spin and phase add.
+/* `orrery bench --rt`: our executive beside cyclictest, and what spin and phase add.
  *
  * Wake-up tails on one machine differ from minute to minute by a factor of two, so the two take turns in short slices
  * with the order swapped every time, the slices are pooled, and the ratio comes with an interval from resampling them
@@ -132,7 +132,7 @@ static const char *run_pair(const struct arguments *a, struct pools *p, size_t s
     if ((slice + (size_t)turn) % 2 == 0) {
       wrong = orr_slice_ours(&a->conditions, false, false, &p->ours[slice], &outcome);
       if (!wrong && !outcome.real_time)
-        wrong = "the loop did not get its core and priority; the comparison needs root";
+        wrong = "the executive did not get its core and priority; the comparison needs root";
     } else {
       wrong = orr_slice_cyclictest(&a->conditions, &p->theirs[slice]);
     }

@@ -300,7 +300,7 @@ const struct orr_command orr_cmd_doctor = {
         "With a run file it does so at that run's rate, core and priority, and computes the run's frames meanwhile,\n"
         "without commands or links: their cost stands beside the period.\n"
         "\n"
-        "  --core N       the core of the loop (default: the run's; else the last isolated one, else the last)\n"
+        "  --core N       the core of the executive (default: the run's; else the last isolated one, else the last)\n"
         "  --priority N   SCHED_FIFO priority (default: the run's, else 80; 0 for none)\n"
         "  --rate HZ      without a run file: frames a second, 10 to 20000 (default 1000)\n"
         "  --seconds S    how long to measure (default 10; 0: not at all)\n"

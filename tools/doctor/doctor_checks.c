@@ -144,7 +144,7 @@ static void memory_lock(const struct orr_environment *e, struct orr_check *c) {
 
 static void priority(const struct orr_environment *e, struct orr_check *c) {
   c->name = "SCHED_FIFO";
-  c->why = "without a real-time priority every other thread may hold the loop up";
+  c->why = "without a real-time priority every other thread may hold the executive up";
   if (e->may_schedule)
     find(c, "allowed");
   else
@@ -155,7 +155,8 @@ static void priority(const struct orr_environment *e, struct orr_check *c) {
 
 static void clock_source(const struct orr_environment *e, struct orr_check *c) {
   c->name = "clock source";
-  c->why = "the loop reads the clock a dozen times a frame: 25 ns each from the TSC, a microsecond from anything else";
+  c->why =
+      "the executive reads the clock a dozen times a frame: 25 ns each from the TSC, a microsecond from anything else";
   bool good = strcmp(e->clock_source, "tsc") == 0 || strcmp(e->clock_source, "arch_sys_counter") == 0 ||
               strncmp(e->clock_source, "kvm-clock", 9) == 0;
   find(c, "%s%s%s", e->clock_source[0] ? e->clock_source : "unknown", e->tsc_constant ? ", constant" : "",
@@ -192,8 +193,8 @@ static void swap(const struct orr_environment *e, struct orr_check *c) {
 
 static void cores(const struct orr_environment *e, struct orr_check *c) {
   c->name = "cores";
-  c->why = "the loop wants a core of its own; io and the rest of the system need another";
-  find(c, "%d online, core %d for the loop", e->cores_online, e->core);
+  c->why = "the executive wants a core of its own; io and the rest of the system need another";
+  find(c, "%d online, core %d for the executive", e->cores_online, e->core);
   if (e->cores_online < 2)
     ill(c, ORR_HEALTH_BAD, "give the machine a second core");
 }

@@ -111,7 +111,7 @@ static void print_json(const struct flight *f, const struct orr_run_report *repo
   json_object_set_new(root, "overruns", overruns_json(live));
   json_object_set_new(root, "rehearsal", rehearsal_json(&f->realtime.rehearsal));
   json_t *timing = orr_timing_json(f->executive.board.stats, live);
-  json_object_del(json_object_get(timing, "counts"), "end"); /* the loop's own word: above is more */
+  json_object_del(json_object_get(timing, "counts"), "end"); /* the executive's own word: above is more */
   json_object_set_new(root, "timing", timing);
   json_object_set_new(root, "environment", orr_environment_json(&environment));
   json_object_set_new(root, "lacks", orr_lacks_json(&f->executive.lacks));

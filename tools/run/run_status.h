@@ -3,7 +3,7 @@
  *
  * orr_run_status_choose, after orr_session_create and before the start → orr_run_status_draw from the main thread while
  * the run flies → orr_run_status_wipe. Where stderr is a terminal it is redrawn, cut to what fits; elsewhere there is a
- * plain line each five seconds. Reads what the loop publishes and disturbs nothing.
+ * plain line each five seconds. Reads what the executive publishes and disturbs nothing.
  */
 #ifndef ORR_TOOLS_RUN_RUN_STATUS_H
 #define ORR_TOOLS_RUN_RUN_STATUS_H

@@ -79,7 +79,7 @@ struct orr_run_payload {
 };
 struct orr_run_payload orr_run_payload(const struct orr_channel_table *table, const int *channels, int count);
 
-/* `realtime`: how the loop keeps time. */
+/* `realtime`: how the executive keeps time. */
 struct orr_run_realtime {
   int core;                  /* or ORR_CORE_AUTO, ORR_CORE_ANY */
   int priority;              /* SCHED_FIFO; 0: none */
@@ -98,7 +98,7 @@ enum orr_measure {
   ORR_MEASURE_LINKS_MISSED,     /* boundaries without a command */
   ORR_MEASURE_LINKS_REFUSED,
   ORR_MEASURE_LINKS_TIMEOUTS,
-  ORR_MEASURE_LATENCY, /* a percentile of a histogram of the loop */
+  ORR_MEASURE_LATENCY, /* a percentile of a histogram of the executive */
 };
 
 enum orr_expect_form { ORR_EXPECT_BELOW, ORR_EXPECT_ABOVE, ORR_EXPECT_BETWEEN, ORR_EXPECT_IS, ORR_EXPECT_OF_PEAK };

@@ -76,8 +76,8 @@ void orr_build_hold(struct orr_build *build, const double *q);
  * singular. Again: in place of the last. */
 void orr_build_solver(struct orr_build *build, const double *q);
 
-/* The plant of a run, and its world where it has one, at its initial state [body_count]: places and speeds there, loops closed at them. `desc` is copied
- * but for q and u; what it points to must live as long. The plant is not yet reset. */
+/* The plant of a run, and its world where it has one, at its initial state [body_count]: places and speeds there, loops
+ * closed at them. `desc` is copied but for q and u; what it points to must live as long. The plant is not yet reset. */
 void orr_build_plant(struct orr_build *build, const struct orr_plant_desc *desc, const struct orr_case_body *initial);
 
 #endif

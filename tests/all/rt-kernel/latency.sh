@@ -65,7 +65,7 @@ orrery run /configs/reference.yaml --mode batch --step 1ms --duration 2s >/tmp/b
 orrery run /configs/reference.yaml --mode realtime --step 1ms --duration 2s $plain >/tmp/out 2>/tmp/err || fail "reference: $(cat /tmp/out /tmp/err)"
 undisturbed 'the reference spacecraft'
 
-# Flight software in a process of its own: it computes when the loop sleeps, so every answer is on time.
+# Flight software in a process of its own: it computes when the executive sleeps, so every answer is on time.
 udp='links.fsw={transport: udp, listen: "127.0.0.1:5010", allow: [127.0.0.1], rate: 100 Hz, telemetry: [gyro.rate, star.*, wheel_*.speed, bus.target], '
 udp="$udp commands: [wheel_*.torque, jet_*.on_time], wait: 10 s, timeout: {frames: 50, policy: zero}, stand_in: cassini}"
 orrery run /configs/cassini-slew.yaml --mode batch --duration 3s --set expect=[] >/tmp/batch 2>/tmp/err || fail "cassini in batch: $(cat /tmp/err)"

@@ -2,7 +2,8 @@
  * linearly, a bomb is refused at once.
  *
  * Each size is read in a process of its own, three times; the least time counts, and the most memory. What others have
- * of the processor is not in that time, what they do to its caches is. The numbers it prints are those of io/README.md. */
+ * of the processor is not in that time, what they do to its caches is. The numbers it prints are those of io/README.md.
+ * */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -3,9 +3,9 @@
  * are as without, and the answers of the flight software are still applied. Programs of their own: the run, its peer
  * (`echo`), and the flood, which this process sends.
  *
- * The rate is printed as achieved. No time is judged: whether answers come is tried three times, since the host may take
- * the cores away. The flight software goes before what else the machine does, and before the flood, where that may be
- * had. */
+ * The rate is printed as achieved. No time is judged: whether answers come is tried three times, since the host may
+ * take the cores away. The flight software goes before what else the machine does, and before the flood, where that may
+ * be had. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -48,7 +48,7 @@ static const char pattern[] =
 
 struct trial {
   char dir[32], run[64], out[64], url[40];
-  int core; /* of the loop; −1: any */
+  int core; /* of the executive; −1: any */
   struct sockaddr_in address;
 };
 
@@ -74,8 +74,8 @@ static void tidy_up(const struct trial *t) {
   rmdir(t->dir);
 }
 
-/* What comes from outside comes on other cores than the loop's; where there is one other, which the io thread needs,
- * the flood comes from that one, too. Returns how many others there are. */
+/* What comes from outside comes on other cores than the executive's; where there is one other, which the io thread
+ * needs, the flood comes from that one, too. Returns how many others there are. */
 static int keep_off(int core) {
   cpu_set_t cores;
   if (core < 0 || sched_getaffinity(0, sizeof cores, &cores) != 0)
@@ -222,7 +222,7 @@ static struct flight fly(int duration_ms, double flood_s) {
   nap_ms(300);
   if (flood_s > 0) {
     flood = orr_flood(&t.address, from, RATE_HZ, flood_s);
-    printf("flood, from %s: ", everywhere ? "any core" : "cores that are not the loop's");
+    printf("flood, from %s: ", everywhere ? "any core" : "cores that are not the executive's");
     orr_flood_print(&flood, RATE_HZ);
   }
   json_t *root = summary(&t, run);

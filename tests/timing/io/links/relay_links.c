@@ -1,5 +1,5 @@
-/* Links do not disturb the loop, and lose nothing: frames at 1 kHz with the echo peer (io/client/echo.c, a process of
- * its own) over each transport. By the kernel's counters and a counting allocator on the rt thread, and by what both
+/* Links do not disturb the executive, and lose nothing: frames at 1 kHz with the echo peer (io/client/echo.c, a process
+ * of its own) over each transport. By the kernel's counters and a counting allocator on the rt thread, and by what both
  * ends counted.
  *
  * PROOF_SECONDS=60 for a minute each, as `make soak` does. How many answers were late is told and not judged: a machine
@@ -59,7 +59,7 @@ struct peer {
 
 /* ---- the peer ---------------------------------------------------------------------------------------------------- */
 
-/* Off the core of the loop, and before what else runs on the others, where that may be had. */
+/* Off the core of the executive, and before what else runs on the others, where that may be had. */
 static void settle_down(int ready) {
   int core = orr_setup_choose_core();
   cpu_set_t set;
@@ -267,7 +267,7 @@ static void assert_nothing_lost(const char *transport, const char *how, const ch
     bool machine = o.stolen_ms >= LOST_AFTER_MS || !o.peer.real_time;
     printf("%s, the peer waits by %s%s: %" PRIu64 " frames, %" PRIu64 " lost; answers %" PRIu64 " on time, %" PRIu64
            " late, %" PRIu64 " superseded, %" PRIu64 " waiting; %" PRIu64
-           " frames of the loop started or ended late; the host took %lld ms\n",
+           " frames of the executive started or ended late; the host took %lld ms\n",
            transport, how, o.peer.real_time ? "" : " without a priority", flight.frames, lost(&o), o.answers.on_time,
            o.answers.late, o.answers.superseded, o.answers.waiting, orr_live_late(&flight.live),
            (long long)o.stolen_ms);

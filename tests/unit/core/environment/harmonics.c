@@ -14,7 +14,7 @@
 
 enum { DEGREE = 70 };
 
-/* ---- a slow reference: Cunningham's V and W, not normalised, in long double --------------------------------------- */
+/* ---- a slow reference: Cunningham's V and W, not normalised, in long double -------------------------------------- */
 
 typedef long double real;
 
@@ -92,7 +92,7 @@ static void slow_hessian(const struct slow *f, const real x[3], real out[3][3]) 
   }
 }
 
-/* ---- tests -------------------------------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
 
 struct world {
   struct orr_field_file file;

@@ -17,7 +17,7 @@
 
 static const double degree = 0.017453292519943295;
 
-/* ---- WMM2025 ------------------------------------------------------------------------------------------------------ */
+/* ---- WMM2025 ----------------------------------------------------------------------------------------------------- */
 
 struct local {
   double x, y, z, h, f, i, d;
@@ -85,7 +85,7 @@ static void wmm_2025_agrees_with_its_table_to_the_last_digit(void **state) {
   assert_int_equal(rows, 12);
 }
 
-/* ---- IGRF --------------------------------------------------------------------------------------------------------- */
+/* ---- IGRF -------------------------------------------------------------------------------------------------------- */
 
 typedef long double real;
 
@@ -124,8 +124,8 @@ static void by_colatitude(const struct orr_magnetic_desc *d, double year, real r
   }
 }
 
-/* Another: the potential by Legendre functions in closed form (a finite sum of powers), differentiated by differences of
- * sixth order. */
+/* Another: the potential by Legendre functions in closed form (a finite sum of powers), differentiated by differences
+ * of sixth order. */
 static real legendre(int n, int m, real x) {
   real sum = 0;
   for (int k = 0; 2 * k <= n - m; k++) {

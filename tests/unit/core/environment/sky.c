@@ -1,4 +1,5 @@
-/* core/environment/sky: what is interpolated against what ERFA says at that moment, and ERFA's own published answers. */
+/* core/environment/sky: what is interpolated against what ERFA says at that moment, and ERFA's own published answers.
+ * */
 #include "core/environment/sky.h"
 
 #include <erfa.h>

@@ -25,7 +25,7 @@ enum { SHORTER = 1 };
 
 static const double mu = 3.986004418e14, pi = 3.14159265358979323846;
 
-/* ---- an integrator of another kind: Gragg's, extrapolated to order 16, in quadruple precision ---------------------- */
+/* ---- an integrator of another kind: Gragg's, extrapolated to order 16, in quadruple precision -------------------- */
 
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wdouble-promotion" /* which is what it is for */
@@ -134,7 +134,7 @@ static void gragg(const struct point *p, double t, double h, quad *y) {
   memcpy(y, table[COLUMNS - 1], sizeof table[0]);
 }
 
-/* ---- flights ------------------------------------------------------------------------------------------------------ */
+/* ---- flights ----------------------------------------------------------------------------------------------------- */
 
 static struct orr_flight fly(const char *environment, const char *body, const char *initial, double step,
                              double duration, const char *rest) {
