@@ -255,17 +255,17 @@ int orr_session_frame(struct orr_session *s) {
 /* ---- state ------------------------------------------------------------------------------------------------------- */
 
 static size_t loop_words(const struct orr_session *s) {
-  return s->build.closed ? orr_embed_state_words(&s->build.closed->embed) : 0;
+  return s->build.closed ? orr_closed_state_words(s->build.closed) : 0;
 }
 
-/* The plant's, and with embedded loops the set of independent coordinates. */
+/* The plant's, and with loops the sets of independent coordinates and of the equations that are solved. */
 uint64_t orr_session_hash(const struct orr_session *s) {
   uint64_t hash = orr_plant_hash(s->plant);
-  size_t count = loop_words(s);
-  uint64_t *words = count ? calloc(count, sizeof *words) : NULL;
+  size_t count = s->build.closed ? orr_closed_hash_words(s->build.closed) : 0;
+  uint64_t *words = count ? calloc(loop_words(s), sizeof *words) : NULL;
   if (!words)
     return hash;
-  orr_embed_state_get(&s->build.closed->embed, words);
+  orr_closed_state_get(s->build.closed, words);
   for (size_t i = 0; i < count; i++)
     hash = orr_hash_mix(hash, words[i]);
   free(words);
@@ -288,7 +288,7 @@ void orr_session_state_get(const struct orr_session *s, uint64_t *words) {
     words += orr_port_state_words(s->links[i].inside);
   }
   if (s->build.closed)
-    orr_embed_state_get(&s->build.closed->embed, words);
+    orr_closed_state_get(s->build.closed, words);
 }
 
 enum orr_status orr_session_state_put(struct orr_session *s, const uint64_t *words) {
@@ -296,7 +296,7 @@ enum orr_status orr_session_state_put(struct orr_session *s, const uint64_t *wor
   for (size_t i = 0; i < s->run->link_count; i++)
     rest += orr_port_state_words(s->links[i].inside);
   if (s->build.closed)
-    orr_embed_state_put(&s->build.closed->embed, s->ws, rest);
+    orr_closed_state_put(s->build.closed, s->ws, rest);
   s->status = orr_plant_state_put(s->plant, words);
   for (size_t i = 0; i < s->run->link_count; i++) {
     orr_port_state_put(s->links[i].inside, orr_plant_frame(s->plant), of_links);

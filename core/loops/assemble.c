@@ -6,7 +6,7 @@
 
 enum { MOST_STARTS = 32, MOST_STEPS = 100, FEW_STEPS = 20, SHORT_STEPS = 8 };
 static const double MOST_WORK = 3e8; /* multiplications over all starts; then no step follows a descent's first few */
-static const double CLOSED = 1e-9;
+static const double MOVED = 1e-9;    /* what is not beyond it is not told as a move */
 
 /* Which coordinates may move, in the order in which they are tried. */
 enum freedom { HINGES, AND_MODES, AND_PRESCRIBED, FREEDOMS };
@@ -86,19 +86,11 @@ static double place(struct search *s, const double *q) {
   return sum;
 }
 
-static bool all_closed(const struct orr_loops *l, double size) {
-  for (int i = 0; i < l->count; i++) {
-    struct orr_loop_gap gap = orr_loop_gap(l, i);
-    if (!(gap.radians <= CLOSED && gap.metres <= CLOSED * size))
-      return false;
-  }
-  return true;
-}
-
 /* ---- descent ----------------------------------------------------------------------------------------------- */
 
-/* (G Gᵀ + μ) y = φ, step −Gᵀ y: for no more equations than columns. */
-static void step_by_rows(struct search *s, double damping) {
+/* (G Gᵀ + μ) y = φ, step −Gᵀ y: for no more equations than columns. What is left of an equation below the tolerance is not
+ * met. */
+static void step_by_rows(struct search *s, double damping, double tolerance) {
   const struct orr_loops *l = s->loops;
   struct orr_pivot *d = &s->damped;
   memset(d->a, 0, sizeof(double) * (size_t)d->rows * (size_t)d->width);
@@ -109,7 +101,7 @@ static void step_by_rows(struct search *s, double damping) {
     row[l->column_count + r] = sqrt(damping);
     d->gross[r] = 1;
   }
-  orr_pivot_factor(d, 1e-12);
+  orr_pivot_factor(d, tolerance);
   orr_pivot_smallest(d, s->phi, s->step);
   for (int c = 0; c < l->column_count; c++)
     s->step[c] *= -s->scale[c];
@@ -172,7 +164,7 @@ static void find_step(struct search *s, double damping) {
   double rows = l->row_count, columns = l->column_count;
   orr_loops_jacobian(s->loops);
   if (rows <= columns)
-    step_by_rows(s, damping);
+    step_by_rows(s, damping, 1e-12);
   else
     step_by_columns(s, damping);
   s->work += (rows <= columns ? rows * rows * (rows + columns) : columns * columns * (rows + columns)) +
@@ -191,12 +183,52 @@ static double shorten(struct search *s, int shortened) {
   return largest;
 }
 
+/* Equations that follow from others only within the tolerance, as with nearly parallel axes. */
+static bool nearly_follow(struct search *s) {
+  const struct orr_pivot *j = &s->loops->judge;
+  orr_loops_jacobian(s->loops);
+  orr_loops_rank(s->loops, s->ws, NULL, NULL);
+  for (int k = j->rank; k < j->rows; k++) {
+    const double *left = j->a + (size_t)j->order[k] * (size_t)j->width;
+    for (int c = 0; c < j->width; c++)
+      if (fabs(left[c]) > 1e-13 * s->loops->g.gross[j->order[k]])
+        return true;
+  }
+  return false;
+}
+
+/* At a posture that is closed within the tolerance the equations that count are closed to rounding, with the least
+ * motion; what follows from them within the tolerance is left, for nearly parallel axes would have to move far to meet it.
+ * False where that does not lead to a closed posture; q is then as it was. */
+static bool finish(struct search *s, double *q) {
+  enum { STEPS = 8 };
+  double most = HUGE_VAL;
+  memcpy(s->trial, q, sizeof *q * (size_t)s->loops->model->q_count);
+  for (int i = 0; i < STEPS && most > 1e-13; i++) {
+    orr_loops_jacobian(s->loops);
+    step_by_rows(s, 0, ORR_LOOP_TOLERANCE);
+    most = 0;
+    for (int c = 0; c < s->loops->column_count; c++)
+      most = s->scale[c] > 0 ? fmax(most, fabs(s->step[c]) / s->scale[c]) : most;
+    orr_loops_move(s->loops, s->step, s->trial);
+    place(s, s->trial);
+  }
+  bool good = most < 1e-9 && orr_loops_open(s->loops) < 0;
+  if (good)
+    memcpy(q, s->trial, sizeof *q * (size_t)s->loops->model->q_count);
+  else
+    place(s, q);
+  return good;
+}
+
 /* From q downhill; returns the end's |φ|², with q there. */
 static double descend(struct search *s, double *q) {
   size_t bytes = sizeof *q * (size_t)s->loops->model->q_count;
   double cost = place(s, q), damping = 1e-3;
   int shortened = 0; /* steps in a row */
   for (int i = 0; i < MOST_STEPS && (i < FEW_STEPS || s->work < MOST_WORK); i++) {
+    if (!s->released && orr_loops_open(s->loops) < 0 && nearly_follow(s) && finish(s, q))
+      break;
     find_step(s, damping);
     double largest = shorten(s, shortened);
     memcpy(s->trial, q, bytes);
@@ -209,7 +241,7 @@ static double descend(struct search *s, double *q) {
       memcpy(q, s->trial, bytes);
       damping *= 0.1;
       cost = next;
-      if (cost < 1e-6 * CLOSED * CLOSED || gain < 1e-13 * cost)
+      if (cost < 1e-24 || gain < 1e-13 * cost)
         break;
     } else {
       place(s, q);
@@ -262,8 +294,8 @@ static void measure_moves(struct search *s, const double *q, struct orr_assembly
       out->slid = limb->body;
     }
     for (int r = 0; r < limb->mode_count; r++)
-      out->modes = out->modes || fabs(q[limb->q + r] - s->start[limb->q + r]) > CLOSED;
-    out->prescribed = out->prescribed || (s->ws->prescribed[l->limbs[i].limb] && (radians > CLOSED || metres > CLOSED));
+      out->modes = out->modes || fabs(q[limb->q + r] - s->start[limb->q + r]) > MOVED;
+    out->prescribed = out->prescribed || (s->ws->prescribed[l->limbs[i].limb] && (radians > MOVED || metres > MOVED));
   }
 }
 
@@ -295,7 +327,7 @@ static void try_starts(struct search *s, double *q, struct orr_assembly *out) {
       double cost = descend(s, q);
       if (s->released)
         orr_loops_keep_distances(s->loops);
-      out->closed = all_closed(s->loops, s->size);
+      out->closed = orr_loops_open(s->loops) < 0;
       if (cost < least || out->closed) {
         least = cost;
         memcpy(s->best, q, bytes);

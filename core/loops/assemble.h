@@ -2,9 +2,10 @@
  *
  * The method is damped Gauss-Newton over the coordinates that the loops depend on. G and φ are put into one measure: a
  * length over the size of the mechanism counts as an angle. A step is s = −Gᵀ y with (G Gᵀ + μ) y = φ. μ falls after a
- * step that helps and grows after one that does not. At first only free hinges move, then modes as well, then
- * prescribed hinges. Where the descent ends at a posture that is not closed, it starts again from other postures. These
- * come from a fixed sequence, so that the same file always gives the same answer.
+ * step that helps and grows after one that does not. A posture within the tolerance of loops is closed: from there the
+ * equations that count are met to rounding, and those that follow from them within the tolerance are left. At first only
+ * free hinges move, then modes as well, then prescribed hinges. Where the descent ends at a posture that is not closed, it
+ * starts again from other postures. These come from a fixed sequence, so that the same file always gives the same answer.
  *
  * Call order: orr_assembly_size → a block → orr_loops_assemble_first, or orr_loops_assemble. [init]; thread of the
  * loops.
@@ -15,7 +16,7 @@
 #include "core/loops/loop.h"
 
 struct orr_assembly {
-  bool closed;            /* every gap is below the tolerance: 1e-9 rad, 1e-9 of the size */
+  bool closed;            /* every gap is within the tolerance of loops */
   double size;            /* m, of the mechanism */
   bool modes, prescribed; /* these had to move */
   double radians, metres; /* the largest move of a hinge */

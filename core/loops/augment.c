@@ -184,20 +184,14 @@ static void fill_row(struct orr_augment *a, struct orr_embed *e, struct orr_work
   }
 }
 
-bool orr_augment_factor(struct orr_augment *a, struct orr_embed *e, struct orr_workspace *ws) {
-  const struct orr_pivot *judge = &a->loops->judge;
+bool orr_augment_factor(struct orr_augment *a, struct orr_embed *e, struct orr_workspace *ws, const int *rows,
+                        int count) {
   memset(a->y.a, 0, sizeof *a->y.a * (size_t)a->row_count * (size_t)a->y.width);
   memset(a->y.gross, 0, sizeof *a->y.gross * (size_t)a->row_count);
-  a->chosen_count = 0;
-  for (int k = 0; k < judge->rank; k++) {
-    int i = a->place[judge->order[k]];
-    if (i < 0)
-      continue;
-    fill_row(a, e, ws, i);
-    a->chosen_count++;
-  }
+  for (int k = 0; k < count; k++)
+    fill_row(a, e, ws, a->place[rows[k]]);
   orr_pivot_factor(&a->y, PIVOT_FLOOR);
-  return a->y.rank == a->chosen_count;
+  return a->y.rank == count;
 }
 
 /* ---- multipliers ------------------------------------------------------------------------------------------- */
@@ -220,8 +214,21 @@ void orr_augment_multiply(struct orr_augment *a) {
     a->lambda[a->rows[i]] = -a->solution[i];
 }
 
-int orr_augment_conflict(struct orr_augment *a) {
+/* A driven hinge among those that the loops depend on. */
+static bool is_driven(const struct orr_loops *l, const struct orr_workspace *ws) {
+  for (int i = 0; i < l->limb_count; i++)
+    if (ws->prescribed[l->limbs[i].limb])
+      return true;
+  return false;
+}
+
+int orr_augment_conflict(struct orr_augment *a, const struct orr_workspace *ws) {
   const struct orr_loops *l = a->loops;
+  double open = 0;
+  if (!is_driven(l, ws))
+    return -1;
+  for (int r = 0; r < l->row_count; r++)
+    open = fmax(open, fabs(l->residual[r]));
   double *v = l->judge.y;
   for (int n = 0; n < l->row_count - l->judge.rank; n++) {
     double sum = 0, terms = 0;
@@ -233,7 +240,7 @@ int orr_augment_conflict(struct orr_augment *a) {
       sum += v[a->rows[i]] * a->gamma[i];
       terms += fabs(v[a->rows[i]] * a->gamma[i]);
     }
-    if (!(fabs(sum) <= 1e-6 * terms))
+    if (!(fabs(sum) <= (1e-5 + 100 * open) * terms)) /* at a stage that is open by so much, so much is not known */
       return l->row_loop[l->judge.order[l->judge.rank + n]];
   }
   return -1;

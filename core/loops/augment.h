@@ -6,7 +6,7 @@
  * It goes once from its two bodies to the base through the articulated inertias, and leaves its innovations ε_i = (I −
  * HΨK) G_iᵀ at every hinge and mode on the way. With Y_i = D^-½ ε_i the compliance is Y Yᵀ. Y itself is factored
  * (pivot.h), since its condition is the square root of that of Y Yᵀ. No mass matrix is formed, and only limbs on the
- * two paths are visited. orr_loops_rank judges beforehand which rows count. It looks at G, which masses do not enter.
+ * two paths are visited. loop_choice.h judges beforehand which rows count. It looks at G, which masses do not enter.
  *
  * The tree may hold aggregates of embedded loops; their innovations are those of the independent coordinates.
  *
@@ -25,7 +25,6 @@ struct orr_augment {
   int row_count;    /* of the loops that are solved this way */
   int *rows;        /* [row_count] indices of orr_loops.rows */
   int *place;       /* [orr_loops.row_count] where a row stands in `rows`, or −1 */
-  int chosen_count; /* rows in Y: those that orr_loops_rank found independent */
   int *climb_first; /* [loops + 1] where a loop's climb starts in `climb` */
   int *climb;       /* limbs from the loop's bodies to the base, tips first */
   int *column;      /* [body_count] first column of Y of a limb or, at its first limb, of an aggregate */
@@ -43,16 +42,18 @@ void orr_augment_fill(struct orr_augment *augment);
 /* γ from the accelerations that the workspace and accel [u_count] hold. [rt] O(loops n). */
 void orr_augment_acceleration(struct orr_augment *augment, const struct orr_workspace *ws, const double *accel);
 
-/* Y of the independent rows, factored; the loops are placed and ranked, the articulated inertias factored. False when
- * masses differ so much that a row is lost in rounding. z, ν and the modes' forces of the climbs are overwritten. [rt]
- * O(rows · depth + rows² · columns). */
-bool orr_augment_factor(struct orr_augment *augment, struct orr_embed *embed, struct orr_workspace *ws);
+/* Y of the chosen rows `rows` [count] of augmented loops, factored; the loops are placed, the articulated inertias
+ * factored. False when masses differ so much that a row is lost in rounding. z, ν and the modes' forces of the climbs
+ * are overwritten. [rt] O(rows · depth + rows² · columns). */
+bool orr_augment_factor(struct orr_augment *augment, struct orr_embed *embed, struct orr_workspace *ws, const int *rows,
+                        int count);
 
 /* λ from γ. [rt] O(rows²). */
 void orr_augment_multiply(struct orr_augment *augment);
 
-/* A loop whose redundant equations ask for another acceleration than those they follow from, or −1. [rt] O(rows²). */
-int orr_augment_conflict(struct orr_augment *augment);
+/* A loop whose redundant equations ask for another acceleration than those they follow from, or −1. That only driven
+ * hinges can bring about; loops->judge is factored. [rt] O(rows²). */
+int orr_augment_conflict(struct orr_augment *augment, const struct orr_workspace *ws);
 
 /* Adds Gᵀ λ to the loads of a sweep: wrenches to z of the limbs, the rest to the modes' forces and tau [u_count].
  * [rt] O(rows n). */

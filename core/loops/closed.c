@@ -11,13 +11,12 @@
 /* ---- memory ------------------------------------------------------------------------------------------------ */
 
 static struct orr_closed layout(struct orr_block *block, struct orr_loops *loops, struct orr_closed **self) {
-  struct orr_closed c = {.loops = loops, .embed_rank = -1, .augment_rank = -1, .failed_loop = -1};
+  struct orr_closed c = {.loops = loops, .failed_loop = -1};
   const struct orr_model *m = loops->model;
   *self = ORR_TAKE(block, struct orr_closed, 1);
   orr_embed_layout(&c.embed, loops, block);
   orr_augment_layout(&c.augment, loops, block);
-  c.redundant = ORR_TAKE(block, int, loops->count);
-  c.too_many = ORR_TAKE(block, int, loops->count);
+  orr_choice_layout(&c.choice, &c.embed, block);
   c.lambda = ORR_TAKE(block, double, loops->row_count);
   c.tau = ORR_TAKE(block, double, m->u_count);
   c.move = ORR_TAKE(block, double, m->u_count);
@@ -42,33 +41,26 @@ struct orr_closed *orr_closed_init(void *memory, size_t bytes, struct orr_loops 
   *self = c;
   orr_embed_fill(&self->embed);
   orr_augment_fill(&self->augment);
+  self->choice.embed = &self->embed;
   return self;
 }
 
 /* ---- rank -------------------------------------------------------------------------------------------------- */
-
-/* The ranks at the placed posture, if they are higher than those known. */
-static void learn(struct orr_closed *c, const struct orr_workspace *ws) {
-  struct orr_loops *l = c->loops;
-  int embedded;
-  orr_loops_jacobian(l);
-  int all = orr_loops_rank(l, ws, &embedded, NULL);
-  if (embedded > c->embed_rank)
-    c->embed_rank = embedded;
-  if (all - embedded <= c->augment_rank)
-    return;
-  c->augment_rank = all - embedded;
-  orr_loops_rank(l, ws, NULL, c->redundant);
-}
 
 void orr_closed_reference(struct orr_closed *c, struct orr_workspace *ws, const double *q) {
   enum { TRIES = 4 };
   struct orr_loops *l = c->loops;
   size_t bytes = sizeof *q * (size_t)l->model->q_count;
   uint64_t random = 1;
-  c->embed_rank = c->augment_rank = -1;
-  orr_loops_place(l, ws, q);
-  learn(c, ws);
+  int loop;
+  c->choice.augment_rank = c->choice.followed_count = -1;
+  c->choice.rate = c->choice.part_s = 0;
+  c->choice.wanted = -1;
+  c->choice.least = HUGE_VAL;
+  for (int i = 0; i < c->embed.count; i++)
+    c->embed.aggregates[i].known_rank = -1;
+  orr_loops_update(l, ws, q);
+  orr_choice_learn(&c->choice, ws);
   for (int i = 0; i < TRIES && l->count; i++) {
     memcpy(c->other_q, q, bytes);
     for (int k = 0; k < l->column_count; k++) {
@@ -76,11 +68,14 @@ void orr_closed_reference(struct orr_closed *c, struct orr_workspace *ws, const 
       l->step[k] = 0.05 * ((double)(random >> 11) / 4503599627370496.0 - 1);
     }
     orr_loops_move(l, l->step, c->other_q);
-    if (orr_loops_assemble(l, ws, c->assembly, c->other_q).closed)
-      learn(c, ws);
+    if (orr_loops_assemble(l, ws, c->assembly, c->other_q).closed) {
+      orr_loops_update(l, ws, c->other_q);
+      orr_choice_learn(&c->choice, ws);
+    }
   }
-  orr_loops_place(l, ws, q);
-  orr_loops_jacobian(l);
+  orr_loops_update(l, ws, q);
+  (void)orr_embed_prepare(&c->embed, ws, &loop);
+  (void)orr_choice_choose(&c->choice, ws, &loop); /* a singular start is told by what is asked of it first */
 }
 
 /* ---- forward ----------------------------------------------------------------------------------------------- */
@@ -88,21 +83,6 @@ void orr_closed_reference(struct orr_closed *c, struct orr_workspace *ws, const 
 static enum orr_status fail(struct orr_closed *c, enum orr_status status, int loop) {
   c->failed_loop = loop;
   return status;
-}
-
-static int embedded_rank(const struct orr_embed *e) {
-  int rank = 0;
-  for (int i = 0; i < e->count; i++)
-    rank += e->aggregates[i].rank;
-  return rank;
-}
-
-/* The loop to name when it cannot be told which of them it is. */
-static int first_loop(const struct orr_loops *l, enum orr_loop_method method) {
-  for (int i = 0; i < l->count; i++)
-    if (l->loops[i].method == method)
-      return i;
-  return -1;
 }
 
 static enum orr_status sweep_factor(struct orr_closed *c, struct orr_workspace *ws) {
@@ -146,25 +126,19 @@ static enum orr_status prepare(struct orr_closed *c, struct orr_workspace *ws) {
   orr_loops_update(c->loops, ws, ws->q);
   if (!orr_embed_prepare(&c->embed, ws, &loop))
     return fail(c, ORR_ERROR_LOOP_SINGULAR, loop);
-  if (embedded_rank(&c->embed) <
-      c->embed_rank) { /* a choice made where an equation was lost does not serve elsewhere */
-    orr_embed_choose(&c->embed, ws);
-    if (!orr_embed_prepare(&c->embed, ws, &loop) || embedded_rank(&c->embed) < c->embed_rank)
-      return fail(c, ORR_ERROR_LOOP_SINGULAR, first_loop(c->loops, ORR_LOOP_EMBED));
-  }
   return sweep_factor(c, ws);
 }
 
-/* Rank of the placed loops, and Y. */
+/* Y of the chosen rows at the placed loops. */
 static enum orr_status factor_augment(struct orr_closed *c, struct orr_workspace *ws) {
-  struct orr_loops *l = c->loops;
-  int embedded, all = orr_loops_rank(l, ws, &embedded, c->too_many);
-  if (all - embedded >= c->augment_rank && orr_augment_factor(&c->augment, &c->embed, ws))
+  struct orr_choice *choice = &c->choice;
+  int loop = -1;
+  if (!orr_choice_judge(choice, ws, &loop))
+    return fail(c, ORR_ERROR_LOOP_SINGULAR, loop);
+  int count = choice->count - choice->embedded;
+  if (orr_augment_factor(&c->augment, &c->embed, ws, choice->rows + choice->embedded, count))
     return ORR_OK;
-  for (int i = 0; i < l->count; i++)
-    if (c->too_many[i] > c->redundant[i])
-      return fail(c, ORR_ERROR_LOOP_SINGULAR, i);
-  return fail(c, ORR_ERROR_LOOP_SINGULAR, first_loop(l, ORR_LOOP_AUGMENT));
+  return fail(c, ORR_ERROR_LOOP_SINGULAR, c->loops->row_loop[choice->rows[choice->embedded]]);
 }
 
 /* f of every limb into limbs[].f, which aggregates and cuts need. */
@@ -200,7 +174,7 @@ enum orr_status orr_closed_forward(struct orr_closed *c, struct orr_workspace *w
     status = sweep(c, ws, c->tau, given, base, true, accel);
     if (status != ORR_OK)
       return status;
-    int loop = orr_augment_conflict(&c->augment);
+    int loop = orr_augment_conflict(&c->augment, ws);
     if (loop >= 0)
       return fail(c, ORR_ERROR_LOOP_CONFLICT, loop);
   }
@@ -287,10 +261,13 @@ static enum orr_status correction(struct orr_closed *c, struct orr_workspace *ws
   return sweep(c, ws, c->tau, NULL, v3_zero(), false, out);
 }
 
-static double largest(const double *x, int count) {
+/* The most that an equation that is solved misses. */
+static double largest(const struct orr_closed *c, const double *gamma) {
   double most = 0;
-  for (int i = 0; i < count; i++)
-    most = isfinite(x[i]) ? fmax(most, fabs(x[i])) : HUGE_VAL;
+  for (int k = c->choice.embedded; k < c->choice.count; k++) {
+    double miss = gamma[c->augment.place[c->choice.rows[k]]];
+    most = isfinite(miss) ? fmax(most, fabs(miss)) : HUGE_VAL;
+  }
   return most;
 }
 
@@ -323,7 +300,7 @@ static enum orr_status project_position(struct orr_closed *c, struct orr_workspa
   if (status != ORR_OK)
     return status;
   take_rows(c, c->loops->residual);
-  *gap = largest(c->augment.gamma, c->augment.row_count);
+  *gap = largest(c, c->augment.gamma);
   if (*gap <= enough)
     return ORR_OK;
   status = correction(c, ws, c->move);
@@ -355,25 +332,56 @@ static double attainable(const struct orr_closed *c, const double *q) {
   return (ORR_LOOP_CLOSED + 8 * DBL_EPSILON * most) * fmax(1, l->size);
 }
 
+/* Near a singular posture what is open is far from closed, so there a closer fit is tried for. */
 static enum orr_status project_augmented(struct orr_closed *c, struct orr_workspace *ws, double *q, double *u) {
   enum { ROUNDS = 6 };
-  double enough = attainable(c, q), gap = HUGE_VAL;
-  for (int i = 0; i < ROUNDS && gap > enough; i++) {
-    enum orr_status status = project_position(c, ws, q, u, enough, &gap);
+  double enough = attainable(c, q), gap = HUGE_VAL, wish = enough * fmax(4e-3, fmin(1, 10 * c->choice.least));
+  for (int i = 0; i < ROUNDS && gap > wish; i++) {
+    enum orr_status status = project_position(c, ws, q, u, wish, &gap);
     if (status != ORR_OK)
       return status;
   }
   return gap <= enough ? project_speeds(c, ws, u) : fail(c, ORR_ERROR_LOOP_OPEN, widest(c));
 }
 
+/* Closed, equations that follow from others included, and followed from the last step. */
+static enum orr_status follow(struct orr_closed *c, struct orr_workspace *ws, const double *q) {
+  orr_loops_update(c->loops, ws, q);
+  int loop = orr_loops_open(c->loops);
+  if (loop >= 0)
+    return fail(c, ORR_ERROR_LOOP_OPEN, loop);
+  return orr_choice_follow(&c->choice, ws, &loop) ? ORR_OK : fail(c, ORR_ERROR_LOOP_SINGULAR, loop);
+}
+
 enum orr_status orr_closed_project(struct orr_closed *c, struct orr_workspace *ws, double *q, double *u) {
-  if (c->augment.row_count) {
-    enum orr_status status = project_augmented(c, ws, q, u);
-    if (status != ORR_OK || c->embed.count == 0)
-      return status;
-  }
-  enum orr_status status = orr_closed_close(c, ws, q, u);
+  enum orr_status status = c->augment.row_count ? project_augmented(c, ws, q, u) : ORR_OK;
   if (status == ORR_OK)
-    orr_embed_choose(&c->embed, ws);
-  return status;
+    status = orr_closed_close(c, ws, q, u);
+  return status == ORR_OK ? follow(c, ws, q) : status;
+}
+
+int64_t orr_closed_part(struct orr_closed *c, struct orr_workspace *ws, const double *q, const double *u,
+                        int64_t step_ns, int64_t left_ns) {
+  orr_choice_begin(&c->choice, ws, q, u);
+  return orr_choice_part(&c->choice, u, step_ns, left_ns);
+}
+
+/* ---- state ------------------------------------------------------------------------------------------------- */
+
+size_t orr_closed_hash_words(const struct orr_closed *c) {
+  return orr_embed_state_words(&c->embed) + orr_choice_words(&c->choice);
+}
+
+size_t orr_closed_state_words(const struct orr_closed *c) {
+  return orr_embed_state_words(&c->embed) + orr_choice_state_words(&c->choice);
+}
+
+void orr_closed_state_get(const struct orr_closed *c, uint64_t *words) {
+  orr_embed_state_get(&c->embed, words);
+  orr_choice_state_get(&c->choice, words + orr_embed_state_words(&c->embed));
+}
+
+void orr_closed_state_put(struct orr_closed *c, const struct orr_workspace *ws, const uint64_t *words) {
+  orr_embed_state_put(&c->embed, ws, words);
+  orr_choice_state_put(&c->choice, words + orr_embed_state_words(&c->embed));
 }

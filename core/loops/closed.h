@@ -6,7 +6,7 @@
  *   orr_loops_settle → orr_closed_size → a block → orr_closed_init → orr_closed_reference
  * then for every evaluation
  *   orr_closed_close → orr_state_set, [orr_poses_update, orr_force_*] → orr_closed_forward → queries
- * and after every step of an integrator
+ * and for every step of an integrator, in parts of orr_closed_part, after each
  *   orr_closed_project
  * The state is every q in file order and the set of independent coordinates, which only orr_closed_project changes.
  * Thread of the workspace.
@@ -16,21 +16,20 @@
 
 #include "core/loops/augment.h"
 #include "core/loops/embed.h"
+#include "core/loops/loop_choice.h"
 #include "core/loops/loop_group.h"
 
 struct orr_closed {
   struct orr_loops *loops;
   struct orr_embed embed;
   struct orr_augment augment;
-  int embed_rank, augment_rank; /* at postures nearby; −1: not known, so not judged */
-  int *redundant;               /* [loops] redundant equations of each there */
-  int *too_many;                /* [loops] the same at the present posture */
-  int failed_loop;              /* after ORR_ERROR_LOOP_* */
-  double *lambda;               /* [orr_loops.row_count] multipliers of all rows; redundant ones zero */
-  double *tau;                  /* [u_count] hinge forces with springs */
-  double *move, *speed;         /* [u_count], [orr_loops.row_count] of projection */
-  double *other_q;              /* [q_count] of orr_closed_reference */
-  void *assembly;               /* of orr_assembly_size, for the same */
+  struct orr_choice choice;
+  int failed_loop;      /* after ORR_ERROR_LOOP_* */
+  double *lambda;       /* [orr_loops.row_count] multipliers of all rows; redundant ones zero */
+  double *tau;          /* [u_count] hinge forces with springs */
+  double *move, *speed; /* [u_count], [orr_loops.row_count] of projection */
+  double *other_q;      /* [q_count] of orr_closed_reference */
+  void *assembly;       /* of orr_assembly_size, for the same */
 };
 
 /* For the methods that the loops have now. [init] O(loops · N). */
@@ -64,6 +63,18 @@ void orr_closed_effort(const struct orr_closed *closed, const struct orr_workspa
 
 /* Multipliers of loop i as the conventions order them, out [6]; their number. [any] */
 int orr_closed_multipliers(const struct orr_closed *closed, int i, double *out);
+
+/* How much of the left_ns of a step of step_ns that begins or goes on at q, u is to be done next: equations of loops that
+ * turn fast, near a singular posture, want shorter parts (loop_choice.h). [rt] at most a thousand parts a step. */
+int64_t orr_closed_part(struct orr_closed *closed, struct orr_workspace *ws, const double *q, const double *u,
+                        int64_t step_ns, int64_t left_ns);
+
+/* The choices of independent coordinates and of equations, and how fast equations turn, as words of a run's state, and
+ * setting them; prescribed hinges are as they were. [any] */
+size_t orr_closed_state_words(const struct orr_closed *closed);
+size_t orr_closed_hash_words(const struct orr_closed *closed); /* the first of them, the choices */
+void orr_closed_state_get(const struct orr_closed *closed, uint64_t *words);
+void orr_closed_state_put(struct orr_closed *closed, const struct orr_workspace *ws, const uint64_t *words);
 
 /* Brings q back onto the loops along M⁻¹ Gᵀ, and u so that G u = 0 with the least change of kinetic energy; dependent
  * coordinates of embedded loops are closed as by orr_closed_close, and their choice is reconsidered. At the end of a

@@ -1,13 +1,6 @@
 #include "core/loops/embed.h"
 
-/* The aggregate that an embedded loop is in. A node may stand on the outer limb, which is not in it; then the other
- * side is. */
-static int aggregate_of_loop(const struct orr_loops *l, const struct orr_loop *loop) {
-  for (int s = 0; s < 2; s++)
-    if (loop->kind == ORR_LOOP_GEAR || loop->steps[s] > 0)
-      return l->aggregate_of[loop->limb[s]];
-  return l->aggregate_of[loop->meet];
-}
+#include "core/loops/loop_group.h"
 
 struct count {
   int limbs, coordinates, rows;
@@ -21,7 +14,7 @@ static struct count measure(const struct orr_loops *l, int index) {
       n.coordinates += l->model->limbs[k].mode_count + l->model->limbs[k].dof;
     }
   for (int i = 0; i < l->count; i++)
-    if (l->loops[i].method == ORR_LOOP_EMBED && aggregate_of_loop(l, &l->loops[i]) == index)
+    if (l->loops[i].method == ORR_LOOP_EMBED && orr_loop_aggregate(l, &l->loops[i]) == index)
       n.rows += l->loops[i].rows;
   return n;
 }
@@ -105,8 +98,9 @@ void orr_embed_fill(struct orr_embed *e) {
     fill_limbs(a, l, i);
     for (int j = 0; j < l->count; j++)
       for (int r = 0; r < l->loops[j].rows && l->loops[j].method == ORR_LOOP_EMBED; r++)
-        if (aggregate_of_loop(l, &l->loops[j]) == i)
+        if (orr_loop_aggregate(l, &l->loops[j]) == i)
           a->rows[rows++] = l->loops[j].row + r;
     a->made = false;
+    a->known_rank = -1;
   }
 }

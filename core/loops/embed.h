@@ -50,6 +50,7 @@ struct orr_aggregate {
   /* The choice. */
   bool made;
   unsigned prepared; /* orr_loops.placed of the posture that lu and x are of; 0: none */
+  int known_rank;    /* how many of its rows are independent at a posture like any other; −1: not known */
   int rank, free_count;
   int *dependent;                      /* [rank] coordinates */
   int *independent;                    /* [free_count] */
@@ -91,12 +92,16 @@ static inline struct orr_aggregate *orr_embed_aggregate(const struct orr_embed *
 
 /* ---- choice and closure: embed_choice.c ---- */
 
+/* Raises the rank that every aggregate is known to have to that of the placed posture with G filled, and chooses there.
+ * [init] O(rank · rows · count) each. */
+void orr_embed_learn(struct orr_embed *embed, const struct orr_workspace *ws);
+
 /* X of every aggregate for the placed q with G filled. It chooses independent coordinates anew where hinges have been
  * prescribed or released, or where the choice is singular at this posture. False when an equation is lost: *failed is
  * then a loop. [rt] O(rank² count) each. */
 bool orr_embed_prepare(struct orr_embed *embed, const struct orr_workspace *ws, int *failed);
 
-/* Chooses independent coordinates anew where another choice is more than five times better conditioned than the present
+/* Chooses independent coordinates anew where another choice is more than twice as well conditioned as the present
  * one. Between steps only. For the placed q with G filled. True if a choice changed. [rt] O(rank · rows · count)
  * each. */
 bool orr_embed_choose(struct orr_embed *embed, const struct orr_workspace *ws);

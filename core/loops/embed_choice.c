@@ -8,7 +8,9 @@ static const double LAST_STEP = 1e-9;
 /* What rows of a closed posture miss, over their gross size, is not more than this. */
 static const double ROUNDING = 2e-15;
 /* Another choice has to be so much better before the old one is given up. */
-static const double HYSTERESIS = 0.2;
+static const double HYSTERESIS = 0.5;
+/* A mode depends on the others only where hinges are so much worse placed: what a step misses would bend it. */
+static const double MODES_LAST = 1e-2;
 
 /* G of a row (place in a->rows) and a coordinate, over the row's gross size. */
 static double entry(const struct orr_aggregate *a, const struct orr_loops *l, int row, int coordinate) {
@@ -29,28 +31,50 @@ static bool is_held(const struct orr_aggregate *a, const struct orr_loops *l, co
 
 /* ---- choice ------------------------------------------------------------------------------------------------ */
 
-/* Gaussian elimination with complete pivoting over free columns. Fills `dependent` and `chosen`, returns the smallest
- * pivot taken; the rank in *rank. */
-static double eliminate(struct orr_aggregate *a, const struct orr_loops *l, int *dependent, int *chosen, int *rank) {
+static bool is_mode(const struct orr_aggregate *a, const struct orr_loops *l, int coordinate) {
+  for (int i = a->limb_count - 1; i >= 0; i--)
+    if (coordinate >= a->limbs[i].column)
+      return coordinate < a->limbs[i].column + l->model->limbs[a->limbs[i].limb].mode_count;
+  return false;
+}
+
+/* The pivot to take next, with modes counted less; its own size in *size. False where none is above the tolerance. */
+static bool find_pivot(const struct orr_aggregate *a, const struct orr_loops *l, int *row, int *column, double *size) {
   int m = a->row_count, n = a->count;
-  double *g = a->matrix, least = HUGE_VAL;
+  double largest = 0;
+  *row = -1;
+  for (int c = 0; c < n; c++) {
+    double weight = is_mode(a, l, c) ? MODES_LAST : 1;
+    for (int r = 0; r < m; r++) {
+      double part = fabs(a->matrix[r * n + c]);
+      if (part <= ORR_LOOP_TOLERANCE || weight * part <= largest)
+        continue;
+      largest = weight * part;
+      *size = part;
+      *row = r;
+      *column = c;
+    }
+  }
+  return *row >= 0;
+}
+
+/* Gaussian elimination with complete pivoting over free columns, to the rank that is known. Fills `dependent` and
+ * `chosen`, returns the smallest pivot taken; the rank in *rank. */
+static double eliminate(struct orr_aggregate *a, const struct orr_loops *l, int *dependent, int *chosen, int *rank) {
+  int m = a->row_count, n = a->count, most = m < n ? m : n;
+  double *g = a->matrix, least = HUGE_VAL, size;
   for (int r = 0; r < m; r++)
     for (int c = 0; c < n; c++)
       g[r * n + c] = a->held[c] ? 0 : entry(a, l, r, c);
-  for (*rank = 0; *rank < m && *rank < n; (*rank)++) {
-    int row = -1, column = -1;
-    double largest = ORR_LOOP_RANK_TOLERANCE;
-    for (int i = 0; i < m * n; i++)
-      if (fabs(g[i]) > largest) {
-        largest = fabs(g[i]);
-        row = i / n;
-        column = i % n;
-      }
-    if (row < 0)
+  if (a->known_rank >= 0 && a->known_rank < most)
+    most = a->known_rank;
+  for (*rank = 0; *rank < most; (*rank)++) {
+    int row, column;
+    if (!find_pivot(a, l, &row, &column, &size))
       break;
     chosen[*rank] = row;
     dependent[*rank] = column;
-    least = fmin(least, largest);
+    least = fmin(least, size);
     for (int r = 0; r < m; r++) {
       double factor = g[r * n + column] / g[row * n + column];
       for (int c = 0; c < n && r != row; c++)
@@ -81,6 +105,16 @@ static void choose(struct orr_aggregate *a, const struct orr_loops *l, const str
     a->held[c] = is_held(a, l, ws, c);
   a->quality = eliminate(a, l, a->dependent, a->chosen, &a->rank);
   list_independent(a);
+}
+
+void orr_embed_learn(struct orr_embed *e, const struct orr_workspace *ws) {
+  for (int i = 0; i < e->count; i++) {
+    struct orr_aggregate *a = &e->aggregates[i];
+    int known = a->known_rank;
+    a->known_rank = -1;
+    choose(a, e->loops, ws);
+    a->known_rank = a->rank > known ? a->rank : known;
+  }
 }
 
 static bool held_as_chosen(const struct orr_aggregate *a, const struct orr_loops *l, const struct orr_workspace *ws) {
@@ -114,7 +148,7 @@ static bool factor_dependent(struct orr_aggregate *a, const struct orr_loops *l)
       lu[best * n + j] = t;
     }
     a->quality = fmin(a->quality, fabs(lu[k * n + k]));
-    if (!(fabs(lu[k * n + k]) > ORR_LOOP_RANK_TOLERANCE))
+    if (!(fabs(lu[k * n + k]) > ORR_LOOP_TOLERANCE))
       return false;
     for (int i = k + 1; i < n; i++) {
       double factor = lu[i * n + k] / lu[k * n + k];
@@ -189,13 +223,13 @@ bool orr_embed_prepare(struct orr_embed *e, const struct orr_workspace *ws, int 
     bool held = held_as_chosen(a, e->loops, ws);
     if (held && a->prepared && a->prepared == e->loops->placed)
       continue;
-    bool fits = held && factor_dependent(a, e->loops);
-    if (!fits) {
+    bool fits = held && a->rank >= a->known_rank && factor_dependent(a, e->loops);
+    if (!fits) { /* a choice made where an equation was lost does not serve elsewhere */
       choose(a, e->loops, ws);
-      fits = factor_dependent(a, e->loops);
+      fits = factor_dependent(a, e->loops) && a->rank >= a->known_rank;
     }
     if (!fits) {
-      *failed = loop_of_row(a, e->loops, a->chosen[0]);
+      *failed = loop_of_row(a, e->loops, a->rank ? a->chosen[0] : 0);
       return false;
     }
     fill_x(a, e->loops);
@@ -224,6 +258,13 @@ bool orr_embed_choose(struct orr_embed *e, const struct orr_workspace *ws) {
 
 /* ---- closure ----------------------------------------------------------------------------------------------- */
 
+static bool is_driven(const struct orr_aggregate *a) {
+  for (int c = 0; c < a->count; c++)
+    if (a->held[c])
+      return true;
+  return false;
+}
+
 /* What a row asks of c is met, also where it is not among the chosen ones. */
 static bool row_is_met(const struct orr_aggregate *a, const struct orr_loops *l, int row) {
   double gross = l->g.gross[a->rows[row]], sum = gross > 0 ? a->right[row] / gross : 0, terms = 1 + fabs(sum);
@@ -232,7 +273,7 @@ static bool row_is_met(const struct orr_aggregate *a, const struct orr_loops *l,
     sum += part;
     terms += fabs(part);
   }
-  return fabs(sum) <= 1e-6 * terms;
+  return fabs(sum) <= 1e-5 * terms;
 }
 
 int orr_aggregate_bias(struct orr_aggregate *a, const struct orr_loops *l) {
@@ -249,7 +290,7 @@ int orr_aggregate_bias(struct orr_aggregate *a, const struct orr_loops *l) {
     a->c[a->independent[i]] = 0;
   for (int r = 0; r < a->rank; r++)
     a->c[a->dependent[r]] = b[r];
-  for (int r = 0; r < a->row_count && a->rank < a->row_count; r++)
+  for (int r = 0; r < a->row_count && a->rank < a->row_count && is_driven(a); r++)
     if (!row_is_met(a, l, r))
       return loop_of_row(a, l, r);
   return -1;
@@ -295,14 +336,13 @@ static void close_speeds(struct orr_aggregate *a, const struct orr_loops *l, dou
     u[a->u[a->dependent[r]]] = b[r];
 }
 
-/* A row of an embedded loop that is not closed to a part in 1e9 of the mechanism: a loop, or −1. Redundant rows are
- * among them. */
+/* An embedded loop with a row that is open beyond the tolerance, or −1. Redundant rows are among them. */
 static int open_loop(const struct orr_embed *e) {
   const struct orr_loops *l = e->loops;
   for (int i = 0; i < e->count; i++)
     for (int r = 0; r < e->aggregates[i].row_count; r++) {
       int row = e->aggregates[i].rows[r];
-      if (!(fabs(l->residual[row]) <= 1e-9 * fmax(1, l->size)))
+      if (!(fabs(l->residual[row]) <= ORR_LOOP_TOLERANCE * fmax(1, l->size)))
         return l->row_loop[row];
     }
   return -1;

@@ -484,6 +484,15 @@ struct orr_loop_gap orr_loop_gap(const struct orr_loops *l, int i) {
   return gap;
 }
 
+int orr_loops_open(const struct orr_loops *l) {
+  for (int i = 0; i < l->count; i++) {
+    struct orr_loop_gap gap = orr_loop_gap(l, i);
+    if (!(gap.metres <= ORR_LOOP_TOLERANCE * fmax(1, l->size) && gap.radians <= ORR_LOOP_TOLERANCE))
+      return i;
+  }
+  return -1;
+}
+
 static void turn_quaternion(double *q, orr_vec3 by) {
   double turn[4], out[4];
   quat_exp(by, turn);

@@ -81,7 +81,7 @@ struct orr_loops {
   double *step;                /* [g.width] scratch for orr_loops_move */
   double size;                 /* m, of the mechanism: the longest arm of its limbs */
   struct orr_pivot g;          /* a, gross: G as it is after orr_loops_jacobian */
-  struct orr_pivot judge;      /* a copy of G over free columns, factored: orr_loops_rank */
+  struct orr_pivot judge;      /* a copy of G over free columns, factored: orr_loops_rank, loop_choice.h */
 };
 
 /* [init] O(loops · depth). */
@@ -108,6 +108,12 @@ struct orr_loop_gap {
 };
 struct orr_loop_gap orr_loop_gap(const struct orr_loops *loops, int i);
 
+/* loops->judge becomes G, as it is filled, over free columns, not factored. [rt] O(rows · columns). */
+void orr_loops_judge_free(struct orr_loops *loops, const struct orr_workspace *ws);
+
+/* A loop that is open beyond the tolerance at the placed q, or −1. [rt] O(rows). */
+int orr_loops_open(const struct orr_loops *loops);
+
 /* The rank of G, as it is filled, over free columns. Rows of embedded loops come first, so that an equation which both
  * have counts as redundant in the augmented loop. *embedded: the rank of the embedded loops alone; redundant [count]:
  * equations of each loop that follow from others; both may be NULL. Leaves loops->judge factored. [rt] O(rows²
@@ -126,11 +132,12 @@ void orr_limb_move(const struct orr_limb *limb, const double *by, double *q);
 /* q ⊕ step: columns of G added to coordinates, rotations along the exponential map. [rt] O(columns). */
 void orr_loops_move(const struct orr_loops *loops, const double *step, double *q);
 
-/* An equation is redundant below this part of the size that it would have if nothing in it cancelled. A double has
- * sixteen digits; projection closes to 1e-12, and the numbers of a file are rounded. */
-#define ORR_LOOP_RANK_TOLERANCE 1e-8
+/* The one tolerance of loops, in m (of mechanisms beyond a metre, in their size) and rad. A loop whose nodes are within
+ * it is closed. An equation that a motion of one radian, or of the size, opens by less than it while the others hold is
+ * redundant. */
+#define ORR_LOOP_TOLERANCE 1e-6
 
-/* The gap that counts as closed after projection: rad, and m; for a mechanism larger than a metre, of its size. */
+/* How far the equations that are solved are closed by projection: m (as above) and rad. */
 #define ORR_LOOP_CLOSED 1e-12
 
 #endif

@@ -76,12 +76,16 @@ void orr_loops_group(struct orr_loops *l) {
   }
 }
 
+int orr_loop_aggregate(const struct orr_loops *l, const struct orr_loop *loop) {
+  for (int s = 0; s < 2; s++)
+    if (loop->kind == ORR_LOOP_GEAR || loop->steps[s] > 0)
+      return l->aggregate_of[loop->limb[s]];
+  return l->aggregate_of[loop->meet];
+}
+
 /* Coordinates of the aggregate that loop i is in. */
 static int aggregate_size(const struct orr_loops *l, int i) {
-  int aggregate = l->aggregate_of[l->loops[i].limb[0]], size = 0;
-  if (aggregate < 0 || l->loops[i].kind != ORR_LOOP_GEAR) /* a node may stand on the outer limb, which is not in it */
-    for (int s = 0; s < 2 && l->loops[i].steps[s] > 0; s++)
-      aggregate = l->aggregate_of[l->loops[i].limb[s]];
+  int aggregate = orr_loop_aggregate(l, &l->loops[i]), size = 0;
   for (int k = 0; k < l->model->body_count; k++)
     if (l->aggregate_of[k] == aggregate)
       size += l->model->limbs[k].mode_count + l->model->limbs[k].dof;

@@ -15,10 +15,14 @@
  * N)). */
 void orr_loops_group(struct orr_loops *loops);
 
+/* The aggregate that an embedded loop is in. A node may stand on the outer limb, which is not in it; then the other side
+ * is. [any] */
+int orr_loop_aggregate(const struct orr_loops *loops, const struct orr_loop *loop);
+
 /* Why a loop whose file names no method got the one it has. */
 enum orr_loop_reason {
   ORR_LOOP_ASKED,    /* the file says so */
-  ORR_LOOP_SMALL,    /* embed: a small aggregate of full rank at the posture */
+  ORR_LOOP_SMALL,    /* embed: a small aggregate, well away from losing an equation at the posture */
   ORR_LOOP_LARGE,    /* augment: the aggregate would have more coordinates than pays */
   ORR_LOOP_RANKLESS, /* augment: the equations are near to losing rank at the posture */
 };

@@ -1,9 +1,10 @@
 /* Which loop equations say something new, and what the others leave open. */
 #include "core/loops/loop.h"
 
-static void copy_free(struct orr_loops *l, const struct orr_workspace *ws) {
+void orr_loops_judge_free(struct orr_loops *l, const struct orr_workspace *ws) {
   struct orr_pivot *j = &l->judge;
   memcpy(j->a, l->g.a, sizeof *j->a * (size_t)l->row_count * (size_t)l->g.width);
+  memcpy(j->gross, l->g.gross, sizeof *j->gross * (size_t)l->row_count);
   for (int i = 0; i < l->limb_count; i++) {
     const struct orr_loop_limb *k = &l->limbs[i];
     for (int c = 0; c < l->model->limbs[k->limb].dof && ws->prescribed[k->limb]; c++)
@@ -19,13 +20,13 @@ static void size_rows(struct orr_loops *l, bool embedded) {
 }
 
 int orr_loops_rank(struct orr_loops *l, const struct orr_workspace *ws, int *embedded, int *redundant) {
-  copy_free(l, ws);
+  orr_loops_judge_free(l, ws);
   size_rows(l, true);
-  orr_pivot_factor(&l->judge, ORR_LOOP_RANK_TOLERANCE);
+  orr_pivot_factor(&l->judge, ORR_LOOP_TOLERANCE);
   if (embedded)
     *embedded = l->judge.rank;
   size_rows(l, false);
-  orr_pivot_continue(&l->judge, ORR_LOOP_RANK_TOLERANCE);
+  orr_pivot_continue(&l->judge, ORR_LOOP_TOLERANCE, l->row_count);
   for (int i = 0; redundant && i < l->count; i++)
     redundant[i] = 0;
   for (int r = l->judge.rank; redundant && r < l->row_count; r++)

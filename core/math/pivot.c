@@ -11,14 +11,21 @@ void orr_pivot_layout(struct orr_pivot *p, int rows, int columns, struct orr_blo
   p->r = ORR_TAKE(block, double, (size_t)rows *(size_t)rows);
   p->order = ORR_TAKE(block, int, rows);
   p->y = ORR_TAKE(block, double, rows);
+  p->first = ORR_TAKE(block, int, rows);
+  p->past = ORR_TAKE(block, int, rows);
 }
 
-static double dot(const double *restrict a, const double *restrict b, int width) {
+static double dot(const double *restrict a, const double *restrict b, int first, int past) {
   double sum[4] = {0, 0, 0, 0};
-  for (int c = 0; c < width; c += 4)
+  for (int c = first; c < past; c += 4)
     for (int i = 0; i < 4; i++)
       sum[i] += a[c + i] * b[c + i];
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static double length(const struct orr_pivot *p, int row) {
+  const double *a = p->a + (size_t)row * (size_t)p->width;
+  return sqrt(dot(a, a, p->first[row], p->past[row]));
 }
 
 /* Of the rows from `k` on, the one that has most left against its gross size; that part in *left. */
@@ -27,8 +34,7 @@ static int largest(const struct orr_pivot *p, int k, double *left) {
   *left = -1;
   for (int i = k; i < p->rows; i++) {
     int row = p->order[i];
-    const double *a = p->a + (size_t)row * (size_t)p->width;
-    double size = p->gross[row] > 0 ? sqrt(dot(a, a, p->width)) / p->gross[row] : 0;
+    double size = p->gross[row] > 0 ? length(p, row) / p->gross[row] : 0;
     if (size > *left) {
       *left = size;
       best = i;
@@ -37,39 +43,84 @@ static int largest(const struct orr_pivot *p, int k, double *left) {
   return best;
 }
 
-/* q_k = a / |a|; r_ki = q_k · a_i, a_i −= r_ki q_k (modified Gram-Schmidt, so that R is as good as Householder's). */
-void orr_pivot_continue(struct orr_pivot *p, double tolerance) {
-  int m = p->rows, w = p->width;
-  for (int k = p->rank; k < m; k++) {
+/* q_k = a / |a|; r_ki = q_k · a_i, a_i −= r_ki q_k (modified Gram-Schmidt, so that R is as good as Householder's). The
+ * row that stands at `at` in the order becomes the k-th; `size` is what is left of it. */
+static void take(struct orr_pivot *p, int at, double size) {
+  int m = p->rows, w = p->width, k = p->rank, row = p->order[at];
+  p->order[at] = p->order[k];
+  p->order[k] = row;
+  double *restrict q = p->a + (size_t)row * (size_t)w, *r = p->r + (size_t)k * (size_t)m;
+  r[row] = size;
+  double scale = size > 0 ? 1 / size : 0;
+  int first = p->first[row], past = p->past[row];
+  for (int c = first; c < past; c++)
+    q[c] *= scale;
+  for (int i = k + 1; i < m; i++) {
+    int other = p->order[i], from = p->first[other], to = p->past[other];
+    if (from >= past || to <= first)
+      continue; /* nothing in common; r is zero already */
+    double *restrict a = p->a + (size_t)other * (size_t)w;
+    double along = dot(q, a, from > first ? from : first, to < past ? to : past);
+    r[other] = along;
+    for (int c = first; c < past; c++)
+      a[c] -= along * q[c];
+    p->first[other] = from < first ? from : first;
+    p->past[other] = to > past ? to : past;
+  }
+  p->rank = k + 1;
+}
+
+void orr_pivot_continue(struct orr_pivot *p, double tolerance, int most) {
+  while (p->rank < p->rows && p->rank < most) {
     double left;
-    int at = largest(p, k, &left);
+    int at = largest(p, p->rank, &left);
     if (!(left > tolerance))
       return;
-    int row = p->order[at];
-    p->order[at] = p->order[k];
-    p->order[k] = row;
-    double *restrict q = p->a + (size_t)row * (size_t)w, *r = p->r + (size_t)k * (size_t)m;
-    r[row] = left * p->gross[row];
-    double scale = 1 / r[row];
-    for (int c = 0; c < w; c++)
-      q[c] *= scale;
-    for (int i = k + 1; i < m; i++) {
-      double *restrict a = p->a + (size_t)p->order[i] * (size_t)w;
-      double along = dot(q, a, w);
-      r[p->order[i]] = along;
-      for (int c = 0; c < w; c++)
-        a[c] -= along * q[c];
-    }
-    p->rank = k + 1;
+    take(p, at, left * p->gross[p->order[at]]);
   }
 }
 
-void orr_pivot_factor(struct orr_pivot *p, double tolerance) {
+/* Where a row has something in it, in fours: loops that have no coordinate in common do not meet. */
+static void bound(struct orr_pivot *p, int row) {
+  const double *a = p->a + (size_t)row * (size_t)p->width;
+  int first = 0, past = p->width;
+  while (first < past && a[first] == 0)
+    first++;
+  while (past > first && a[past - 1] == 0)
+    past--;
+  p->first[row] = first / 4 * 4;
+  p->past[row] = (past + 3) / 4 * 4;
+}
+
+static void begin(struct orr_pivot *p) {
+  for (int i = 0; i < p->rows; i++)
+    bound(p, i);
   memset(p->r, 0, sizeof *p->r * (size_t)p->rows * (size_t)p->rows);
   for (int i = 0; i < p->rows; i++)
     p->order[i] = i;
   p->rank = 0;
-  orr_pivot_continue(p, tolerance);
+}
+
+void orr_pivot_factor(struct orr_pivot *p, double tolerance) {
+  begin(p);
+  orr_pivot_continue(p, tolerance, p->rows);
+}
+
+double orr_pivot_take(struct orr_pivot *p, const int *rows, int count, int *weakest) {
+  double least = HUGE_VAL;
+  begin(p);
+  for (int k = 0; k < count; k++) {
+    int at = k;
+    while (p->order[at] != rows[k])
+      at++;
+    double size = length(p, rows[k]), part = p->gross[rows[k]] > 0 ? size / p->gross[rows[k]] : 0;
+    take(p, at, size);
+    if (part < least || !(part >= 0)) {
+      least = part >= 0 ? part : 0;
+      *weakest = rows[k];
+    }
+  }
+  return least;
 }
 
 /* y = R⁻ᵀ b */

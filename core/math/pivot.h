@@ -17,22 +17,27 @@
 struct orr_pivot {
   int rows, width; /* width: columns, padded to a multiple of four with zeros */
   int rank;
-  double *a;     /* [rows][width] given; then the rows of Q in the places of the chosen ones */
-  double *gross; /* [rows] given; zero marks an empty row */
-  double *r;     /* [rows][rows]: r[k][i], the part of row i along the k-th of Q */
-  int *order;    /* [rows] the first `rank`: chosen, in order; then the redundant ones */
-  double *y;     /* [rows] scratch */
+  double *a;         /* [rows][width] given; then the rows of Q in the places of the chosen ones */
+  double *gross;     /* [rows] given; zero marks an empty row */
+  double *r;         /* [rows][rows]: r[k][i], the part of row i along the k-th of Q */
+  int *order;        /* [rows] the first `rank`: chosen, in order; then the redundant ones */
+  double *y;         /* [rows] scratch */
+  int *first, *past; /* [rows] the columns outside which a row is zero */
 };
 
 /* Takes the memory; [init] O(rows (rows + columns)) bytes. */
 void orr_pivot_layout(struct orr_pivot *pivot, int rows, int columns, struct orr_block *block);
 
-/* Factors what is in `a` and `gross`. O(rows² width). */
+/* Factors what is in `a` and `gross`. O(rows² width), less where rows have no columns in common. */
 void orr_pivot_factor(struct orr_pivot *pivot, double tolerance);
 
-/* Goes on with the rows that were not chosen, after the caller has changed their gross sizes: a row that was empty may
- * count now. O(rows² width). */
-void orr_pivot_continue(struct orr_pivot *pivot, double tolerance);
+/* Goes on, to at most `most` rows, with the rows that were not chosen, after the caller has changed their gross sizes: a
+ * row that was empty may count now. O(rows² width). */
+void orr_pivot_continue(struct orr_pivot *pivot, double tolerance, int most);
+
+/* Factors what is in `a` with the given rows as the chosen ones, in their order, however small. Returns the smallest part
+ * of its gross size that one of them had left, and that row in *weakest; HUGE_VAL of none. O(count · rows · width). */
+double orr_pivot_take(struct orr_pivot *pivot, const int *rows, int count, int *weakest);
 
 /* x = (A Aᵀ)⁻¹ b over the chosen rows, zero at the others. O(rank²). */
 void orr_pivot_solve(struct orr_pivot *pivot, const double *b, double *x);

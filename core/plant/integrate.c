@@ -153,6 +153,15 @@ static void move_stage(struct orr_integration *i, double h, int slot) {
   coordinates_add(m, i->q, i->sigma, i->q1);
 }
 
+/* Loops closed at the end of a step. An implicit step projects in the measure of M + sD + s²K, in which a stiff mode
+ * hardly gives way: in that of M it would be bent by what the step misses, and its own force would throw it back. */
+static enum orr_status project(struct orr_integration *i) {
+  i->ws->implicit_s = i->rule == ORR_IMPLICIT_MODAL ? i->implicit_s : 0;
+  enum orr_status status = orr_closed_project(i->closed, i->ws, i->q1, i->u1);
+  i->ws->implicit_s = 0;
+  return status;
+}
+
 /* The end of the step from its increments in sigma, u1, spin1; refused when it is not finite. */
 static enum orr_status finish(struct orr_integration *i) {
   const struct orr_model *m = i->model;
@@ -172,7 +181,7 @@ static enum orr_status finish(struct orr_integration *i) {
     return ORR_ERROR_NOT_FINITE;
   }
   coordinates_add(m, i->q, i->sigma, i->q1);
-  enum orr_status status = i->closed ? orr_closed_project(i->closed, i->ws, i->q1, i->u1) : ORR_OK;
+  enum orr_status status = i->closed ? project(i) : ORR_OK;
   if (status != ORR_OK)
     return status;
   memcpy(i->q, i->q1, sizeof(double) * (size_t)m->q_count);
@@ -259,12 +268,15 @@ static enum orr_status step_semi_implicit(struct orr_integration *i, struct orr_
   return finish(i);
 }
 
-/* Modes and sprung hinge coordinates are the implicit ones. */
-static bool is_implicit(const struct orr_limb *limb, int k) {
+/* The implicit coordinates: modes and sprung hinges, and all that an augmented loop depends on, for else the ones of its
+ * coordinates would move without the others and open it by as much as the step bends the modes. */
+static bool is_implicit(const struct orr_integration *i, const struct orr_limb *limb, int k) {
   if (k < limb->hinge_u)
     return true;
-  int i = k - limb->hinge_u;
-  return limb->springs && (limb->stiffness[i] != 0 || limb->damping[i] != 0);
+  if (i->closed && i->closed->augment.row_count && i->closed->loops->limb_at[limb - i->model->limbs] >= 0)
+    return true;
+  int d = k - limb->hinge_u;
+  return limb->springs && (limb->stiffness[d] != 0 || limb->damping[d] != 0);
 }
 
 /* force += scale (K x + D y) over modes and sprung coordinates; y may be NULL. */
@@ -301,7 +313,7 @@ static enum orr_status implicit_stage(struct orr_integration *i, double s, int s
   for (int b = 0; b < m->body_count; b++) {
     const struct orr_limb *limb = &m->limbs[b];
     for (int k = limb->u; k < limb->hinge_u + limb->dof; k++)
-      if (is_implicit(limb, k))
+      if (is_implicit(i, limb, k))
         i->kq[slot][k] += s * i->ku[slot][k];
   }
   return status;
@@ -317,6 +329,7 @@ static enum orr_status step_implicit_modal(struct orr_integration *i, struct orr
   static const double weights[2] = {0.5, 0.5};
   const struct orr_model *m = i->model;
   double s = (1 - 0.70710678118654752440) * h;
+  i->implicit_s = s;
   memset(i->sigma, 0, sizeof(double) * (size_t)m->u_count);
   if (!i->state_is_set)
     set_state(i, i->q, i->u, i->spin);
@@ -338,7 +351,7 @@ static enum orr_status step_implicit_modal(struct orr_integration *i, struct orr
   for (int b = 0; b < m->body_count; b++) {
     const struct orr_limb *limb = &m->limbs[b];
     for (int k = limb->u; k < limb->hinge_u + limb->dof; k++)
-      if (is_implicit(limb, k))
+      if (is_implicit(i, limb, k))
         i->kq[1][k] -= 2 * s * i->ku[0][k];
   }
   add_elastic(i, 2 * s, i->kq[0], i->ku[0], i->force);
@@ -346,7 +359,7 @@ static enum orr_status step_implicit_modal(struct orr_integration *i, struct orr
   return status == ORR_OK ? combine(i, h, weights, 2) : status;
 }
 
-enum orr_status orr_integration_step(struct orr_integration *i, int64_t start_ns, int64_t step_ns) {
+static enum orr_status step_by_rule(struct orr_integration *i, int64_t start_ns, int64_t step_ns) {
   struct orr_evaluation_point point = {.start_ns = start_ns, .step_ns = step_ns};
   double h = 1e-9 * (double)step_ns;
   switch (i->rule) {
@@ -359,6 +372,17 @@ enum orr_status orr_integration_step(struct orr_integration *i, int64_t start_ns
   default:
     return step_rk4(i, &point, h);
   }
+}
+
+enum orr_status orr_integration_step(struct orr_integration *i, int64_t start_ns, int64_t step_ns) {
+  enum orr_status status = ORR_OK;
+  for (int64_t done_ns = 0, part_ns; done_ns < step_ns && status == ORR_OK; done_ns += part_ns) {
+    part_ns = step_ns;
+    if (i->closed)
+      part_ns = orr_closed_part(i->closed, i->ws, i->q, i->u, step_ns, step_ns - done_ns);
+    status = step_by_rule(i, start_ns + done_ns, part_ns);
+  }
+  return status;
 }
 
 void orr_integration_set(struct orr_integration *i) {

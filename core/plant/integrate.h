@@ -55,6 +55,7 @@ struct orr_integration {
   enum orr_integrator rule;
   struct orr_closed *closed; /* closed loops, or NULL: closed at every stage, projected at the end of a step */
   double *q, *u, *spin;      /* the state: [q_count], [u_count], [rotor_count] rad/s */
+  double implicit_s;         /* s, γh, of an implicit_modal step */
   bool state_is_set;         /* the workspace holds this very state: the first evaluation need not set it */
   double *force, *given;     /* [u_count] of the last evaluation */
   double *q1, *u1, *spin1;   /* the state of a stage */
@@ -69,8 +70,9 @@ size_t orr_integration_size(const struct orr_model *model);
 struct orr_integration *orr_integration_init(void *block, size_t bytes, const struct orr_model *model,
                                              struct orr_workspace *ws, struct orr_drive *drive);
 
-/* [rt] Advances q, u and spin from start_ns by step_ns: 4, 2, 1 or 2 forward-dynamics evaluations. On failure the state
- * is not changed and ws->failed_body tells the body. */
+/* [rt] Advances q, u and spin from start_ns by step_ns: 4, 2, 1 or 2 forward-dynamics evaluations; near a singular posture
+ * of closed loops in up to a thousand parts. On failure the state is that of the last part that succeeded, and
+ * ws->failed_body tells the body. */
 enum orr_status orr_integration_step(struct orr_integration *i, int64_t start_ns, int64_t step_ns);
 
 /* [rt] Sets the workspace to q, u, spin with poses, and leaves it so. O(N + Σn²). */

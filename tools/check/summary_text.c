@@ -127,9 +127,8 @@ static void print_head(const struct drawing *d, const char *path) {
 static void print_loops(const struct drawing *d) {
   static const char *const kinds[] = {"point", "weld", "revolute", "distance", "gear"};
   static const char *const methods[] = {"", ", embed", ", augment"};
-  static const char *const reasons[] = {"", " (chosen: a small aggregate of full rank)",
-                                        " (chosen: its aggregate would be large)",
-                                        " (chosen: near to losing rank where it closes)"};
+  static const char *const reasons[] = {"", " (chosen: a small aggregate)", " (chosen: its aggregate would be large)",
+                                        " (chosen: near to losing an equation where it closes)"};
   const struct orr_description *description = d->s->description;
   const struct orr_body_desc *bodies = description->bodies;
   for (size_t i = 0; i < description->loop_count; i++) {

@@ -14,11 +14,13 @@ const char *orr_status_text(enum orr_status status) {
   case ORR_ERROR_NOT_FINITE:
     return "its D(k), or the force on it, is not a finite number";
   case ORR_ERROR_LOOP_SINGULAR:
-    return "the posture is singular: equations of the loop coincide, and its motion is not determined";
+    return "the posture is singular, or a step passes too close to one that is: there equations of the loop coincide, "
+           "and its "
+           "motion is not determined";
   case ORR_ERROR_LOOP_CONFLICT:
     return "the prescribed hinges tear it open: they are more than the loop leaves free, and do not fit together";
   case ORR_ERROR_LOOP_OPEN:
-    return "it could not be closed from its last posture";
+    return "it could not be closed from its last posture, or equations that followed from others there no longer do";
   }
   return "unknown status";
 }

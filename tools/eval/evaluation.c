@@ -50,7 +50,7 @@ void orr_evaluation_create(struct orr_evaluation *e, const struct orr_descriptio
     put_body(e, i);
   if (!description->loop_count)
     return;
-  orr_build_hold(&e->build, e->q);
+  orr_build_close(&e->build, e->q);
   orr_build_solver(&e->build, e->q);
 }
 
@@ -85,7 +85,7 @@ static enum orr_status run_composite(struct orr_evaluation *e) {
 }
 
 int orr_evaluation_open_loop(struct orr_evaluation *e, char *text, size_t size) {
-  static const double MOST = 1e-6;
+  static const double MOST = ORR_LOOP_TOLERANCE;
   const struct orr_loops *l = e->build.loops;
   for (int i = 0; l && i < l->count; i++) {
     struct orr_loop_gap gap = orr_loop_gap(l, i);
@@ -114,7 +114,7 @@ int orr_evaluation_open_loop(struct orr_evaluation *e, char *text, size_t size) 
 static enum orr_status run_closed(struct orr_evaluation *e) {
   struct orr_closed *c = e->build.closed;
   struct orr_workspace *ws = e->build.ws;
-  enum orr_status status = orr_closed_close(c, ws, e->q, e->u);
+  enum orr_status status = orr_closed_project(c, ws, e->q, e->u); /* as a run begins */
   if (status != ORR_OK)
     return status;
   orr_state_set(ws->model, ws, e->q, e->u);

@@ -113,7 +113,7 @@ json_t *orr_trajectory_run(const struct orr_trajectory *t, struct orr_evaluation
   i->closed = e->build.closed;
   *status = ORR_OK;
   if (i->closed)
-    *status = orr_closed_close(i->closed, e->build.ws, e->q, e->u);
+    *status = orr_closed_project(i->closed, e->build.ws, e->q, e->u); /* as a run begins */
   memcpy(i->q, e->q, sizeof(double) * (size_t)m->q_count);
   memcpy(i->u, e->u, sizeof(double) * (size_t)m->u_count);
   json_t *list = json_array(), *root = json_object();

@@ -97,14 +97,15 @@ void orr_run_report_tell(const struct orr_run_report *r, bool json) {
 
 static void report_loop_failure(const char *path, const struct orr_session *session, enum orr_status status) {
   const struct orr_build *b = &session->build;
-  if (b->start == ORR_ERROR_LOOP_SINGULAR) {
+  bool fits = b->assembly.closed && !b->assembly.prescribed;
+  if (b->start != ORR_OK && fits && !b->opens) {
     fprintf(stderr, "%s: error: initial state: loop %d of the model: %s\n", path, b->closed->failed_loop + 1,
             orr_status_text(status));
   } else if (b->start == ORR_OK) {
     fprintf(stderr, "%s: error: the run stopped at frame %lld (t = %.9g s): loop %d of the model: %s\n", path,
             (long long)orr_plant_frame(session->plant), 1e-9 * (double)orr_plant_time_ns(session->plant),
             b->closed->failed_loop + 1, orr_status_text(status));
-  } else if (!b->assembly.closed || b->assembly.prescribed) {
+  } else if (!fits) {
     fprintf(stderr, "%s: error: the loops of the initial state do not close %s\n", path,
             b->assembly.closed ? "while the driven hinges stay where it puts them" : "from there");
   } else {

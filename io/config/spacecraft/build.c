@@ -7,9 +7,6 @@
 #include "core/loops/loop_motion.h"
 #include "core/model/hinge.h"
 
-/* Speeds of an initial state may miss by what a file rounds; that is taken away, more is a mistake. */
-static const double MOST_RATE = 1e-6;
-
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 size_t orr_aligned_bytes(size_t bytes) { return (bytes / ORR_ALIGNMENT + 1) * ORR_ALIGNMENT; }
@@ -76,6 +73,15 @@ void orr_build_hold(struct orr_build *b, const double *q) {
   orr_loops_keep_distances(b->loops);
 }
 
+void orr_build_close(struct orr_build *b, double *q) {
+  orr_build_hold(b, q);
+  if (orr_loops_open(b->loops) >= 0)
+    return;
+  void *scratch = orr_aligned_block(orr_assembly_size(b->loops));
+  (void)orr_loops_assemble(b->loops, b->ws, scratch, q);
+  free(scratch);
+}
+
 void orr_build_solver(struct orr_build *b, const double *q) {
   b->reason = block_of(b, ORR_BUILD_REASONS, sizeof *b->reason * (size_t)b->loops->count);
   orr_loops_settle(b->loops, b->ws, b->reason);
@@ -98,11 +104,17 @@ static void initial_state(const struct orr_model *m, const struct orr_case_body 
   }
 }
 
+/* Speeds of an initial state may miss by the tolerance of loops; that is taken away, more is a mistake. */
 static void measure_rates(struct orr_build *b, const double *u) {
-  double *rates = orr_aligned_block(sizeof *rates * (size_t)b->loops->row_count);
-  orr_loops_velocity(b->loops, u, rates);
-  for (int r = 0; r < b->loops->row_count; r++)
+  const struct orr_loops *l = b->loops;
+  double *rates = orr_aligned_block(sizeof *rates * (size_t)l->row_count), fastest = 1;
+  orr_loops_velocity(l, u, rates);
+  for (int c = 0; c < l->column_count; c++)
+    fastest = fmax(fastest, fabs(u[l->column_u[c]]));
+  for (int r = 0; r < l->row_count; r++) {
     b->open_rate = fmax(b->open_rate, fabs(rates[r]));
+    b->opens = b->opens || !(fabs(rates[r]) <= ORR_LOOP_TOLERANCE * fastest * fmax(1, l->g.gross[r]));
+  }
   free(rates);
 }
 
@@ -110,7 +122,7 @@ static void measure_rates(struct orr_build *b, const double *u) {
 static void close_loops(struct orr_build *b, double *q, double *u) {
   orr_build_assemble(b, q);
   measure_rates(b, u);
-  if (!b->assembly.closed || b->assembly.prescribed || !(b->open_rate <= MOST_RATE))
+  if (!b->assembly.closed || b->assembly.prescribed || b->opens)
     b->start = ORR_ERROR_LOOP_OPEN;
   orr_build_solver(b, b->start == ORR_OK ? q : NULL);
   if (b->start == ORR_OK)

@@ -3,7 +3,7 @@
  *
  *   orr_build_create                                    model and workspace; loops laid out where there are any
  *     orr_build_plant                                   a run: devices, loops closed at its initial state, solver
- *     or [orr_build_assemble, or orr_build_hold] → orr_build_solver     loops without a plant
+ *     or [orr_build_assemble, orr_build_hold or orr_build_close] → orr_build_solver     loops without a plant
  *   → use → orr_build_destroy
  *
  * All of it is [init] and ends the program where there is no memory. One thread at a time.
@@ -40,6 +40,7 @@ struct orr_build {
   /* Of orr_build_plant: ORR_OK, or ORR_ERROR_LOOP_OPEN where the loops cannot be closed at the initial state with
    * driven hinges left where they are, or another status of theirs. */
   enum orr_status start;
+  bool opens;       /* the initial speeds do not fit */
   double open_rate; /* m/s or rad/s: how fast the worst equation opens with the initial speeds */
   struct orr_build_block {
     void *base;   /* NULL: not built */
@@ -70,6 +71,10 @@ void orr_build_assemble(struct orr_build *build, double *q);
 
 /* Takes q as closed: distances are those that it has. Leaves the loops placed there. O(loops). */
 void orr_build_hold(struct orr_build *build, const double *q);
+
+/* The same, and a posture that is closed within the tolerance is closed as for a run that starts from it. Any other stays
+ * as it is, for orr_loops_open to tell. */
+void orr_build_close(struct orr_build *build, double *q);
 
 /* Methods settled at the posture that the loops are placed at, and the solver made. With q [q_count], which they are
  * placed at, it also learns the rank that the equations have there (orr_closed_reference); NULL: no posture is judged

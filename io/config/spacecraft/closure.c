@@ -4,8 +4,12 @@
 #include "io/config/spacecraft/build.h"
 #include "io/config/spacecraft/draft.h"
 
+static bool is_apart(const struct orr_assembly *a, struct orr_loop_gap gap) {
+  return gap.metres > ORR_LOOP_TOLERANCE * (a->size > 1 ? a->size : 1);
+}
+
 static const char *gap_text(struct orr_arena *arena, const struct orr_assembly *a, struct orr_loop_gap gap) {
-  bool apart = gap.metres > 1e-9 * a->size, askew = gap.radians > 1e-9;
+  bool apart = is_apart(a, gap), askew = gap.radians > ORR_LOOP_TOLERANCE;
   if (apart && askew)
     return orr_arena_format(arena, "%.3g m and %.3g rad", gap.metres, gap.radians);
   return askew ? orr_arena_format(arena, "%.3g rad", gap.radians) : orr_arena_format(arena, "%.3g m", gap.metres);
@@ -15,7 +19,7 @@ static void tell_open(struct orr_draft *draft, const struct orr_description *d, 
                       const struct orr_assembly *a) {
   for (int i = 0; i < loops->count; i++) {
     struct orr_loop_gap gap = orr_loop_gap(loops, i);
-    if (gap.metres <= 1e-9 * a->size && gap.radians <= 1e-9)
+    if (!is_apart(a, gap) && gap.radians <= ORR_LOOP_TOLERANCE)
       continue;
     const char *left = gap_text(draft->reader->arena, a, gap);
     orr_report(draft->reader->diagnostics, ORR_ERROR, d->loops[i].source, "open-loop",
