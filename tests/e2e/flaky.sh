@@ -42,7 +42,7 @@ grep -q '^| all 1 | - | - | - |' "$dir/out" || fail "ended early it prints no ta
 
 # names stand for all that have them
 tests/soak/flaky.sh -l links >"$dir/out"
-grep -qx build/release/tests/unit/links "$dir/out" && grep -qx build/release/tests/timing/links "$dir/out" && grep -qx tests/e2e/links.sh "$dir/out" ||
+grep -qx build/release/tests/unit/io/links/port "$dir/out" && grep -qx build/release/tests/timing/io/links/relay_links "$dir/out" && grep -qx tests/e2e/links.sh "$dir/out" ||
   fail "tests named so: $(cat "$dir/out")"
 tests/soak/flaky.sh -l nosuchtest >"$dir/out" 2>&1 && fail "a name that no test has is taken"
 exit 0
