@@ -88,8 +88,8 @@ static double place(struct search *s, const double *q) {
 
 /* ---- descent ----------------------------------------------------------------------------------------------- */
 
-/* (G Gᵀ + μ) y = φ, step −Gᵀ y: for no more equations than columns. What is left of an equation below the tolerance is not
- * met. */
+/* (G Gᵀ + μ) y = φ, step −Gᵀ y: for no more equations than columns. What is left of an equation below the tolerance is
+ * not met. */
 static void step_by_rows(struct search *s, double damping, double tolerance) {
   const struct orr_loops *l = s->loops;
   struct orr_pivot *d = &s->damped;
@@ -198,8 +198,8 @@ static bool nearly_follow(struct search *s) {
 }
 
 /* At a posture that is closed within the tolerance the equations that count are closed to rounding, with the least
- * motion; what follows from them within the tolerance is left, for nearly parallel axes would have to move far to meet it.
- * False where that does not lead to a closed posture; q is then as it was. */
+ * motion; what follows from them within the tolerance is left, for nearly parallel axes would have to move far to meet
+ * it. False where that does not lead to a closed posture; q is then as it was. */
 static bool finish(struct search *s, double *q) {
   enum { STEPS = 8 };
   double most = HUGE_VAL;

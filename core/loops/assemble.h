@@ -3,9 +3,10 @@
  * The method is damped Gauss-Newton over the coordinates that the loops depend on. G and φ are put into one measure: a
  * length over the size of the mechanism counts as an angle. A step is s = −Gᵀ y with (G Gᵀ + μ) y = φ. μ falls after a
  * step that helps and grows after one that does not. A posture within the tolerance of loops is closed: from there the
- * equations that count are met to rounding, and those that follow from them within the tolerance are left. At first only
- * free hinges move, then modes as well, then prescribed hinges. Where the descent ends at a posture that is not closed, it
- * starts again from other postures. These come from a fixed sequence, so that the same file always gives the same answer.
+ * equations that count are met to rounding, and those that follow from them within the tolerance are left. At first
+ * only free hinges move, then modes as well, then prescribed hinges. Where the descent ends at a posture that is not
+ * closed, it starts again from other postures. These come from a fixed sequence, so that the same file always gives the
+ * same answer.
  *
  * Call order: orr_assembly_size → a block → orr_loops_assemble_first, or orr_loops_assemble. [init]; thread of the
  * loops.

@@ -64,8 +64,8 @@ void orr_closed_effort(const struct orr_closed *closed, const struct orr_workspa
 /* Multipliers of loop i as the conventions order them, out [6]; their number. [any] */
 int orr_closed_multipliers(const struct orr_closed *closed, int i, double *out);
 
-/* How much of the left_ns of a step of step_ns that begins or goes on at q, u is to be done next: equations of loops that
- * turn fast, near a singular posture, want shorter parts (loop_choice.h). [rt] at most a thousand parts a step. */
+/* How much of the left_ns of a step of step_ns that begins or goes on at q, u is to be done next: equations of loops
+ * that turn fast, near a singular posture, want shorter parts (loop_choice.h). [rt] at most a thousand parts a step. */
 int64_t orr_closed_part(struct orr_closed *closed, struct orr_workspace *ws, const double *q, const double *u,
                         int64_t step_ns, int64_t left_ns);
 

@@ -9,9 +9,9 @@ static const double HYSTERESIS = 0.2;
 static const double TURN = 0.008, CHANGE = 0.05;
 /* Less where the smallest has less than this left, but not beyond a third: errors grow by its inverse. */
 static const double NEAR = 0.3, STRICT = 3;
-/* A step that would miss that is divided as if the mechanism moved by so many radians in it, if it moves by less: then the
- * parts are as many for any step, and what an integrator misses goes on falling with the step as it should. Parts are a
- * quarter of the step, or a quarter of that, and so on. */
+/* A step that would miss that is divided as if the mechanism moved by so many radians in it, if it moves by less: then
+ * the parts are as many for any step, and what an integrator misses goes on falling with the step as it should. Parts
+ * are a quarter of the step, or a quarter of that, and so on. */
 static const double MOVED = 0.01;
 enum { QUARTERINGS = 5 };
 /* rad: the most that a row may turn in a part; and in one that should have been divided further. */
@@ -114,8 +114,9 @@ bool orr_choice_judge(struct orr_choice *c, const struct orr_workspace *ws, int 
 
 /* ---- following --------------------------------------------------------------------------------------------- */
 
-/* How far the furthest of the rows followed has turned: |q − q'| of those made orthonormal; 0 where none is followed. In
- * *changed by which part of itself what the smallest has left has changed, and in *least what that is. The judge is theirs afterwards. */
+/* How far the furthest of the rows followed has turned: |q − q'| of those made orthonormal; 0 where none is followed.
+ * In *changed by which part of itself what the smallest has left has changed, and in *least what that is. The judge is
+ * theirs afterwards. */
 static double turned(struct orr_choice *c, const struct orr_workspace *ws, int *loop, double *changed, double *least,
                      int *weakest) {
   struct orr_loops *l = c->embed->loops;

@@ -8,13 +8,13 @@
  *
  * A posture where the r best rows have less than the tolerance left is singular. Near one the rows, made orthonormal in
  * the same order, turn fast. A step in which they would turn further than an integrator follows well is divided into
- * parts, as many as the rates ask for at which they turned last and at which the smallest shrank. Where they turn too far all the same, the linkage passes
- * a singular posture (there a row turns over), or comes too close to one: that is a status, for the motion beyond it is
- * not determined.
+ * parts, as many as the rates ask for at which they turned last and at which the smallest shrank. Where they turn too
+ * far all the same, the linkage passes a singular posture (there a row turns over), or comes too close to one: that is
+ * a status, for the motion beyond it is not determined.
  *
- * Call order: orr_choice_layout → orr_choice_learn at some closed postures → orr_choice_choose, then for each evaluation
- * orr_choice_judge; for each step orr_choice_begin, and orr_choice_part and orr_choice_follow for each of its parts.
- * Thread of the loops.
+ * Call order: orr_choice_layout → orr_choice_learn at some closed postures → orr_choice_choose, then for each
+ * evaluation orr_choice_judge; for each step orr_choice_begin, and orr_choice_part and orr_choice_follow for each of
+ * its parts. Thread of the loops.
  */
 #ifndef ORR_CORE_LOOPS_LOOP_CHOICE_H
 #define ORR_CORE_LOOPS_LOOP_CHOICE_H
@@ -58,8 +58,8 @@ bool orr_choice_judge(struct orr_choice *choice, const struct orr_workspace *ws,
  * for the first, O(rows² columns). */
 void orr_choice_begin(struct orr_choice *choice, struct orr_workspace *ws, const double *q, const double *u);
 
-/* How long the next part of a step is to be, of which left_ns are left: all of it, or less where rows turn fast. [rt] at most a
- * thousand parts a step. */
+/* How long the next part of a step is to be, of which left_ns are left: all of it, or less where rows turn fast. [rt]
+ * at most a thousand parts a step. */
 int64_t orr_choice_part(struct orr_choice *choice, const double *u, int64_t step_ns, int64_t left_ns);
 
 /* At the end of a part of a step: how the chosen rows have turned in it, and whether others serve much better from here

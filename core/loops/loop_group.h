@@ -15,8 +15,8 @@
  * N)). */
 void orr_loops_group(struct orr_loops *loops);
 
-/* The aggregate that an embedded loop is in. A node may stand on the outer limb, which is not in it; then the other side
- * is. [any] */
+/* The aggregate that an embedded loop is in. A node may stand on the outer limb, which is not in it; then the other
+ * side is. [any] */
 int orr_loop_aggregate(const struct orr_loops *loops, const struct orr_loop *loop);
 
 /* Why a loop whose file names no method got the one it has. */

@@ -31,12 +31,13 @@ void orr_pivot_layout(struct orr_pivot *pivot, int rows, int columns, struct orr
 /* Factors what is in `a` and `gross`. O(rows² width), less where rows have no columns in common. */
 void orr_pivot_factor(struct orr_pivot *pivot, double tolerance);
 
-/* Goes on, to at most `most` rows, with the rows that were not chosen, after the caller has changed their gross sizes: a
- * row that was empty may count now. O(rows² width). */
+/* Goes on, to at most `most` rows, with the rows that were not chosen, after the caller has changed their gross sizes:
+ * a row that was empty may count now. O(rows² width). */
 void orr_pivot_continue(struct orr_pivot *pivot, double tolerance, int most);
 
-/* Factors what is in `a` with the given rows as the chosen ones, in their order, however small. Returns the smallest part
- * of its gross size that one of them had left, and that row in *weakest; HUGE_VAL of none. O(count · rows · width). */
+/* Factors what is in `a` with the given rows as the chosen ones, in their order, however small. Returns the smallest
+ * part of its gross size that one of them had left, and that row in *weakest; HUGE_VAL of none. O(count · rows ·
+ * width). */
 double orr_pivot_take(struct orr_pivot *pivot, const int *rows, int count, int *weakest);
 
 /* x = (A Aᵀ)⁻¹ b over the chosen rows, zero at the others. O(rank²). */

@@ -268,8 +268,8 @@ static enum orr_status step_semi_implicit(struct orr_integration *i, struct orr_
   return finish(i);
 }
 
-/* The implicit coordinates: modes and sprung hinges, and all that an augmented loop depends on, for else the ones of its
- * coordinates would move without the others and open it by as much as the step bends the modes. */
+/* The implicit coordinates: modes and sprung hinges, and all that an augmented loop depends on, for else the ones of
+ * its coordinates would move without the others and open it by as much as the step bends the modes. */
 static bool is_implicit(const struct orr_integration *i, const struct orr_limb *limb, int k) {
   if (k < limb->hinge_u)
     return true;

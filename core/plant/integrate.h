@@ -70,8 +70,8 @@ size_t orr_integration_size(const struct orr_model *model);
 struct orr_integration *orr_integration_init(void *block, size_t bytes, const struct orr_model *model,
                                              struct orr_workspace *ws, struct orr_drive *drive);
 
-/* [rt] Advances q, u and spin from start_ns by step_ns: 4, 2, 1 or 2 forward-dynamics evaluations; near a singular posture
- * of closed loops in up to a thousand parts. On failure the state is that of the last part that succeeded, and
+/* [rt] Advances q, u and spin from start_ns by step_ns: 4, 2, 1 or 2 forward-dynamics evaluations; near a singular
+ * posture of closed loops in up to a thousand parts. On failure the state is that of the last part that succeeded, and
  * ws->failed_body tells the body. */
 enum orr_status orr_integration_step(struct orr_integration *i, int64_t start_ns, int64_t step_ns);
 

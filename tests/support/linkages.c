@@ -60,8 +60,8 @@ static void add_loop(struct drawing *d, int a, int b, struct joint at, enum orr_
   v3_to(l->axis, at.axis);
 }
 
-/* A ring of hinges from body `base` back to it: `count` joints, the last one closed by the loop. Where the loop is a weld
- * the last hinge stays in the tree and a body more is welded to the base. Returns the first body. */
+/* A ring of hinges from body `base` back to it: `count` joints, the last one closed by the loop. Where the loop is a
+ * weld the last hinge stays in the tree and a body more is welded to the base. Returns the first body. */
 static int add_ring(struct drawing *d, int base, const struct joint *joints, int count, enum orr_loop_kind kind) {
   int body = base, first = d->body_count;
   for (int i = 0; i < count - (kind != ORR_LOOP_WELD); i++)
@@ -270,7 +270,8 @@ static void draw_stack(struct drawing *d, int floors) {
   }
 }
 
-/* Crank a, coupler b, rocker c, base g with a + g = b + c but for a little: at a = b, c = g a parallelogram's cousin. */
+/* Crank a, coupler b, rocker c, base g with a + g = b + c but for a little: at a = b, c = g a parallelogram's cousin.
+ * */
 static void draw_singular(struct drawing *d) {
   double a = prng_between(&d->rng, 0.3, 0.6), c = prng_between(&d->rng, 0.7, 1.2), g = prng_between(&d->rng, 0.7, 1.2);
   double b = a + g - c + prng_scale(&d->rng, 1e-7, 0.1) * (prng_chance(&d->rng, 0.5) ? 1 : -1);

@@ -38,9 +38,9 @@ void orr_linkage_free(struct orr_linkage *linkage);
 
 enum orr_linkage_verdict { ORR_LINKAGE_FINE, ORR_LINKAGE_REFUSED, ORR_LINKAGE_WRONG };
 
-/* A motion by the step, by half of it and by a tenth. It is wrong where q differs from the motion by a tenth by more than
- * 20 times the difference between the step and its half, plus 1e-9, or the energy from that of the start by more than 1e-6
- * of its range, or a loop is open beyond the tolerance. */
+/* A motion by the step, by half of it and by a tenth. It is wrong where q differs from the motion by a tenth by more
+ * than 20 times the difference between the step and its half, plus 1e-9, or the energy from that of the start by more
+ * than 1e-6 of its range, or a loop is open beyond the tolerance. */
 struct orr_linkage_result {
   enum orr_linkage_verdict verdict;
   enum orr_status status; /* of the step's motion, where it was refused */

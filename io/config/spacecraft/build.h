@@ -72,8 +72,8 @@ void orr_build_assemble(struct orr_build *build, double *q);
 /* Takes q as closed: distances are those that it has. Leaves the loops placed there. O(loops). */
 void orr_build_hold(struct orr_build *build, const double *q);
 
-/* The same, and a posture that is closed within the tolerance is closed as for a run that starts from it. Any other stays
- * as it is, for orr_loops_open to tell. */
+/* The same, and a posture that is closed within the tolerance is closed as for a run that starts from it. Any other
+ * stays as it is, for orr_loops_open to tell. */
 void orr_build_close(struct orr_build *build, double *q);
 
 /* Methods settled at the posture that the loops are placed at, and the solver made. With q [q_count], which they are
