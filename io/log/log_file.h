@@ -1,0 +1,53 @@
+/* The file of a log while it is written: records gathered in memory, written piece by piece, and closed with their index.
+ *
+ *   orr_log_file_create → records by io/log/mcap_write into `out`, orr_log_file_flush → messages into `chunk`,
+ *   orr_log_file_chunk when it is time → orr_log_file_finish; orr_log_file_close in any case
+ *
+ * What is on the disk is whole up to the last chunk at any time. After an error nothing more is written, and `stop` says
+ * why. [init], or a thread of its own: calls the kernel, and the index grows on the heap.
+ */
+#ifndef ORR_IO_LOG_LOG_FILE_H
+#define ORR_IO_LOG_LOG_FILE_H
+
+#include "io/log/mcap_write.h"
+
+enum orr_log_stop {
+  ORR_LOG_GOES_ON,
+  ORR_LOG_LIMIT, /* the file is as large as it may be */
+  ORR_LOG_SPACE, /* too little is free on the disk */
+  ORR_LOG_ERROR, /* the system refused: `error` */
+};
+
+struct orr_log_file {
+  int fd;
+  enum orr_log_stop stop;
+  int error;          /* errno */
+  uint64_t limit;     /* bytes; 0: none */
+  uint64_t keep_free; /* bytes of the disk */
+  uint64_t whole;     /* bytes on the disk up to the last whole chunk */
+  struct orr_mcap_bytes out;
+  struct orr_mcap_chunk chunk;
+  struct orr_mcap_index *index, *before; /* as it stood when all was on the disk */
+  struct orr_crc32 crc;
+};
+
+/* [init] A new file, which must not be there yet; chunks of at most `chunk_bytes` of records. False with errno. */
+bool orr_log_file_create(struct orr_log_file *file, const char *path, size_t chunk_bytes);
+/* [init] The same over a descriptor of a file that is there, from `at` on. */
+void orr_log_file_over(struct orr_log_file *file, int fd, uint64_t at, size_t chunk_bytes);
+
+/* Room for `size` more bytes in `out`, written out before if need be. */
+bool orr_log_file_room(struct orr_log_file *file, size_t size);
+/* Writes what stands in `out`. */
+bool orr_log_file_flush(struct orr_log_file *file);
+/* Closes the chunk, where it has messages, and writes it. */
+bool orr_log_file_chunk(struct orr_log_file *file);
+/* The last chunk, the index and the end. What was cut by an error is taken back to the last whole chunk first. False
+ * where the end could not be written: the file is then as if cut. */
+bool orr_log_file_finish(struct orr_log_file *file);
+void orr_log_file_close(struct orr_log_file *file);
+
+/* [any] A list of the index gets more memory. */
+void orr_log_index_grow(struct orr_mcap_index *index);
+
+#endif

@@ -1,0 +1,91 @@
+/* A run on its way into its log: the loop hands frames over in a ring, a thread of its own makes messages of them and
+ * writes them (io/log/log_file).
+ *
+ *   orr_logger_start [init] → per frame orr_logger_frame, and where orr_logger_is_checkpoint says so before a frame
+ *   orr_logger_checkpoint [rt] → orr_logger_stop [init] → read `result` → orr_logger_free
+ *
+ * The loop is never kept waiting by the disk: a full ring is a frame that the log lacks, and the log says which. A run that
+ * is not in real time waits for the ring (`patient`).
+ */
+#ifndef ORR_IO_LOG_LOGGER_H
+#define ORR_IO_LOG_LOGGER_H
+
+#include "io/links/rules.h"
+#include "io/log/log_file.h"
+#include "io/log/topics.h"
+#include "rt/machine/setup.h"
+#include "rt/tick/record.h"
+
+struct orr_logger;
+
+struct orr_logger_link {
+  const char *name;
+  const struct orr_rules *rules; /* of the loop's thread */
+};
+
+struct orr_logger_text {
+  const char *name, *media_type;
+  struct orr_mcap_text text;
+};
+
+struct orr_logger_desc {
+  const char *path;
+  const char *library; /* what wrote it, "orrery 0.1.0" */
+  const struct orr_channel_table *table;
+  const bool *chosen;   /* [table->count] */
+  const double *values; /* the frame's block */
+  const struct orr_logger_link *links;
+  int link_count;
+  size_t state_words;
+  void (*state)(const void *user, uint64_t *words); /* [rt] the whole state */
+  const void *user;
+  uint64_t layout; /* that states share */
+  int64_t step_ns, first_frame;
+  int64_t every;             /* frames between messages of devices and bodies; 0: whenever they have something new */
+  int64_t checkpoint_frames; /* 0: only before the first frame */
+  uint64_t limit, keep_free; /* bytes; 0: none */
+  bool patient;
+  const char *const *stages;         /* [ORR_STAGES_MAX] names, NULL beyond the last; NULL: no executive */
+  const struct orr_mcap_pair *facts; /* metadata `orrery` */
+  size_t fact_count;
+  const struct orr_mcap_pair *machine; /* metadata `machine` */
+  size_t machine_count;
+  const struct orr_logger_text *texts; /* attachments */
+  size_t text_count;
+};
+
+struct orr_logger_result {
+  enum orr_log_stop stop;
+  int error;
+  bool complete;                 /* every frame and the index are in the file */
+  uint64_t bytes;                /* of the file */
+  uint64_t frames;               /* in the file */
+  uint64_t lost_ring;            /* the ring was full */
+  uint64_t lost_file;            /* not written, for the reason `stop` */
+  int64_t lost_first, lost_last; /* frames of the simulation, the first and the last that are lost */
+  uint64_t lost_checkpoints;     /* that found no place */
+};
+
+/* [init] Creates the file and writes its head, and starts the thread. NULL with what is wrong in `message`. */
+struct orr_logger *orr_logger_start(const struct orr_logger_desc *desc, char *message, size_t size);
+
+/* [init] What the loop's thread touches, for locking. */
+enum { ORR_LOGGER_REGIONS = 4 };
+size_t orr_logger_regions(const struct orr_logger *logger, struct orr_region *regions, size_t room);
+
+/* [rt] The frame that stands in the block, with the commands that will act in it; `timing` is that of a frame before (NULL:
+ * none is measured). Wait-free unless patient. O(numbers). */
+void orr_logger_frame(struct orr_logger *logger, int64_t frame, const struct orr_frame_record *timing);
+
+/* [rt] Whether a checkpoint is due before this frame; and making one. O(state). */
+bool orr_logger_is_checkpoint(const struct orr_logger *logger, int64_t frame);
+void orr_logger_checkpoint(struct orr_logger *logger, int64_t frame);
+
+/* [init] After the last frame, `next` being the one that would follow: `timing` of the last one or NULL, and what the end
+ * of the run has to tell (metadata `end`). Waits until all is written. */
+const struct orr_logger_result *orr_logger_stop(struct orr_logger *logger, int64_t next,
+                                                const struct orr_frame_record *timing, const struct orr_mcap_pair *end,
+                                                size_t end_count);
+void orr_logger_free(struct orr_logger *logger);
+
+#endif

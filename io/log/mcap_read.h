@@ -1,0 +1,75 @@
+/* Reads records of MCAP from memory that may hold anything: no heap, no file, no byte looked at beyond the given ones.
+ * What a record says of its parts is believed only as far as the record goes.
+ *
+ *   orr_mcap_start → orr_mcap_next until it is no ORR_MCAP_NEXT_RECORD; each record by the function of its kind
+ *
+ * Texts and data point into the given memory. [any]; O(1) but where said. A function of a kind returns false where the
+ * record is shorter than its fields.
+ */
+#ifndef ORR_IO_LOG_MCAP_READ_H
+#define ORR_IO_LOG_MCAP_READ_H
+
+#include "io/log/crc32.h"
+#include "io/log/mcap.h"
+
+struct orr_mcap_record {
+  uint8_t op;
+  const uint8_t *content;
+  size_t size; /* of the content */
+  size_t at;   /* of its head, from where the reader started */
+};
+
+struct orr_mcap_reader {
+  const uint8_t *bytes;
+  size_t size, at; /* `at`: of the next record */
+};
+
+enum orr_mcap_next {
+  ORR_MCAP_NEXT_RECORD,
+  ORR_MCAP_NEXT_END, /* no byte is left, or, of a file, the magic behind the footer stood there */
+  ORR_MCAP_NEXT_CUT, /* a record begins and the bytes end before it does */
+};
+
+/* A file: false unless it begins with the magic. And the records of a chunk. */
+bool orr_mcap_start(struct orr_mcap_reader *reader, const uint8_t *bytes, size_t size);
+void orr_mcap_start_records(struct orr_mcap_reader *reader, const uint8_t *bytes, size_t size);
+
+enum orr_mcap_next orr_mcap_next(struct orr_mcap_reader *reader, struct orr_mcap_record *record);
+
+/* A record at a place that an index names; false where none can be. */
+bool orr_mcap_at(const struct orr_mcap_reader *reader, uint64_t at, struct orr_mcap_record *record);
+
+bool orr_mcap_read_header(const struct orr_mcap_record *r, struct orr_mcap_text *profile,
+                          struct orr_mcap_text *library);
+bool orr_mcap_read_schema(const struct orr_mcap_record *r, struct orr_mcap_schema *out);
+bool orr_mcap_read_channel(const struct orr_mcap_record *r, struct orr_mcap_channel *out);
+bool orr_mcap_read_message(const struct orr_mcap_record *r, struct orr_mcap_message *out);
+bool orr_mcap_read_chunk(const struct orr_mcap_record *r, struct orr_mcap_chunk_head *out);
+bool orr_mcap_read_chunk_index(const struct orr_mcap_record *r, struct orr_mcap_chunk_index *out);
+bool orr_mcap_read_metadata(const struct orr_mcap_record *r, struct orr_mcap_metadata *out);
+bool orr_mcap_read_statistics(const struct orr_mcap_record *r, struct orr_mcap_statistics *out);
+bool orr_mcap_read_footer(const struct orr_mcap_record *r, struct orr_mcap_footer *out);
+/* *whole: its sum is right, or it has none. O(size). */
+bool orr_mcap_read_attachment(const struct orr_mcap_record *r, const struct orr_crc32 *crc,
+                              struct orr_mcap_attachment *out, bool *whole);
+
+/* Takes the next key and value off `pairs`; false at the end, or where they are cut. */
+bool orr_mcap_next_pair(struct orr_mcap_text *pairs, struct orr_mcap_pair *pair);
+
+/* Whether an uncompressed chunk has the sum and the size that it says. O(size). */
+bool orr_mcap_chunk_is_whole(const struct orr_mcap_chunk_head *chunk, const struct orr_crc32 *crc);
+
+/* Where a file that may be cut stops making sense. */
+struct orr_mcap_extent {
+  size_t end;    /* of the data: behind the last chunk whose sum is right, or record that is no chunk; message indexes
+                         behind that chunk are not counted */
+  size_t chunks; /* whole ones up to there */
+  size_t last_chunk; /* where the last one of them stands; 0: there is none */
+  bool complete;     /* it goes on with a data end and ends with a footer and the magic */
+  bool damaged;      /* what stands at `end` is no cut but nonsense, or a chunk with a wrong sum */
+};
+
+/* False when not even the header is there. O(size): every chunk is summed. */
+bool orr_mcap_measure(const uint8_t *bytes, size_t size, const struct orr_crc32 *crc, struct orr_mcap_extent *out);
+
+#endif
