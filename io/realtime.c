@@ -35,6 +35,15 @@ static int run_stage_anyway(void *user, struct orr_frame *frame) {
   return 0;
 }
 
+/* With a log: the state behind the last stage, which is before the next frame is published. */
+static int run_last_and_log(void *user, struct orr_frame *frame) {
+  struct orr_realtime *r = user;
+  int code = r->last(user, frame);
+  if (code == 0)
+    orr_recording_checkpoint(r->recording);
+  return code;
+}
+
 static int64_t gap_for(int64_t undisturbed_ns) { return GAP_FACTOR * undisturbed_ns + GAP_ROOM_NS; }
 
 /* 0, all of it our own, where a carrier does not know: a controller that is linked in computes there. */
@@ -189,6 +198,16 @@ void orr_realtime_init(struct orr_realtime *r, struct orr_session *session) {
   memcpy(r->regions, session->regions, sizeof session->regions);
   r->region_count = session->region_count;
   r->regions[r->region_count++] = (struct orr_region){r, sizeof *r};
+}
+
+void orr_realtime_log(struct orr_realtime *r, struct orr_recording *recording, const struct orr_live *live) {
+  r->recording = recording;
+  recording->live = live;
+  r->region_count += orr_logger_regions(recording->logger, r->regions + r->region_count, ORR_LOGGER_REGIONS);
+  struct orr_stage *last = &r->work.stages[r->work.stage_count - 1];
+  r->last = last->run;
+  last->run = run_last_and_log;
+  orr_recording_checkpoint(recording); /* the state that the first frame begins with */
 }
 
 void orr_realtime_close(struct orr_realtime *r) { r->session->plant->integration->hook = NULL; }

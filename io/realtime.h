@@ -12,6 +12,7 @@
 #ifndef ORR_IO_REALTIME_H
 #define ORR_IO_REALTIME_H
 
+#include "io/recording.h"
 #include "io/session.h"
 #include "rt/executive.h"
 
@@ -37,8 +38,10 @@ struct orr_realtime {
   struct orr_marking marking;
   struct orr_rehearsal rehearsal;
   struct orr_work work;
-  struct orr_lacks noted; /* of the links' io thread */
-  struct orr_region regions[ORR_SESSION_REGIONS + 1];
+  struct orr_lacks noted;          /* of the links' io thread */
+  struct orr_recording *recording; /* NULL: no log */
+  orr_stage_fn *last;              /* the stage of the work that the log stands behind */
+  struct orr_region regions[ORR_SESSION_REGIONS + 1 + ORR_LOGGER_REGIONS];
   size_t region_count;
 };
 
@@ -46,6 +49,10 @@ struct orr_realtime {
  * `realtime` from then until close. A tenth of a second, or six of the run's frames where they are longer. */
 void orr_realtime_init(struct orr_realtime *realtime, struct orr_session *session);
 void orr_realtime_close(struct orr_realtime *realtime);
+
+/* [init] From now on the work takes the checkpoints of a log that was started; the stages of a run without one are as they
+ * were. `live` is what the executive will keep. Before orr_realtime_options. */
+void orr_realtime_log(struct orr_realtime *realtime, struct orr_recording *recording, const struct orr_live *live);
 
 /* [init] What the run file asks of the executive, for the frames from where the session stands to the duration's end
  * (0: until stopped). */

@@ -211,9 +211,22 @@ int orr_session_record(struct orr_session *s) {
         first = false;
       }
   }
-  if (s->recorder)
-    s->recorder->frame(s->recorder, s);
+  for (struct orr_recorder *r = s->recorders; r; r = r->next)
+    r->frame(r, s);
   return 0;
+}
+
+void orr_session_tell(struct orr_session *s, struct orr_recorder *recorder) {
+  recorder->next = s->recorders;
+  s->recorders = recorder;
+}
+
+void orr_session_tell_no_more(struct orr_session *s, struct orr_recorder *recorder) {
+  for (struct orr_recorder **at = &s->recorders; *at; at = &(*at)->next)
+    if (*at == recorder) {
+      *at = recorder->next;
+      return;
+    }
 }
 
 void orr_session_settle(struct orr_session *s) {

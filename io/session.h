@@ -47,7 +47,7 @@ struct orr_session {
   struct orr_expect_seen *seen;   /* [run->expect_count] */
   struct orr_samples *samples;    /* taken for a picture; NULL: none */
   struct orr_watch *watch;        /* shown while it flies; NULL: nobody looks */
-  struct orr_recorder *recorder;  /* NULL: nobody */
+  struct orr_recorder *recorders; /* NULL: nobody */
   struct orr_build build;         /* model, ws and plant are its own */
   void *link_block;
   struct orr_region regions[ORR_SESSION_REGIONS]; /* the same blocks, and this struct: all that a frame touches */

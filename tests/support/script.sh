@@ -31,6 +31,7 @@ cleanup() {
   rm -rf "$dir" "/dev/shm$name" "/dev/shm$name".*
 }
 trap cleanup EXIT
+export "ORRERY_LOGS=$dir/logs" # of runs that log by themselves
 
 claim_ports || exit 1
 

@@ -21,6 +21,8 @@ struct orr_command {
 extern const struct orr_command orr_cmd_check;
 extern const struct orr_command orr_cmd_eval;
 extern const struct orr_command orr_cmd_run;
+extern const struct orr_command orr_cmd_replay;
+extern const struct orr_command orr_cmd_log;
 extern const struct orr_command orr_cmd_icd;
 extern const struct orr_command orr_cmd_bench;
 extern const struct orr_command orr_cmd_doctor;

@@ -73,7 +73,7 @@ bool orr_csv_open(struct orr_csv *csv, const char *path, const char *patterns, i
   }
   head(csv, s);
   csv->session = s;
-  s->recorder = &csv->recorder;
+  orr_session_tell(s, &csv->recorder);
   return true;
 }
 
@@ -81,7 +81,7 @@ bool orr_csv_close(struct orr_csv *csv, const char *path) {
   bool good = true;
   if (csv->out) {
     if (csv->session)
-      csv->session->recorder = NULL;
+      orr_session_tell_no_more(csv->session, &csv->recorder);
     good = !ferror(csv->out);
     good = fclose(csv->out) == 0 && good;
     if (!good)

@@ -22,6 +22,7 @@ struct flight {
   struct orr_executive executive;
   struct orr_isolation isolation;
   struct orr_environment before, after;
+  const char *stages[ORR_STAGES_MAX]; /* their names, for the log */
   int64_t first_frame;
   int signal;
 };
@@ -218,6 +219,7 @@ static int summarise(const struct flight *f) {
       .end = end == ORR_CYCLE_FRAMES_DONE ? NULL : end_words(f, text),
       .stats = f->executive.board.stats,
       .live = &live,
+      .log = f->request->log,
   };
   fflush(stdout);
   print_stop(f);
@@ -254,6 +256,7 @@ static int fly(struct flight *f, const struct orr_executive_options *options, co
   if (f->realtime.session->status == ORR_OK)
     orr_session_record(f->realtime.session); /* the last frame's sensors */
   orr_session_settle(f->realtime.session);
+  orr_run_log_stop(f->request->log);
   orr_environment_read(&f->after, f->executive.core, "");
   return summarise(f);
 }
@@ -287,6 +290,15 @@ static int fly_fixed(struct flight *f, struct orr_executive_options *options, co
   return status;
 }
 
+static void start_log(struct flight *f) {
+  struct orr_run_log *log = f->request->log;
+  for (size_t i = 0; i < f->realtime.work.stage_count; i++)
+    f->stages[i] = f->realtime.work.stages[i].name;
+  orr_run_log_start(log, f->request->diagnostics, f->stages, false);
+  if (log->recording.logger)
+    orr_realtime_log(&f->realtime, &log->recording, &f->executive.cycle.live);
+}
+
 int orr_run_realtime(const struct orr_realtime_request *request, struct orr_session *session) {
   const struct orr_run *run = session->run;
   struct flight f = {.request = request, .first_frame = orr_plant_frame(session->plant)};
@@ -302,6 +314,7 @@ int orr_run_realtime(const struct orr_realtime_request *request, struct orr_sess
     return summarise_no_frame(&f, session);
   }
   orr_realtime_init(&f.realtime, session);
+  start_log(&f);
   struct orr_executive_options options = orr_realtime_options(&f.realtime, request->path, (uint64_t)frames_asked(run));
   int status = fly_fixed(&f, &options, &signals);
   orr_realtime_close(&f.realtime);

@@ -5,6 +5,7 @@
 #include "io/realtime.h"
 #include "tools/common/fix.h"
 #include "tools/run/plot.h"
+#include "tools/run/run_log.h"
 #include "tools/run/run_status.h"
 
 struct orr_realtime_request {
@@ -16,6 +17,8 @@ struct orr_realtime_request {
   const char *save;  /* NULL: none */
   const char *ready; /* orr_links_start's */
   struct orr_run_status *status;
+  struct orr_run_log *log;             /* chosen, not started */
+  struct orr_diagnostics *diagnostics; /* of the run file */
 };
 
 /* Flies the started session to the end of its duration or until a signal says so, writes what is asked for and prints.

@@ -19,14 +19,15 @@
 #include "tools/run/fly_realtime.h"
 #include "tools/run/links_report.h"
 #include "tools/run/plot.h"
+#include "tools/run/run_log.h"
 #include "tools/run/run_report.h"
 #include "tools/run/state_file.h"
 
 enum { MOST_SETTINGS = 64 };
 
 struct arguments {
-  const char *path, *mode, *csv, *plot, *channels, *csv_rate, *save, *from, *ready;
-  bool json, realtime, lockstep;
+  const char *path, *mode, *csv, *plot, *channels, *csv_rate, *save, *from, *ready, *log;
+  bool json, realtime, lockstep, no_log;
   struct orr_fix_request fix;
   const char *settings[MOST_SETTINGS];
   size_t setting_count;
@@ -68,7 +69,7 @@ static const char **text_of(struct arguments *a, const char *word) {
     const char **target;
   } texts[] = {{"--mode", &a->mode},       {"--csv", &a->csv},           {"--channels", &a->channels},
                {"--plot", &a->plot},       {"--csv-rate", &a->csv_rate}, {"--save-state", &a->save},
-               {"--from-state", &a->from}, {"--ready", &a->ready}};
+               {"--from-state", &a->from}, {"--ready", &a->ready}, {"--log", &a->log}};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     if (strcmp(word, texts[i].name) == 0)
       return texts[i].target;
@@ -113,6 +114,8 @@ static int check_mode(struct arguments *a) {
   if (a->lockstep && (a->save || a->from))
     return usage("a saved state does not hold that of flight software outside, so no --save-state or --from-state with",
                  "--mode lockstep");
+  if (a->log && a->no_log)
+    return usage("--log and --no-log exclude each other", NULL);
   if (a->realtime && a->csv)
     return usage("a table is written in batch only, so no --csv with --mode realtime", NULL);
   return ORR_EXIT_OK;
@@ -126,6 +129,8 @@ static int parse(int argc, char **argv, struct arguments *a) {
       a->json = true;
     else if (strcmp(word, "--fix") == 0)
       a->fix.wanted = true;
+    else if (strcmp(word, "--no-log") == 0)
+      a->no_log = true;
     else if (word[0] == '-' && word[1] == '-' && word[2])
       status = option(a, word, argv[i + 1]), i++;
     else if (word[0] == '-')
@@ -158,6 +163,7 @@ static int parse(int argc, char **argv, struct arguments *a) {
 struct flight {
   struct orr_session *session;
   struct orr_csv csv;
+  struct orr_run_log *log;
   int64_t first, last; /* frames */
   double took_s;
 };
@@ -186,7 +192,11 @@ static enum orr_status fly(struct flight *f) {
   struct orr_session *s = f->session;
   bool terminal = isatty(STDERR_FILENO);
   double start = now_s(), next_s = start + 0.5;
-  while (orr_plant_frame(s->plant) < f->last && orr_session_frame(s) == 0) {
+  while (orr_plant_frame(s->plant) < f->last) {
+    if (f->log->wanted)
+      orr_recording_checkpoint(&f->log->recording);
+    if (orr_session_frame(s) != 0)
+      break;
     if (orr_plant_frame(s->plant) % 64 != 0)
       continue;
     if (orr_plant_frame(s->plant) < f->last && orr_links_interrupted()) {
@@ -238,7 +248,12 @@ static bool state_is_whole(const struct arguments *a, const struct orr_run *run)
   return true;
 }
 
-static int fly_in_real_time(const struct arguments *a, const struct orr_run *run) {
+static struct orr_run_log log_of(const struct arguments *a) {
+  return (struct orr_run_log){
+      .mode = a->mode, .run_path = a->path, .settings = a->settings, .setting_count = a->setting_count};
+}
+
+static int fly_in_real_time(const struct arguments *a, const struct orr_run *run, struct orr_diagnostics *d) {
   if (!state_is_whole(a, run))
     return ORR_EXIT_BAD;
   struct orr_session *session = orr_session_create(run, orr_controller_answer);
@@ -247,6 +262,8 @@ static int fly_in_real_time(const struct arguments *a, const struct orr_run *run
     orr_plot_choose(&plot, session, frames_of(run));
   struct orr_run_status screen;
   orr_run_status_choose(&screen, session, a->path, !a->json);
+  struct orr_run_log log = log_of(a);
+  orr_run_log_choose(&log, a->log, a->no_log, true, session);
   orr_rt_flush_denormals();
   int exit_status = ORR_EXIT_BAD;
   enum orr_status status = orr_session_start(session);
@@ -257,12 +274,15 @@ static int fly_in_real_time(const struct arguments *a, const struct orr_run *run
                                                .plot_path = a->plot,
                                                .save = a->save,
                                                .ready = a->ready,
-                                               .status = &screen};
+                                               .status = &screen,
+                                               .log = &log,
+                                               .diagnostics = d};
   if (status != ORR_OK)
     orr_run_report_failure(a->path, session, status);
   else if (!a->from || orr_state_file_load(a->from, session))
     exit_status = orr_run_realtime(&request, session);
   orr_plot_close(&plot);
+  orr_run_log_free(&log);
   orr_session_destroy(session);
   return exit_status;
 }
@@ -275,7 +295,8 @@ static int leave_and_tell(const struct arguments *a, struct flight *f, const str
                                   .first_frame = f->first,
                                   .frames_asked = f->last - f->first,
                                   .with_links = a->lockstep,
-                                  .took_s = f->took_s};
+                                  .took_s = f->took_s,
+                                  .log = f->log};
   bool flown = orr_plant_frame(f->session->plant) > f->first, good = orr_csv_close(&f->csv, a->csv);
   if (flown && a->plot)
     good = orr_plot_write(plot, a->plot, a->path, f->session, NULL) && good;
@@ -286,12 +307,14 @@ static int leave_and_tell(const struct arguments *a, struct flight *f, const str
   return (int)orr_ending_report_judge(&report).exit;
 }
 
-static int fly_and_tell(const struct arguments *a, const struct orr_run *run) {
-  struct flight f = {.session = orr_session_create(run, orr_controller_answer)};
+static int fly_and_tell(const struct arguments *a, const struct orr_run *run, struct orr_diagnostics *d) {
+  struct orr_run_log log = log_of(a);
+  struct flight f = {.session = orr_session_create(run, orr_controller_answer), .log = &log};
   struct orr_plot plot = {0};
   int exit_status = ORR_EXIT_BAD, divisor = csv_divisor(a, run);
   if (a->plot)
     orr_plot_choose(&plot, f.session, frames_of(run));
+  orr_run_log_choose(&log, a->log, a->no_log, a->lockstep, f.session);
   orr_rt_flush_denormals();
   bool good = divisor && (!a->csv || orr_csv_open(&f.csv, a->csv, a->channels, divisor, f.session));
   enum orr_status status = good ? orr_session_start(f.session) : ORR_OK;
@@ -302,8 +325,11 @@ static int fly_and_tell(const struct arguments *a, const struct orr_run *run) {
   f.first = orr_plant_frame(f.session->plant);
   f.last = f.first + frames_of(run);
   bool started = good && status == ORR_OK;
-  if (started && f.session->end == ORR_PORT_GOES_ON)
+  if (started && f.session->end == ORR_PORT_GOES_ON) {
+    orr_run_log_start(&log, d, NULL, true);
     status = fly(&f);
+    orr_run_log_stop(&log);
+  }
   if (status != ORR_OK)
     orr_run_report_failure(a->path, f.session, status);
   if (started)
@@ -311,6 +337,7 @@ static int fly_and_tell(const struct arguments *a, const struct orr_run *run) {
   else
     orr_csv_close(&f.csv, a->csv);
   orr_plot_close(&plot);
+  orr_run_log_free(&log);
   orr_session_destroy(f.session);
   return exit_status;
 }
@@ -350,11 +377,11 @@ static int run(int argc, char **argv) {
     else if (file && a.plot && !file->duration_ns)
       status = usage("a picture needs a run with a duration: in the file, or by", "--duration 10s");
     else if (file && a.realtime)
-      status = fly_in_real_time(&a, file);
+      status = fly_in_real_time(&a, file, d);
     else if (file && !file->duration_ns)
       status = usage("a run in this mode needs a duration: in the file, or by", "--duration 10s");
     else
-      status = file ? fly_and_tell(&a, file) : ORR_EXIT_BAD;
+      status = file ? fly_and_tell(&a, file, d) : ORR_EXIT_BAD;
     orr_diagnostics_destroy(d);
   }
   for (size_t i = 0; i < sizeof a.short_forms / sizeof *a.short_forms; i++)

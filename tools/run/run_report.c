@@ -41,6 +41,8 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
   if (r->session->run->expect_count)
     json_object_set_new(root, "expect", orr_expect_json(&expect));
   orr_ending_report_json(r, root);
+  if (r->log)
+    orr_run_log_json(r->log, root);
   return root;
 }
 
@@ -81,6 +83,8 @@ void orr_run_report_end(const struct orr_run_report *r) {
   const struct orr_expect_report expect = {r->session, r->stats, r->live};
   orr_expect_print(&expect);
   orr_ending_report_print(r);
+  if (r->log)
+    orr_run_log_print(r->log);
 }
 
 void orr_run_report_tell(const struct orr_run_report *r, bool json) {

@@ -6,6 +6,7 @@
 
 #include "io/session.h"
 #include "rt/tick/stats.h"
+#include "tools/run/run_log.h"
 
 struct orr_run_report {
   const char *path, *mode;
@@ -19,6 +20,7 @@ struct orr_run_report {
   bool unwritten;                /* a file that the run was to leave could not be written */
   const struct orr_stats *stats; /* where a clock was kept */
   const struct orr_live *live;
+  const struct orr_run_log *log; /* NULL: there was no frame to log */
 };
 
 /* What was flown; and after it, perhaps behind more of the mode's own, how it ended: pointing, links, state_hash

@@ -55,6 +55,9 @@ struct orr_run_udp_keys {
 bool orr_run_read_udp(struct orr_run_draft *draft, const struct orr_thing *link, const struct orr_run_udp_keys *keys,
                       struct orr_run_link *out);
 
+/* [init] What a log holds; the channel table is complete. */
+void orr_run_read_record(struct orr_run_draft *draft);
+
 /* [init] Expectations; the channel table is complete. */
 void orr_run_read_expect(struct orr_run_draft *draft);
 

@@ -287,6 +287,7 @@ static const struct orr_run *read_sections(struct orr_config *config) {
     build_table(&d);
   orr_run_read_script(&d);
   orr_run_read_links(&d);
+  orr_run_read_record(&d);
   orr_run_read_expect(&d);
   return d.blind || orr_diagnostics_errors(d.reader->diagnostics) > errors ? NULL : d.run;
 }

@@ -117,6 +117,14 @@ struct orr_run_expect {
   double shown_unit_si;               /* one of it */
 };
 
+/* `record`: what a log of the run holds. */
+struct orr_run_record {
+  const bool *chosen;        /* [table.count] channels; NULL: those that are computed anyway */
+  int every;                 /* frames between messages of devices and bodies; 0: whenever they have something new */
+  int64_t checkpoint_frames; /* between two checkpoints */
+  uint64_t limit;            /* bytes of the file */
+};
+
 struct orr_run {
   struct orr_config *config;
   struct orr_description spacecraft;  /* with the rotors of the devices */
@@ -131,6 +139,7 @@ struct orr_run {
   size_t link_count;
   const struct orr_run_link *links;
   struct orr_run_realtime realtime;
+  struct orr_run_record record;
   size_t expect_count;
   const struct orr_run_expect *expects;
 };

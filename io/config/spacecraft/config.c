@@ -32,7 +32,7 @@ static const struct orr_key top_table[] = {
     {.name = "commands", SECTION(ORR_SECTION_COMMANDS)},
     {.name = "realtime", SECTION(ORR_SECTION_REALTIME)},
     {.name = "links", SECTION(ORR_SECTION_LINKS)},
-    {.name = "record", .type = ORR_KEY_UNBUILT},
+    {.name = "record", SECTION(ORR_SECTION_RECORD)},
     {.name = "faults", .type = ORR_KEY_UNBUILT},
     {.name = "expect", SECTION(ORR_SECTION_EXPECT)},
 };

@@ -37,6 +37,13 @@ uint32_t orr_sources_add_file(struct orr_sources *s, const char *name, const cha
 
 const char *orr_sources_file_name(const struct orr_sources *s, uint32_t file) { return s->files[file].name; }
 
+size_t orr_sources_file_count(const struct orr_sources *s) { return s->file_count - 1; }
+
+struct orr_text_file orr_sources_file(const struct orr_sources *s, size_t index) {
+  const struct file *f = &s->files[index + 1];
+  return (struct orr_text_file){f->name, f->text, f->length};
+}
+
 orr_source orr_sources_add(struct orr_sources *s, struct orr_location location) {
   if (s->location_count == s->location_room)
     s->locations = orr_arena_grow(s->arena, s->locations, s->location_count, sizeof *s->locations, &s->location_room);

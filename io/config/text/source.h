@@ -49,6 +49,10 @@ uint32_t orr_sources_add_file(struct orr_sources *sources, const char *name, con
 
 const char *orr_sources_file_name(const struct orr_sources *sources, uint32_t file);
 
+/* [init] How many files there are, those that could not be read not counted; and the i-th, as it was read. O(1). */
+size_t orr_sources_file_count(const struct orr_sources *sources);
+struct orr_text_file orr_sources_file(const struct orr_sources *sources, size_t index);
+
 /* [init] A new place; amortised O(1). */
 orr_source orr_sources_add(struct orr_sources *sources, struct orr_location location);
 

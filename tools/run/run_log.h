@@ -1,0 +1,41 @@
+/* The log of a run (io/recording): where it goes, what it knows of the run and the machine, what is said of it. [init] */
+#ifndef ORR_TOOLS_RUN_RUN_LOG_H
+#define ORR_TOOLS_RUN_RUN_LOG_H
+
+#include <limits.h>
+
+#include <jansson.h>
+
+#include "io/recording.h"
+
+struct orr_run_log {
+  bool wanted;
+  const char *mode, *run_path;
+  const char *const *settings;
+  size_t setting_count;
+  const char *folder; /* of logs that the mode writes by itself */
+  char path[PATH_MAX];
+  char refused[256]; /* why there is no log though it was wanted; empty: there is one */
+  struct orr_recording recording;
+  const struct orr_logger_result *result;
+};
+
+/* `file` as --log has it; NULL: ./orrery-logs/RUN-UTC.mcap where the mode logs by itself, or in the folder that the
+ * environment names as ORRERY_LOGS (empty: no log); the oldest of these are deleted so that ten are left. `none`: --no-log.
+ * Asks the plant for what will be recorded. */
+void orr_run_log_choose(struct orr_run_log *log, const char *file, bool none, bool by_itself,
+                        struct orr_session *session);
+
+/* Before the first frame. A log that cannot be written is a warning: the flight does not need it. */
+void orr_run_log_start(struct orr_run_log *log, struct orr_diagnostics *diagnostics, const char *const *stages,
+                       bool patient);
+/* After the last frame was recorded. */
+void orr_run_log_stop(struct orr_run_log *log);
+
+/* Where it is, what is missing in it, and how it is replayed: the end of a summary. Nothing where none was wanted. */
+void orr_run_log_print(const struct orr_run_log *log);
+void orr_run_log_json(const struct orr_run_log *log, json_t *root);
+
+void orr_run_log_free(struct orr_run_log *log);
+
+#endif
