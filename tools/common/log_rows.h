@@ -1,0 +1,56 @@
+/* A log opened to be walked, and the numbers of its devices and bodies as rows. [init] */
+#ifndef ORR_TOOLS_COMMON_LOG_ROWS_H
+#define ORR_TOOLS_COMMON_LOG_ROWS_H
+
+#include "io/log/log_view.h"
+#include "io/log/message.h"
+
+struct orr_log_open {
+  const char *who, *path; /* who says what is wrong: "orrery log" */
+  struct orr_view view;
+  struct orr_walk_tables *tables;
+  struct orr_crc32 crc;
+  struct orr_walk walk;
+};
+
+/* A log ready to be walked; false after a message on stderr, and nothing is open then. */
+bool orr_log_open(struct orr_log_open *log, const char *who, const char *path);
+void orr_log_close(struct orr_log_open *log);
+
+/* After the walk: says on stderr why it ended early. False where the log is damaged or cannot be read, not where it was
+ * cut. */
+bool orr_log_ended(const struct orr_log_open *log);
+
+/* Whether the topic fits one of the patterns, A,B,C (NULL: any). */
+bool orr_log_wants(const char *patterns, struct orr_mcap_text topic);
+
+/* A time on the command line, "12s". */
+bool orr_log_time(const char *text, uint64_t *ns);
+
+struct orr_log_column {
+  char *name; /* `gyro.rate.x`, `gyro.rate[0]`, `wheel.speed` */
+  char *unit;
+  double value;
+  bool seen; /* some message had it */
+};
+
+struct orr_log_rows {
+  struct orr_log_open log;
+  const char *patterns;
+  struct orr_log_column *columns; /* [count] */
+  size_t count, room;
+  size_t first[ORR_WALK_IDS]; /* column of a channel; SIZE_MAX: none */
+  size_t width[ORR_WALK_IDS];
+  uint64_t time_ns; /* of the row */
+  struct orr_walk_item item;
+  bool ahead; /* `item` belongs to the next row */
+  bool wrong; /* a message was not what its schema says: said on stderr */
+};
+
+/* The columns are there when it returns. False after a message on stderr. */
+bool orr_log_rows_open(struct orr_log_rows *rows, const char *who, const char *path, const char *patterns);
+/* All messages of the next time; what has none keeps its value. */
+bool orr_log_rows_next(struct orr_log_rows *rows);
+void orr_log_rows_close(struct orr_log_rows *rows);
+
+#endif

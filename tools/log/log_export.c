@@ -1,0 +1,56 @@
+/* `orrery log export`: the numbers of devices and bodies as a table. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/common/commands.h"
+#include "tools/log/log_verbs.h"
+
+static void head(const struct orr_log_rows *rows, FILE *out) {
+  fputs("time", out);
+  for (size_t i = 0; i < rows->count; i++)
+    fprintf(out, ",%s", rows->columns[i].name);
+  fputc('\n', out);
+}
+
+static void row(const struct orr_log_rows *rows, FILE *out) {
+  fprintf(out, "%.9f", 1e-9 * (double)rows->time_ns);
+  for (size_t i = 0; i < rows->count; i++)
+    if (rows->columns[i].seen)
+      fprintf(out, ",%.17g", rows->columns[i].value);
+    else
+      fputc(',', out);
+  fputc('\n', out);
+}
+
+static bool write_table(struct orr_log_rows *rows, const struct orr_log_arguments *a) {
+  FILE *out = fopen(a->csv, "w");
+  if (!out) {
+    fprintf(stderr, "orrery log: cannot write '%s': %s\n", a->csv, strerror(errno));
+    return false;
+  }
+  head(rows, out);
+  while (orr_log_rows_next(rows))
+    if (rows->time_ns >= a->from_ns && rows->time_ns <= a->to_ns)
+      row(rows, out);
+  bool good = !ferror(out);
+  good = fclose(out) == 0 && good;
+  if (!good)
+    fprintf(stderr, "orrery log: cannot write all of '%s'\n", a->csv);
+  return good && !rows->wrong;
+}
+
+int orr_log_export(const struct orr_log_arguments *a) {
+  struct orr_log_rows *rows = malloc(sizeof *rows);
+  if (!rows)
+    abort();
+  bool good = orr_log_rows_open(rows, "orrery log", a->path, a->topics);
+  if (good) {
+    good = write_table(rows, a);
+    good = orr_log_ended(&rows->log) && good;
+    orr_log_rows_close(rows);
+  }
+  free(rows);
+  return good ? ORR_EXIT_OK : ORR_EXIT_BAD;
+}
