@@ -186,7 +186,7 @@ static bool take(struct orr_log_rows *r) {
     if (!orr_cdr_value(&cdr, &number, &value))
       return false;
     r->columns[i].value = value.real;
-    r->columns[i].seen = true;
+    r->columns[i].seen = r->columns[i].fresh = true;
   }
   return true;
 }
@@ -195,6 +195,8 @@ bool orr_log_rows_next(struct orr_log_rows *r) {
   if (r->wrong || !is_ahead(r))
     return false;
   r->time_ns = r->item.message.log_ns;
+  for (size_t i = 0; i < r->count; i++)
+    r->columns[i].fresh = false;
   while (is_ahead(r) && r->item.message.log_ns == r->time_ns) {
     if (!take(r)) {
       fprintf(stderr, "%s: '%s': a message at %.9g s is not what its schema says\n", r->log.who, r->log.path,

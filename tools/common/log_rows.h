@@ -31,7 +31,8 @@ struct orr_log_column {
   char *name; /* `gyro.rate.x`, `gyro.rate[0]`, `wheel.speed` */
   char *unit;
   double value;
-  bool seen; /* some message had it */
+  bool seen;  /* some message had it */
+  bool fresh; /* one of this row */
 };
 
 struct orr_log_rows {

@@ -42,8 +42,9 @@ static void match(struct comparison *c) {
 
 static void judge(struct comparison *c, size_t index) {
   struct pair *p = &c->pairs[index];
-  double a = c->a->columns[p->a].value, b = c->b->columns[p->b].value;
-  if (memcmp(&a, &b, 8) == 0 || !c->a->columns[p->a].seen || !c->b->columns[p->b].seen)
+  const struct orr_log_column *x = &c->a->columns[p->a], *y = &c->b->columns[p->b];
+  double a = x->value, b = y->value;
+  if (memcmp(&a, &b, 8) == 0 || !x->seen || !y->seen || !(x->fresh || y->fresh))
     return;
   if (!c->differs) {
     c->differs = true;
