@@ -247,12 +247,29 @@ struct flight {
   struct orr_session *session;
   struct orr_work work, inner;
   bool filtered;
+  struct orr_recording recording;
+  struct orr_logger_result result;
+  char log[64]; /* path; empty: none */
 };
+
+/* Where this program writes a log: a write waits while the loop is in these frames. */
+static struct {
+  _Atomic uint64_t frame;
+  uint64_t stalled_from, stalled_to;
+} disk;
+
+ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at) {
+  const struct timespec moment = {.tv_nsec = 1000000};
+  while (disk.frame >= disk.stalled_from && disk.frame < disk.stalled_to)
+    nanosleep(&moment, NULL);
+  return syscall(SYS_pwrite64, fd, bytes, size, at);
+}
 
 static struct flight flight;
 
 static int observe_and_publish(void *user, struct orr_frame *frame) {
   struct flight *f = user;
+  disk.frame = frame->number;
   if (f->filtered)
     install(&f->evidence, frame);
   else
@@ -267,9 +284,20 @@ static void conclude_flight(void *user, const struct orr_cycle_result *result) {
   conclude(&f->evidence, result);
 }
 
-static void take_off(const char *path, const char *const *settings, size_t count) {
+/* Into a log of everything, as `orrery run` has it. */
+static void log_flight(void) {
+  char message[200] = "";
+  const struct orr_recording_request request = {.path = flight.log, .library = "orrery test"};
+  if (!orr_recording_start(&flight.recording, &request, message, sizeof message))
+    fail_msg("%s: %s", flight.log, message);
+  orr_realtime_log(&flight.realtime, &flight.recording, &executive.cycle.live);
+}
+
+static void take_off(const char *path, const char *const *settings, size_t count, bool logged) {
   const struct orr_config_options options = {.settings = settings, .setting_count = count};
   memset(&flight, 0, sizeof flight);
+  if (logged)
+    snprintf(flight.log, sizeof flight.log, "/tmp/orrery-proof.%d.mcap", (int)getpid());
   flight.diagnostics = orr_diagnostics_create();
   struct orr_config *config = orr_config_load(path, &options, flight.diagnostics);
   const struct orr_run *file = config ? orr_run_read(config) : NULL;
@@ -277,8 +305,12 @@ static void take_off(const char *path, const char *const *settings, size_t count
   assert_non_null(file);
   orr_rt_flush_denormals();
   flight.session = orr_session_create(file, orr_controller_answer);
+  if (logged)
+    orr_recording_choose(&flight.recording, flight.session);
   assert_int_equal(orr_session_start(flight.session), ORR_OK);
   orr_realtime_init(&flight.realtime, flight.session);
+  if (logged)
+    log_flight();
   assert_true(flight.realtime.rehearsal.frames > 0);
   flight.inner = flight.work = flight.realtime.work;
   flight.work.stages[0].run = observe_and_publish;
@@ -286,6 +318,11 @@ static void take_off(const char *path, const char *const *settings, size_t count
 }
 
 static void land(void) {
+  if (flight.log[0]) {
+    flight.result = *orr_recording_stop(&flight.recording, NULL, 0);
+    orr_recording_free(&flight.recording);
+    unlink(flight.log);
+  }
   orr_realtime_close(&flight.realtime);
   orr_session_destroy(flight.session);
   orr_diagnostics_destroy(flight.diagnostics);
@@ -311,11 +348,11 @@ static bool fly(uint64_t frames, struct orr_live *live) {
 
 /* No page fault, no allocation, no wall clock, and no switch of its own but the sleeps: by the kernel's counters, read
  * by the test's own hand, from the first tick to the last. */
-static void assert_undisturbed(const char *path, const char *step, uint64_t frames) {
-  const char *const settings[] = {step, "links={}"};
+static void assert_undisturbed(const char *path, const char *step, uint64_t frames, const char *record) {
+  const char *const settings[] = {step, "links={}", record};
   const struct evidence *e = &flight.evidence;
   struct orr_live live;
-  take_off(path, settings, 2);
+  take_off(path, settings, record ? 3 : 2, record != NULL);
   bool locked = fly(frames, &live);
   land();
   assert_int_equal(live.frames, frames);
@@ -339,24 +376,51 @@ static uint64_t seconds(void) {
 
 static void seconds_of_the_reference_spacecraft_at_1_khz_are_undisturbed(void **state) {
   (void)state;
-  assert_undisturbed("configs/reference.yaml", "simulation.step=1ms", seconds() * 1000);
+  assert_undisturbed("configs/reference.yaml", "simulation.step=1ms", seconds() * 1000, NULL);
 }
 
 static void seconds_of_the_reference_spacecraft_at_5_khz_are_undisturbed(void **state) {
   (void)state;
-  assert_undisturbed("configs/reference.yaml", "simulation.step=200us", seconds() * 5000);
+  assert_undisturbed("configs/reference.yaml", "simulation.step=200us", seconds() * 5000, NULL);
 }
 
 static void closed_loops_are_flown_undisturbed(void **state) {
   (void)state;
-  assert_undisturbed("configs/deployment.yaml", "simulation.substeps=1", 500);
+  assert_undisturbed("configs/deployment.yaml", "simulation.substeps=1", 500, NULL);
+}
+
+/* With a log of every channel there is, and checkpoints in between: nothing is lost. */
+static void a_log_of_everything_leaves_the_loop_undisturbed(void **state) {
+  (void)state;
+  static const char everything[] = "record={channels: ['*'], checkpoint: 700 ms}";
+  uint64_t frames = seconds() * 1000;
+  assert_undisturbed("configs/reference.yaml", "simulation.step=1ms", frames, everything);
+  assert_true(flight.result.complete);
+  assert_int_equal(flight.result.frames, frames); /* from the first to the one before the last, which nobody recorded */
+  assert_true(flight.result.bytes > frames * 3000);
+}
+
+/* A disk that takes nothing for three seconds, of which the ring holds one: frames are lost and counted, the loop does not
+ * notice. */
+static void a_stalled_disk_costs_frames_of_the_log_and_nothing_else(void **state) {
+  (void)state;
+  static const char everything[] = "record={channels: ['*'], checkpoint: 700 ms}";
+  disk.frame = 0;
+  disk.stalled_from = 1000;
+  disk.stalled_to = 7000;
+  assert_undisturbed("configs/reference.yaml", "simulation.step=500us", 10000, everything);
+  disk.stalled_from = disk.stalled_to = 0;
+  const struct orr_logger_result *r = &flight.result;
+  assert_true(r->stop == ORR_LOG_GOES_ON && r->lost_ring > 0 && r->lost_file == 0);
+  assert_int_equal(r->frames + r->lost_ring, 10000);
+  assert_int_equal(r->lost_last - r->lost_first + 1, r->lost_ring);
 }
 
 /* The same of a child that flies, with the controller linked in. */
 static int fly_filtered(const char *path, const char *setting, int spoil_how) {
   pid_t child = fork();
   if (child == 0) {
-    take_off(path, &setting, 1);
+    take_off(path, &setting, 1, false);
     flight.filtered = true;
     flight.evidence.spoil = spoil_how;
     struct orr_executive_options o = orr_realtime_options(&flight.realtime, "filtered", 500);
@@ -397,6 +461,8 @@ int main(void) {
       cmocka_unit_test(seconds_of_the_reference_spacecraft_at_1_khz_are_undisturbed),
       cmocka_unit_test(seconds_of_the_reference_spacecraft_at_5_khz_are_undisturbed),
       cmocka_unit_test(closed_loops_are_flown_undisturbed),
+      cmocka_unit_test(a_log_of_everything_leaves_the_loop_undisturbed),
+      cmocka_unit_test(a_stalled_disk_costs_frames_of_the_log_and_nothing_else),
       cmocka_unit_test(flying_a_spacecraft_adds_no_system_call_to_the_loop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
