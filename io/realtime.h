@@ -50,8 +50,8 @@ struct orr_realtime {
 void orr_realtime_init(struct orr_realtime *realtime, struct orr_session *session);
 void orr_realtime_close(struct orr_realtime *realtime);
 
-/* [init] From now on the work takes the checkpoints of a log that was started; the stages of a run without one are as they
- * were. `live` is what the executive will keep. Before orr_realtime_options. */
+/* [init] From now on the work takes the checkpoints of a log that was started; the stages of a run without one are as
+ * they were. `live` is what the executive will keep. Before orr_realtime_options. */
 void orr_realtime_log(struct orr_realtime *realtime, struct orr_recording *recording, const struct orr_live *live);
 
 /* [init] What the run file asks of the executive, for the frames from where the session stands to the duration's end

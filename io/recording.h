@@ -1,6 +1,7 @@
 /* A session on its way into a log (io/log/logger).
  *
- *   orr_recording_choose before orr_session_start (it asks the plant for what is recorded) → orr_recording_start, from when
+ *   orr_recording_choose before orr_session_start (it asks the plant for what is recorded) → orr_recording_start,
+ * from when
  *   on the session's `record` hands frames over → orr_recording_checkpoint before a frame is published [rt]
  *   → orr_recording_stop → orr_recording_free
  *

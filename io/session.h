@@ -36,6 +36,7 @@ struct orr_session;
  * recorder's struct begins with this one. */
 struct orr_recorder {
   void (*frame)(struct orr_recorder *recorder, const struct orr_session *session);
+  struct orr_recorder *next; /* of the session's */
 };
 
 struct orr_session {
@@ -102,6 +103,10 @@ extern const struct orr_session_stage orr_session_stages[];
 
 /* [rt] One frame: the stages in their order. 0, or what the stage returned that ended it. */
 int orr_session_frame(struct orr_session *session);
+
+/* [init] From now on the recorder is told; and no longer. */
+void orr_session_tell(struct orr_session *session, struct orr_recorder *recorder);
+void orr_session_tell_no_more(struct orr_session *session, struct orr_recorder *recorder);
 
 /* [init] After the last frame: orr_port_settle for the links that lead outside, so that the answer to it is counted. */
 void orr_session_settle(struct orr_session *session);

@@ -135,7 +135,8 @@ bool orr_log_file_chunk(struct orr_log_file *f) {
   return false;
 }
 
-/* The end may go beyond the limit, and into what is kept free: it is small, and the file is of little use without it. */
+/* The end may go beyond the limit, and into what is kept free: it is small, and the file is of little use without it.
+ * */
 bool orr_log_file_finish(struct orr_log_file *f) {
   orr_log_file_chunk(f);
   bool stopped = f->stop != ORR_LOG_GOES_ON;

@@ -1,10 +1,11 @@
-/* The file of a log while it is written: records gathered in memory, written piece by piece, and closed with their index.
+/* The file of a log while it is written: records gathered in memory, written piece by piece, and closed with their
+ * index.
  *
  *   orr_log_file_create → records by io/log/mcap_write into `out`, orr_log_file_flush → messages into `chunk`,
  *   orr_log_file_chunk when it is time → orr_log_file_finish; orr_log_file_close in any case
  *
- * What is on the disk is whole up to the last chunk at any time. After an error nothing more is written, and `stop` says
- * why. [init], or a thread of its own: calls the kernel, and the index grows on the heap.
+ * What is on the disk is whole up to the last chunk at any time. After an error nothing more is written, and `stop`
+ * says why. [init], or a thread of its own: calls the kernel, and the index grows on the heap.
  */
 #ifndef ORR_IO_LOG_LOG_FILE_H
 #define ORR_IO_LOG_LOG_FILE_H

@@ -1,7 +1,7 @@
 /* A file in memory to be read, and the records of a log in their order.
  *
- * orr_view_open → orr_walk_start over its bytes → orr_walk_next until it is no record → orr_view_close. The walk looks at
- * no byte beyond the given ones, whatever they are, and takes no memory but what it is given.
+ * orr_view_open → orr_walk_start over its bytes → orr_walk_next until it is no record → orr_view_close. The walk
+ * looks at no byte beyond the given ones, whatever they are, and takes no memory but what it is given.
  */
 #ifndef ORR_IO_LOG_LOG_VIEW_H
 #define ORR_IO_LOG_LOG_VIEW_H
@@ -48,8 +48,8 @@ struct orr_walk {
 /* [any] False when the bytes do not begin as an MCAP file. Tables are emptied. */
 bool orr_walk_start(struct orr_walk *walk, struct orr_walk_tables *tables, const struct orr_crc32 *crc,
                     const uint8_t *bytes, size_t size);
-/* [any] The next message of a channel that is known, attachment or metadata; false at the end, which `end` explains. What
- * stands before a cut or damage has been given. Amortised O(size). */
+/* [any] The next message of a channel that is known, attachment or metadata; false at the end, which `end` explains.
+ * What stands before a cut or damage has been given. Amortised O(size). */
 bool orr_walk_next(struct orr_walk *walk, struct orr_walk_item *item);
 
 /* [any] The value of a key among pairs; an empty text with a NULL pointer where there is none. O(pairs). */

@@ -4,8 +4,8 @@
  *   orr_logger_start [init] → per frame orr_logger_frame, and where orr_logger_is_checkpoint says so before a frame
  *   orr_logger_checkpoint [rt] → orr_logger_stop [init] → read `result` → orr_logger_free
  *
- * The loop is never kept waiting by the disk: a full ring is a frame that the log lacks, and the log says which. A run that
- * is not in real time waits for the ring (`patient`).
+ * The loop is never kept waiting by the disk: a full ring is a frame that the log lacks, and the log says which. A
+ * run that is not in real time waits for the ring (`patient`).
  */
 #ifndef ORR_IO_LOG_LOGGER_H
 #define ORR_IO_LOG_LOGGER_H
@@ -73,16 +73,16 @@ struct orr_logger *orr_logger_start(const struct orr_logger_desc *desc, char *me
 enum { ORR_LOGGER_REGIONS = 4 };
 size_t orr_logger_regions(const struct orr_logger *logger, struct orr_region *regions, size_t room);
 
-/* [rt] The frame that stands in the block, with the commands that will act in it; `timing` is that of a frame before (NULL:
- * none is measured). Wait-free unless patient. O(numbers). */
+/* [rt] The frame that stands in the block, with the commands that will act in it; `timing` is that of a frame before
+ * (NULL: none is measured). Wait-free unless patient. O(numbers). */
 void orr_logger_frame(struct orr_logger *logger, int64_t frame, const struct orr_frame_record *timing);
 
 /* [rt] Whether a checkpoint is due before this frame; and making one. O(state). */
 bool orr_logger_is_checkpoint(const struct orr_logger *logger, int64_t frame);
 void orr_logger_checkpoint(struct orr_logger *logger, int64_t frame);
 
-/* [init] After the last frame, `next` being the one that would follow: `timing` of the last one or NULL, and what the end
- * of the run has to tell (metadata `end`). Waits until all is written. */
+/* [init] After the last frame, `next` being the one that would follow: `timing` of the last one or NULL, and what the
+ * end of the run has to tell (metadata `end`). Waits until all is written. */
 const struct orr_logger_result *orr_logger_stop(struct orr_logger *logger, int64_t next,
                                                 const struct orr_frame_record *timing, const struct orr_mcap_pair *end,
                                                 size_t end_count);

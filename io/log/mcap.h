@@ -4,8 +4,8 @@
  *   summary: copies of schemas and channels, statistics, indexes of chunks, attachments and metadata,
  *   summary offsets, footer, magic
  *
- * A record is one byte of opcode, eight of length, then so many bytes. Numbers are little-endian; a text is four bytes of
- * length and its bytes.
+ * A record is one byte of opcode, eight of length, then so many bytes. Numbers are little-endian; a text is four
+ * bytes of length and its bytes.
  */
 #ifndef ORR_IO_LOG_MCAP_H
 #define ORR_IO_LOG_MCAP_H

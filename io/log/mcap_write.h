@@ -59,8 +59,8 @@ struct orr_mcap_text orr_mcap_text(const char *text);
 /* [any] The magic and the header. */
 void orr_mcap_begin(struct orr_mcap_bytes *out, const char *profile, const char *library);
 
-/* [any] One record each, and what the summary says of it. A schema or channel is to be written once. Ids of channels are
- * below ORR_MCAP_CHANNELS_MAX. O(size). */
+/* [any] One record each, and what the summary says of it. A schema or channel is to be written once. Ids of channels
+ * are below ORR_MCAP_CHANNELS_MAX. O(size). */
 void orr_mcap_write_schema(struct orr_mcap_bytes *out, struct orr_mcap_index *index,
                            const struct orr_mcap_schema *schema);
 void orr_mcap_write_channel(struct orr_mcap_bytes *out, struct orr_mcap_index *index,
@@ -73,8 +73,8 @@ void orr_mcap_write_attachment(struct orr_mcap_bytes *out, struct orr_mcap_index
 /* [any] Bytes that such an attachment takes. */
 size_t orr_mcap_attachment_size(const struct orr_mcap_attachment *attachment);
 
-/* [any] Room for the data of one more message, to be filled before the next call; NULL when the chunk has none left, and
- * the message is then not in it. `message->data` plays no part. O(1). */
+/* [any] Room for the data of one more message, to be filled before the next call; NULL when the chunk has none left,
+ * and the message is then not in it. `message->data` plays no part. O(1). */
 uint8_t *orr_mcap_chunk_message(struct orr_mcap_chunk *chunk, const struct orr_mcap_message *message);
 
 /* [any] Bytes that the chunk takes in the file, with its message indexes, when its records take `stored`. */
@@ -92,8 +92,8 @@ void orr_mcap_index_attachment(struct orr_mcap_index *index, uint64_t at, uint64
                                const struct orr_mcap_attachment *attachment);
 void orr_mcap_index_metadata(struct orr_mcap_index *index, uint64_t at, uint64_t size, struct orr_mcap_text name);
 
-/* [any] The message indexes of a chunk that stands at `head->at`, behind it, and what the summary says of it. `entries` in
- * the order of the messages. False as orr_mcap_chunk_close. */
+/* [any] The message indexes of a chunk that stands at `head->at`, behind it, and what the summary says of it.
+ * `entries` in the order of the messages. False as orr_mcap_chunk_close. */
 bool orr_mcap_index_chunk(struct orr_mcap_bytes *out, struct orr_mcap_index *index,
                           const struct orr_mcap_chunk_index *chunk, const struct orr_mcap_entry *entries, size_t count);
 

@@ -1,9 +1,9 @@
-/* Messages of a log: CDR, little-endian, as a schema in the language ros2msg says. Writing needs memory of the caller, and
- * reading looks at no byte beyond the given ones, whatever they are. No heap. [any]; O(1) but where said.
+/* Messages of a log: CDR, little-endian, as a schema in the language ros2msg says. Writing needs memory of the
+ * caller, and reading looks at no byte beyond the given ones, whatever they are. No heap. [any]; O(1) but where said.
  *
- * A message is four bytes (0 1 0 0: CDR, little-endian) and the fields in their order, each number at a multiple of its own
- * size counted from behind these four. A fixed array is its numbers alone, a sequence has their count before it (four bytes),
- * a string the count of its letters with a NUL behind them.
+ * A message is four bytes (0 1 0 0: CDR, little-endian) and the fields in their order, each number at a multiple of
+ * its own size counted from behind these four. A fixed array is its numbers alone, a sequence has their count before
+ * it (four bytes), a string the count of its letters with a NUL behind them.
  */
 #ifndef ORR_IO_LOG_MESSAGE_H
 #define ORR_IO_LOG_MESSAGE_H
@@ -35,8 +35,8 @@ struct orr_field {
   uint32_t count;       /* 1 for a single one */
 };
 
-/* [any] Takes the next field off a schema; comments and constants are passed over. False at the end, or where the schema
- * has what is not known here: *good is then false. O(line). */
+/* [any] Takes the next field off a schema; comments and constants are passed over. False at the end, or where the
+ * schema has what is not known here: *good is then false. O(line). */
 bool orr_schema_next(struct orr_mcap_text *schema, struct orr_field *field, bool *good);
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */

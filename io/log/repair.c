@@ -39,8 +39,8 @@ static bool gather(const struct orr_mcap_chunk_head *chunk, struct entries *e) {
   return next == ORR_MCAP_NEXT_END;
 }
 
-/* Message indexes are made once more from the messages, and stand where this program puts them: behind their chunk, in the
- * order of channels. Another's may not. */
+/* Message indexes are made once more from the messages, and stand where this program puts them: behind their chunk,
+ * in the order of channels. Another's may not. */
 static bool is_ours(const uint8_t *bytes, size_t size) {
   static const char name[] = "orrery";
   struct orr_mcap_reader reader;
@@ -51,7 +51,8 @@ static bool is_ours(const uint8_t *bytes, size_t size) {
          memcmp(library.text, name, sizeof name - 1) == 0;
 }
 
-/* Indexes behind a chunk that are not the last one's stand where they belong; they are made once more, in memory only. */
+/* Indexes behind a chunk that are not the last one's stand where they belong; they are made once more, in memory
+ * only. */
 static bool index_chunk(struct orr_log_file *f, const struct orr_mcap_record *r, struct entries *e, bool last) {
   struct orr_mcap_chunk_head head;
   if (!orr_mcap_read_chunk(r, &head) || head.compression.size || !gather(&head, e))

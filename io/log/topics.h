@@ -1,5 +1,5 @@
-/* What a log holds, derived from the one table of signals: a topic for each device and body, with a field for each of its
- * channels, and topics of the run itself (`/orrery/...`).
+/* What a log holds, derived from the one table of signals: a topic for each device and body, with a field for each of
+ * its channels, and topics of the run itself (`/orrery/...`).
  *
  * orr_log_topics_create [init] → const. Everything lives as long as the arena.
  */

@@ -1,5 +1,5 @@
-/* Any bytes as a log: every reader of io/log in turn (mcap_read, log_view, message). What is read lies in the given bytes,
- * each way of reading agrees with the others, and nothing takes longer than the bytes are long.
+/* Any bytes as a log: every reader of io/log in turn (mcap_read, log_view, message). What is read lies in the given
+ * bytes, each way of reading agrees with the others, and nothing takes longer than the bytes are long.
  *
  * With the first byte odd the sums of chunks and attachments are set right before, so that what lies behind is reached.
  * Fuzz with: -max_len=4096

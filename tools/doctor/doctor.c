@@ -12,10 +12,10 @@
 #include "rt/executive.h"
 #include "rt/tick/clock.h"
 #include "tools/common/commands.h"
+#include "tools/common/doctor_checks.h"
 #include "tools/common/fix.h"
 #include "tools/common/neighbours.h"
 #include "tools/common/timing_report.h"
-#include "tools/doctor/doctor_checks.h"
 #include "tools/doctor/doctor_run.h"
 #include "tools/run/fly_realtime.h"
 

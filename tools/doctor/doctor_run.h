@@ -6,7 +6,7 @@
 #define ORR_TOOLS_DOCTOR_DOCTOR_RUN_H
 
 #include "io/realtime.h"
-#include "tools/doctor/doctor_checks.h"
+#include "tools/common/doctor_checks.h"
 
 struct orr_doctor_run {
   struct orr_diagnostics *diagnostics;

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tools/doctor/doctor_checks.h"
+#include "tools/common/doctor_checks.h"
 
 static int try_ring(unsigned flags) {
   struct io_uring ring;

@@ -14,7 +14,8 @@ static int usage(const char *what, const char *word) {
   return ORR_EXIT_USAGE;
 }
 
-/* ---- arguments ---------------------------------------------------------------------------------------------------- */
+/* ---- arguments ----------------------------------------------------------------------------------------------------
+ * */
 
 /* Options that take a value. */
 static int option(struct orr_log_arguments *a, const char *word, const char *value) {
@@ -51,7 +52,8 @@ static int parse(int argc, char **argv, struct orr_log_arguments *a) {
   return status;
 }
 
-/* ---- repair ------------------------------------------------------------------------------------------------------- */
+/* ---- repair -------------------------------------------------------------------------------------------------------
+ * */
 
 static int repair(const struct orr_log_arguments *a) {
   struct orr_repair done;
@@ -71,7 +73,8 @@ static int repair(const struct orr_log_arguments *a) {
   return ORR_EXIT_OK;
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------------------- */
+/* ---- all ----------------------------------------------------------------------------------------------------------
+ * */
 
 static int run(int argc, char **argv) {
   static const struct {

@@ -9,8 +9,8 @@
 #include "io/session.h"
 #include "rt/machine/denormals.h"
 #include "tools/common/commands.h"
-#include "tools/common/compiled.h"
 #include "tools/common/log_run.h"
+#include "tools/common/status_text.h"
 #include "tools/common/text.h"
 #include "tools/common/version.h"
 #include "tools/replay/replay.h"
@@ -150,7 +150,7 @@ static bool advance_to(struct replay *r, int64_t frame) {
 static bool same_state(struct replay *r, const struct orr_log_checkpoint *at) {
   size_t plant = orr_plant_state_words(r->session->plant), all = orr_session_state_words(r->session), links = 0;
   for (size_t i = 0; i < r->run->link_count; i++)
-    links += 2 * (size_t)r->session->links[i].command_numbers + ORR_ANSWER_MEMORY;
+    links += orr_port_state_words(r->session->links[i].inside);
   orr_session_state_get(r->session, r->words);
   return memcmp(r->words, at->words, 8 * plant) == 0 &&
          memcmp(r->words + plant + links, at->words + 8 * (plant + links), 8 * (all - plant - links)) == 0;

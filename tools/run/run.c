@@ -69,7 +69,7 @@ static const char **text_of(struct arguments *a, const char *word) {
     const char **target;
   } texts[] = {{"--mode", &a->mode},       {"--csv", &a->csv},           {"--channels", &a->channels},
                {"--plot", &a->plot},       {"--csv-rate", &a->csv_rate}, {"--save-state", &a->save},
-               {"--from-state", &a->from}, {"--ready", &a->ready}, {"--log", &a->log}};
+               {"--from-state", &a->from}, {"--ready", &a->ready},       {"--log", &a->log}};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     if (strcmp(word, texts[i].name) == 0)
       return texts[i].target;
@@ -395,7 +395,7 @@ const struct orr_command orr_cmd_run = {
     .usage =
         "RUN --mode batch|lockstep|realtime [--duration T] [--seed N] [--step T] [--set PATH=VALUE]... [--csv FILE] "
         "[--plot FILE] "
-        "[--save-state FILE] [--from-state FILE] [--ready FILE] [--json] [--fix]",
+        "[--save-state FILE] [--from-state FILE] [--ready FILE] [--log FILE | --no-log] [--json] [--fix]",
     .help =
         "Reads a run file (a spacecraft with its devices, and how to fly it), flies it and prints a summary. The same\n"
         "file and seed give the same bits on every run and in every mode: state_hash says so in one number.\n"
@@ -424,6 +424,13 @@ const struct orr_command orr_cmd_run = {
         "  --ready FILE         written once the links are open, with this process's id: flight software that is "
         "started then\n"
         "                       meets this run, and no other that may have its name or port\n"
+        "  --log FILE           the log of the run (orrery help log) in a file that is not there yet. By default in "
+        "real\n"
+        "                       time and lockstep, as ./orrery-logs/RUN-UTC.mcap, the newest ten of a name kept; the\n"
+        "                       variable ORRERY_LOGS names another folder, and empty none. A log that cannot be "
+        "written\n"
+        "                       is a warning, and the flight goes on\n"
+        "  --no-log             no log\n"
         "  --fix                in real time: what can be done for the core at run time, taken back at the end (see\n"
         "                       'orrery help doctor'); with --move PID,... only these tasks are moved off the core\n"
         "  --json               the summary as JSON, with the last values of the channels\n"

@@ -14,8 +14,8 @@
 #include <libfyaml.h>
 
 #include "rt/machine/environment.h"
+#include "tools/common/doctor_checks.h"
 #include "tools/common/version.h"
-#include "tools/doctor/doctor_checks.h"
 
 #define KEEP_FREE UINT64_C(1000000000)
 enum { KEPT = 10 };

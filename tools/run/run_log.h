@@ -1,4 +1,5 @@
-/* The log of a run (io/recording): where it goes, what it knows of the run and the machine, what is said of it. [init] */
+/* The log of a run (io/recording): where it goes, what it knows of the run and the machine, what is said of it.
+ * [init] */
 #ifndef ORR_TOOLS_RUN_RUN_LOG_H
 #define ORR_TOOLS_RUN_RUN_LOG_H
 
@@ -21,8 +22,8 @@ struct orr_run_log {
 };
 
 /* `file` as --log has it; NULL: ./orrery-logs/RUN-UTC.mcap where the mode logs by itself, or in the folder that the
- * environment names as ORRERY_LOGS (empty: no log); the oldest of these are deleted so that ten are left. `none`: --no-log.
- * Asks the plant for what will be recorded. */
+ * environment names as ORRERY_LOGS (empty: no log); the oldest of these are deleted so that ten are left. `none`:
+ * --no-log. Asks the plant for what will be recorded. */
 void orr_run_log_choose(struct orr_run_log *log, const char *file, bool none, bool by_itself,
                         struct orr_session *session);
 

@@ -400,8 +400,8 @@ static void a_log_of_everything_leaves_the_loop_undisturbed(void **state) {
   assert_true(flight.result.bytes > frames * 3000);
 }
 
-/* A disk that takes nothing for three seconds, of which the ring holds one: frames are lost and counted, the loop does not
- * notice. */
+/* A disk that takes nothing for three seconds, of which the ring holds one: frames are lost and counted, the loop
+ * does not notice. */
 static void a_stalled_disk_costs_frames_of_the_log_and_nothing_else(void **state) {
   (void)state;
   static const char everything[] = "record={channels: ['*'], checkpoint: 700 ms}";

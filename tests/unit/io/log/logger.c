@@ -1,5 +1,5 @@
-/* io/log/logger under a disk that stalls, fails or fills: what is lost is told to the frame, what is there is whole. This
- * program's own pwrite stands before libc's. */
+/* io/log/logger under a disk that stalls, fails or fills: what is lost is told to the frame, what is there is whole.
+ * This program's own pwrite stands before libc's. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* io/log/mcap_write against io/log/mcap_read: what goes in comes out; a file that is cut anywhere is readable to its last
- * whole chunk; a byte that is wrong is noticed; and a little file byte by byte as the specification has it. */
+/* io/log/mcap_write against io/log/mcap_read: what goes in comes out; a file that is cut anywhere is readable to its
+ * last whole chunk; a byte that is wrong is noticed; and a little file byte by byte as the specification has it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,8 +180,8 @@ static void indexes_lead_where_they_say(void **state) {
   free(m);
 }
 
-/* mcap.dev/spec: magic; header 01, 8 bytes of length, two texts; data end 0f with 4 bytes; statistics 0b; a summary offset
- * 0e; footer 02 with 20 bytes; magic. */
+/* mcap.dev/spec: magic; header 01, 8 bytes of length, two texts; data end 0f with 4 bytes; statistics 0b; a summary
+ * offset 0e; footer 02 with 20 bytes; magic. */
 static void an_empty_file_is_as_the_specification_has_it(void **state) {
   (void)state;
   static const uint8_t expected[] = {

@@ -1,6 +1,6 @@
 /* What `orrery doctor` says about a machine: facts judged, each with why it matters and the command that mends it. */
-#ifndef ORR_TOOLS_DOCTOR_DOCTOR_CHECKS_H
-#define ORR_TOOLS_DOCTOR_DOCTOR_CHECKS_H
+#ifndef ORR_TOOLS_COMMON_DOCTOR_CHECKS_H
+#define ORR_TOOLS_COMMON_DOCTOR_CHECKS_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "tools/doctor/doctor_checks.h"
+#include "tools/common/doctor_checks.h"
 
 #include <stdarg.h>
 #include <stdio.h>

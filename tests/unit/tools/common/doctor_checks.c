@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "rt/machine/environment.h"
+#include "tools/common/doctor_checks.h"
 #include "tools/common/timing_report.h"
-#include "tools/doctor/doctor_checks.h"
 
 enum { PATH = 400, CORE = 3 };
 
