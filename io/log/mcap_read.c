@@ -243,13 +243,12 @@ static bool is_sound(const struct orr_mcap_record *r, const struct orr_crc32 *cr
 bool orr_mcap_measure(const uint8_t *bytes, size_t size, const struct orr_crc32 *crc, struct orr_mcap_extent *out) {
   struct orr_mcap_reader reader;
   struct orr_mcap_record r;
-  enum orr_mcap_next next;
   *out = (struct orr_mcap_extent){0};
   if (!orr_mcap_start(&reader, bytes, size) || orr_mcap_next(&reader, &r) != ORR_MCAP_NEXT_RECORD ||
       r.op != ORR_MCAP_HEADER)
     return false;
   out->end = reader.at;
-  while ((next = orr_mcap_next(&reader, &r)) == ORR_MCAP_NEXT_RECORD) {
+  while (orr_mcap_next(&reader, &r) == ORR_MCAP_NEXT_RECORD) {
     if (r.op == ORR_MCAP_DATA_END) {
       out->complete = ends(&reader);
       return true;

@@ -186,7 +186,7 @@ static void interpret(enum orr_field_type type, struct orr_value *value) {
     value->whole = (int16_t)low;
     break;
   case ORR_FIELD_INT8:
-    value->whole = (int8_t)low;
+    value->whole = (int64_t)(low & 255) - (low & 128 ? 256 : 0);
     break;
   default:
     value->whole = (int64_t)value->bits;
