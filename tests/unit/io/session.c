@@ -128,7 +128,7 @@ static void expect_all(const struct flight *f) {
 }
 
 static void walk(struct flight *f) {
-  f->session->recorder = &f->tape.recorder;
+  orr_session_tell(f->session, &f->tape.recorder);
   for (int i = 0; i < FRAMES; i++)
     assert_int_equal(orr_session_frame(f->session), 0);
 }
@@ -196,7 +196,7 @@ static void real_time_flies_every_stage(void **state) {
   struct flight f = make();
   struct orr_realtime r;
   orr_realtime_init(&r, f.session);
-  f.session->recorder = &f.tape.recorder;
+  orr_session_tell(f.session, &f.tape.recorder);
   fly_cycle(&r.work, &r);
   expect_all(&f);
   orr_realtime_close(&r);
@@ -210,7 +210,7 @@ static void the_doctor_computes_and_tells_nobody(void **state) {
   struct orr_realtime r;
   int element, torque = orr_channel_find_element(&f.session->plant->table, "push.torque.z", &element);
   f.session->plant->values[f.session->plant->table.channels[torque].offset + element] = 0.4;
-  f.session->recorder = &f.tape.recorder;
+  orr_session_tell(f.session, &f.tape.recorder);
   orr_realtime_init(&r, f.session);
   assert_true(r.rehearsal.frames > 0 && r.rehearsal.evaluation_ns > 0 && r.rehearsal.sensors_ns > 0);
   struct orr_work work = orr_realtime_computing(&r);
@@ -227,7 +227,7 @@ static void the_doctor_computes_and_tells_nobody(void **state) {
 static void a_frame_ends_at_the_stage_that_ends_the_run(void **state) {
   (void)state;
   struct flight f = make();
-  f.session->recorder = &f.tape.recorder;
+  orr_session_tell(f.session, &f.tape.recorder);
   f.session->end = ORR_PORT_BROKEN; /* as a link would have it */
   assert_int_equal(orr_session_frame(f.session), ORR_PORT_BROKEN);
   assert_int_equal(shown.frames, 1);
