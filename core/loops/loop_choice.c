@@ -7,8 +7,8 @@ static const double HYSTERESIS = 0.2;
 /* How far rows should turn at most in a part of a step, rad, and by which part of itself what the
  * smallest has left should change. */
 static const double TURN = 0.008, CHANGE = 0.05;
-/* Less where the smallest has less than this left, but not beyond a third: errors grow by its inverse. */
-static const double NEAR = 0.3, STRICT = 3;
+/* Less where the smallest has less than this left, but not beyond a sixth: errors grow by its inverse. */
+static const double NEAR = 0.3, STRICT = 6;
 /* A step that would miss that is divided as if the mechanism moved by so many radians in it, if it moves by less: then
  * the parts are as many for any step, and what an integrator misses goes on falling with the step as it should. Parts
  * are a quarter of the step, or a quarter of that, and so on. */
@@ -162,6 +162,14 @@ static double least_augmented(const struct orr_choice *c) {
   return least;
 }
 
+/* What the weakest row or the weakest pivot of dependent coordinates has left. */
+static double weakest_part(const struct orr_choice *c) {
+  double least = c->least;
+  for (int i = 0; i < c->embed->count; i++)
+    least = fmin(least, c->embed->aggregates[i].quality);
+  return fmax(least, ORR_LOOP_TOLERANCE);
+}
+
 /* How fast rows turn from here on, for it may go on growing as it did, and how fast the smallest
  * changes. */
 static void measure(struct orr_choice *c, double turn, double changed, double seconds) {
@@ -170,7 +178,7 @@ static void measure(struct orr_choice *c, double turn, double changed, double se
   double rate = turn / seconds, growth = c->rate > 0 ? rate - c->rate : 0;
   c->rate = rate;
   c->wanted = fmax((rate + fmax(0, growth)) / TURN, changed / seconds / CHANGE);
-  c->wanted *= fmin(STRICT, fmax(1, NEAR / c->least));
+  c->wanted *= fmin(STRICT, fmax(1, NEAR / weakest_part(c)));
 }
 
 /* Another choice where it serves much better from here on. True where the choice is not the one followed any more. */

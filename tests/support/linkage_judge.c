@@ -103,7 +103,7 @@ static double difference(const struct orr_linkage *linkage, const struct motion 
 static const char *what_is_wrong(const struct orr_linkage_result *r) {
   if (!(r->difference <= 20 * r->halved + 1e-9))
     return "q";
-  if (!(r->energy <= 1e-6 * fmax(r->range, 1e-6)))
+  if (!(r->energy <= fmax(1e-6 * r->range, 1e-9))) /* of one that is locked: what closing leaves of it */
     return "energy";
   return r->gap <= ORR_LOOP_TOLERANCE ? NULL : "gap";
 }
