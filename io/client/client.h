@@ -5,8 +5,7 @@
  *   struct orr_signal gyro = orr_client_find(&c, "gyro.rate"), wheel = orr_client_find(&c, "wheel_x.torque");
  *   while (orr_client_wait(&c, ORR_CLIENT_FUTEX, 1000) > 0) {   // the next frame in turn
  *     orr_client_set(&c, wheel, 0, 0.02 * orr_client_get(&c, gyro, 0));
- *     orr_client_send(&c);                                      // answers that frame; applied a frame of the link
- *                                                               later
+ *     orr_client_send(&c);                                      // answers that frame; applied at the link's next
  *   }
  *   orr_client_close(&c);
  *
