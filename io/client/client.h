@@ -17,7 +17,7 @@
 #ifndef ORR_IO_CLIENT_CLIENT_H
 #define ORR_IO_CLIENT_CLIENT_H
 
-#include "io/wire.h"
+#include "io/wire/wire.h"
 
 enum orr_client_how {
   ORR_CLIENT_SPIN,  /* never sleeps: a core of its own; over shared memory ten calls a second while nothing comes */

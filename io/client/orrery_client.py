@@ -1,4 +1,4 @@
-"""The flight software's side of a link (io/wire.h) in Python 3.11, for quick experiments. Standard library only; x86-64 or another machine
+"""The flight software's side of a link (io/wire/wire.h) in Python 3.11, for quick experiments. Standard library only; x86-64 or another machine
 whose stores are seen in order (shared memory is written without fences here).
 
     with orrery_client.open("shm:/orrery.fsw") as link:       # or "udp:127.0.0.1:5010"
@@ -62,7 +62,7 @@ def _mix(words):
 
 
 def command_sum(words):
-    """Of the words of a command, head (0 in place of the sum) and payload, as io/wire.h has it: four lanes, of which the later weigh more."""
+    """Of the words of a command, head (0 in place of the sum) and payload, as io/wire/wire.h has it: four lanes, of which the later weigh more."""
     return sum(3**lane * _mix(words[lane::4]) for lane in range(4)) % 2**64
 
 

@@ -76,8 +76,9 @@ struct orr_carrier_kind {
   void (*document)(const struct orr_run_link *desc, const struct orr_wire_header *header, char *text, size_t size);
 
   /* ---- frames ---- */
-  /* [rt] A frame out: its head (io/wire.h), and the block of the plant from which the payload is made. The rules know
-   * that it goes out, and a controller inside answers at once. At most a system call that wakes a peer. O(numbers). */
+  /* [rt] A frame out: its head (io/wire/wire.h), and the block of the plant from which the payload is made. The rules
+   * know that it goes out, and a controller inside answers at once. At most a system call that wakes a peer.
+   * O(numbers). */
   void (*publish)(struct orr_carrier *carrier, struct orr_rules *rules, const uint64_t head[ORR_WIRE_OUT_WORDS],
                   const double *values);
   /* [rt] Hands what has come since the last call to the rules, ORR_WIRE_SLOTS commands at most; counts peers that came.

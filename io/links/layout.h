@@ -1,4 +1,4 @@
-/* A link's payloads, derived from the one table of signals: which channel stands where, in which form (io/wire.h).
+/* A link's payloads, derived from the one table of signals: which channel stands where, in which form (io/wire/wire.h).
  *
  * orr_layout_size → a block → orr_layout_init [init]; then const. Channels stand in the order of the table whatever the
  * order in which the run file names them.
@@ -7,7 +7,7 @@
 #define ORR_IO_LINKS_LAYOUT_H
 
 #include "core/plant/channel.h"
-#include "io/wire.h"
+#include "io/wire/wire.h"
 
 struct orr_layout_entry {
   const struct orr_channel *channel;

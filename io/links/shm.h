@@ -1,5 +1,5 @@
-/* The executive's end of a link over shared memory (io/wire.h): the carrier `shm`, and the parts of it that tests and
- * fuzzers drive alone.
+/* The executive's end of a link over shared memory (io/wire/wire.h): the carrier `shm`, and the parts of it that tests
+ * and fuzzers drive alone.
  *
  * orr_shm_open [init] → per frame, on one thread: orr_shm_publish, orr_shm_take [rt] → orr_shm_close [init]. Whatever
  * the other side writes there is only looked at, with known bounds; nothing of it decides where we read or write.

@@ -1,5 +1,5 @@
-/* The executive's end of a link over UDP (packets as in io/wire.h), the carrier `udp`: what the rt thread hands over
- * and takes, and how packets are judged. The socket itself is moved by io/links/relay.
+/* The executive's end of a link over UDP (packets as in io/wire/wire.h), the carrier `udp`: what the rt thread hands
+ * over and takes, and how packets are judged. The socket itself is moved by io/links/relay.
  *
  * orr_udp_open [init] → a relay is started over it → per frame, on the rt thread: orr_udp_publish, orr_udp_take → the
  * relay is stopped → orr_udp_close [init]. orr_udp_receive and orr_udp_send are the relay's, on its thread. The two

@@ -8,7 +8,7 @@ start_peer() {
 }
 fly() { "$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name "$@"; }
 
-frames_out() { od -An -tu4 -j128 -N4 "/dev/shm$name" 2>/dev/null || echo 0; } # so far, as the segment has it: io/wire.h
+frames_out() { od -An -tu4 -j128 -N4 "/dev/shm$name" 2>/dev/null || echo 0; } # so far, as the segment has it: io/wire/wire.h
 
 "$fsw" --help | grep -q '^usage: fsw' || fail "fsw --help"
 "$fsw" "shm:$name.nobody" 2>"$dir/nobody" & # looked at below, when it has waited

@@ -35,7 +35,7 @@ for f in $config; do
   [ "$f" = io/config/text/setting.c ] || lines "$f"
 done | tee "$dir/config"
 awk '{ reached += $1 * $4; all += $4 } END { printf "%6.1f %% of %4d  in all\n", reached / all, all; exit reached < 90 * all }' "$dir/config" || status=1
-for f in io/wire.h $links; do
+for f in io/wire/wire.h $links; do
   lines "$f"
 done | tee "$dir/links"
 awk '$1 < 90 { print $5 ": below 90 %"; low = 1 } END { exit low || NR != 9 }' "$dir/links" || status=1

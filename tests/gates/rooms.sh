@@ -4,7 +4,7 @@
 #   tests/gates/rooms.sh [ROOT]
 #
 #   core, rt             themselves            io          core, rt, io
-#   io/wire.h            nothing of ours       io/client   io/wire.h and itself
+#   io/wire/wire.h       nothing of ours       io/client   io/wire/wire.h and itself
 #   tools                all                   tools/fsw   the same as io/client, the client and itself
 #   tests                all
 #
@@ -20,7 +20,7 @@ core_system=' assert.h float.h inttypes.h limits.h math.h stdalign.h stdarg.h st
 # Sub-rooms of a room, what is included first standing first. A file that stands in the room itself comes last.
 order='core/math core/environment core/model core/tree core/loops core/plant core/devices
 rt/tick rt/machine
-io/config/text io/config/environment io/config/spacecraft io/config/run io/links io/log'
+io/wire io/config/text io/config/environment io/config/spacecraft io/config/run io/links io/log'
 
 includes=$(find core rt io tools tests -name '*.[ch]' -exec grep -HnE '^[[:space:]]*#[[:space:]]*include' {} + 2>/dev/null || true)
 printf '%s\n' "$includes" | awk -v core_system="$core_system" -v order="$order" '
@@ -36,15 +36,15 @@ function may(r, t,   to) {
   to = room_of(t)
   if (r == to || r == "tools" || r == "tests") return 1
   if (r == "io") return to == "core" || to == "rt"
-  if (r == "io/client") return t == "io/wire.h"
-  if (r == "tools/fsw") return t == "io/wire.h" || to == "io/client"
+  if (r == "io/client") return t == "io/wire/wire.h"
+  if (r == "tools/fsw") return t == "io/wire/wire.h" || to == "io/client"
   return 0
 }
 
 # Does the file `t` stand, in the order of rooms, before `f` or beside it?
 function before(f, t,   a, b) {
   a = folder_of(f); b = folder_of(t)
-  if (room_of(f) != room_of(t) || a == b || t == "io/wire.h") return 1
+  if (room_of(f) != room_of(t) || a == b) return 1
   if (room_of(f) == "tools") return b == "tools/common" || b == "tools/fsw" || (b == "tools/run" && a != "tools/common") || a == "tools"
   if (!(room_of(f) in ordered)) return 1
   return (b in place) && (!(a in place) || place[b] < place[a])
@@ -85,7 +85,7 @@ BEGIN {
   if (!(key in known)) known[key] = resolve(file, name)
   path = known[key]
   if (path == "") complain(where ": no file \"" name "\" beside it or from the top")
-  else if (file == "io/wire.h" || !may(room, path)) complain(where ": " room " may not include " path)
+  else if (file == "io/wire/wire.h" || !may(room, path)) complain(where ": " room " may not include " path)
   else if (!before(file, path)) complain(where ": " folder_of(file) " comes before " folder_of(path) " and may not include " path)
 }
 END { exit wrong }

@@ -35,7 +35,7 @@ file() { # NAME, content on stdin
 
 test_rooms() {
   rm -rf house && mkdir house
-  for f in core/a.h core/devices/d.h rt/k.h io/s.h io/wire.h io/client/c.h tools/common/commands.h tests/support/s.h; do
+  for f in core/a.h core/devices/d.h rt/k.h io/s.h io/wire/wire.h io/client/c.h tools/common/commands.h tests/support/s.h; do
     file house/$f </dev/null
   done
   file house/core/good_core.c <<'E2'
@@ -45,8 +45,8 @@ test_rooms() {
 #include "devices/../a.h"
 E2
   printf '#include "core/a.h"\n#include "rt/k.h"\n#include <stdio.h>\n' | file house/io/good_io.c
-  printf '#include "io/wire.h"\n#include "c.h"\n#include <stdio.h>\n' | file house/io/client/good_client.c
-  printf '#include "io/wire.h"\n#include "io/client/c.h"\n' | file house/tools/fsw/good_fsw.c
+  printf '#include "io/wire/wire.h"\n#include "c.h"\n#include <stdio.h>\n' | file house/io/client/good_client.c
+  printf '#include "io/wire/wire.h"\n#include "io/client/c.h"\n' | file house/tools/fsw/good_fsw.c
   printf '#include "core/a.h"\n#include "io/client/c.h"\n' | file house/tools/good_tools.c
   passes "$gates/rooms.sh" house
   while IFS='|' read -r where what said; do
@@ -73,11 +73,11 @@ tools/fsw/bad.c|"io/s.h"|tools/fsw may not include io/s.h
 tools/fsw/bad.c|"tools/common/commands.h"|tools/fsw may not include tools/common/commands.h
 tools/bad.c|"nowhere.h"|no file "nowhere.h"
 E2
-  printf '#include "io/s.h"\n' | file house/io/wire.h
+  printf '#include "io/s.h"\n' | file house/io/wire/wire.h
   stops 'io may not include io/s.h' "$gates/rooms.sh" house
 
   rm -rf house && mkdir house
-  for f in core/math/m.h core/tree/t.h core/plant/p.h rt/tick/k.h rt/machine/n.h rt/top.h io/wire.h io/config/text/x.h \
+  for f in core/math/m.h core/tree/t.h core/plant/p.h rt/tick/k.h rt/machine/n.h rt/top.h io/wire/wire.h io/config/text/x.h \
     io/config/run/r.h io/links/l.h io/s.h tools/common/c.h tools/run/u.h tools/eval/e.h; do
     file house/$f </dev/null
   done

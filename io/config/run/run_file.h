@@ -72,7 +72,7 @@ struct orr_run_link {
 bool orr_run_link_due(const struct orr_run_link *link, int64_t frame);
 int64_t orr_run_link_before(const struct orr_run_link *link, int64_t frame);
 
-/* [any] What these channels take in a payload (io/wire.h). O(channels). */
+/* [any] What these channels take in a payload (io/wire/wire.h). O(channels). */
 struct orr_run_payload {
   int numbers;
   size_t bytes;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "io/config/run/run_draft.h"
-#include "io/wire.h"
+#include "io/wire/wire.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -223,7 +223,7 @@ static bool judge_name(struct orr_run_draft *d, const struct orr_thing *link, co
   return false;
 }
 
-/* What a payload may hold: io/wire.h, of either side. */
+/* What a payload may hold: io/wire/wire.h, of either side. */
 static bool judge_payload(struct orr_run_draft *d, struct orr_place list, const char *name, size_t bytes, uint16_t id,
                           const struct orr_run_link *link) {
   if (bytes > ORR_WIRE_PAYLOAD_MAX) {

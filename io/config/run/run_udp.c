@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "io/config/run/run_draft.h"
-#include "io/wire.h"
+#include "io/wire/wire.h"
 
 /* `127.0.0.1:5010`, or without a port where none is wanted. */
 static bool parse_address(const char *text, bool port, struct orr_run_address *out) {

@@ -27,7 +27,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "io/wire.h"
+#include "io/wire/wire.h"
 #include "rt/machine/setup.h"
 #include "tests/support/clock.h"
 #include "tests/support/flood.h"

@@ -29,8 +29,8 @@
  * newer may be in the same one, so that the sequence is even and the words are of both. Therefore a command carries a
  * sum of its words, and telemetry does not.
  */
-#ifndef ORR_IO_WIRE_H
-#define ORR_IO_WIRE_H
+#ifndef ORR_IO_WIRE_WIRE_H
+#define ORR_IO_WIRE_WIRE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
