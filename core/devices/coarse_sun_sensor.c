@@ -1,6 +1,6 @@
 /* A coarse sun sensor, one cell: a current that follows the cosine of the Sun's angle off its boresight, of 1 at the
- * full Sun, times the part of the Sun that is seen, with normal noise. `albedo` adds the same of what the central body
- * reflects, as if from its centre, where the environment has it.
+ * full Sun, times the part of the Sun that is seen, with normal noise. What the central body reflects is
+ * added in the same way, as if from its centre, where the environment has an albedo.
  */
 #include "core/plant/device.h"
 #include "core/plant/world.h"

@@ -3,8 +3,8 @@
  *   G(L)     an expansion in latitude, longitude, local time, day, solar flux and magnetic index, each parameter's own
  *            (`vary`; `vary_low` in the lower atmosphere): A22-A24 of Hedin 1987, with the later terms
  *   profile  above za a Bates temperature T = T∞ − (T∞ − T_lb) exp(−σ ζ), below it 1/T as a cubic spline in
- *            geopotential height; a species' density follows by hydrostatic diffusion, n ∝ T^−(1+α) exp(−∫ m g/(R T)
- *            dζ)
+ *            geopotential height; a species' density follows by hydrostatic diffusion,
+ *            n ∝ T^−(1+α) exp(−∫ m g/(R T) dζ)
  *   species  diffusive and fully mixed densities joined at the turbopause (`net`), and corrected for chemistry and for
  *            the ratios at the ground
  */
