@@ -7,8 +7,8 @@ static const double HYSTERESIS = 0.2;
 /* How far rows should turn at most in a part of a step, rad, and by which part of itself what the
  * smallest has left should change. */
 static const double TURN = 0.008, CHANGE = 0.05;
-/* Less where the smallest has less than this left, but not beyond a sixth: errors grow by its inverse. */
-static const double NEAR = 0.3, STRICT = 6;
+/* Less where the smallest has less than this left, but not beyond a third: errors grow by its inverse. */
+static const double NEAR = 0.3, STRICT = 3;
 /* A step that would miss that is divided as if the mechanism moved by so many radians in it, if it moves by less: then
  * the parts are as many for any step, and what an integrator misses goes on falling with the step as it should. Parts
  * are a quarter of the step, or a quarter of that, and so on. */
