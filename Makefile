@@ -260,11 +260,12 @@ check-cppcheck:
 	@CPPCHECK_DIR=build/cppcheck tests/gates/cppcheck.sh $(JUDGED)
 check-rooms: programs
 	@tests/gates/rooms.sh
+	@tests/gates/pictures.sh
 	@$(SUBMAKE) -s sources > build/sources && tests/gates/sources.sh build/sources
 	@tests/gates/core.sh $(B)/libcore.a $(ARCH)
 	@tests/gates/names.sh $(ROOMS) $(B)/libclient.a $(B)/libtools.a
 check-selftest:
-	@tests/gates/selftest.sh rooms sources columns core names format tidy cppcheck
+	@tests/gates/selftest.sh rooms pictures sources columns core names format tidy cppcheck
 check-tidy: $(TIDIED)
 TIDY_FLAGS = -std=c17 -march=$(ARCH) -I. -I$(B)/generated $(PKG_CFLAGS)
 $(TIDY)/%.ok: % tests/gates/tidy.sh $(wildcard .clang-tidy */.clang-tidy) | $(B)/generated/build_info.h

@@ -1,10 +1,10 @@
-/* A run on its way into its log: the loop hands frames over in a ring, a thread of its own makes messages of them and
- * writes them (io/log/log_file).
+/* A run on its way into its log: the executive hands frames over in a ring, a thread of its own makes messages of them
+ * and writes them (io/log/log_file).
  *
  *   orr_logger_start [init] → per frame orr_logger_frame, and where orr_logger_is_checkpoint says so before a frame
  *   orr_logger_checkpoint [rt] → orr_logger_stop [init] → read `result` → orr_logger_free
  *
- * The loop is never kept waiting by the disk: a full ring is a frame that the log lacks, and the log says which. A
+ * The executive is never kept waiting by the disk: a full ring is a frame that the log lacks, and the log says which. A
  * run that is not in real time waits for the ring (`patient`).
  */
 #ifndef ORR_IO_LOG_LOGGER_H

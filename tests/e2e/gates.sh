@@ -2,8 +2,9 @@
 # The gates that need no further tool: they can fail, and the house passes them as it stands.
 set -eu
 dir=$(dirname "$ORRERY")
-tests/gates/selftest.sh rooms sources columns core names
+tests/gates/selftest.sh rooms pictures sources columns core names
 tests/gates/rooms.sh
+tests/gates/pictures.sh
 tests/gates/columns.sh $(find core rt io tools tests -name '*.[ch]' ! -path '*/corpus/*')
 make -s sources >"$dir/sources.list"
 tests/gates/sources.sh "$dir/sources.list"

@@ -177,6 +177,17 @@ test_format() {
   stops 'clang-format' "$gates/format.sh" good.c bad.c
 }
 
+test_pictures() {
+  rm -rf house && mkdir -p house/core/math
+  echo 'int a;' >house/core/math/seen.c
+  printf '# core\n\n```\nmath/  seen   what it is\n```\n\n```\nunseen\n```\n' >house/core/README.md
+  passes "$gates/pictures.sh" house
+  echo 'int b;' >house/core/math/unseen.h
+  stops 'core/README.md: its picture lacks unseen' "$gates/pictures.sh" house
+  rm house/core/math/unseen.h house/core/README.md
+  stops 'core has no README.md' "$gates/pictures.sh" house
+}
+
 test_columns() {
   printf '/* %s */\n' "$(printf '\316\267%.0s' $(seq 114))" >good.c
   passes "$gates/columns.sh" good.c
