@@ -295,9 +295,7 @@ orr_vec3 orr_harmonics_hessian(const struct orr_harmonics *h, orr_vec3 at, orr_s
   orr_sym3 n = polynomial_hessian(total, in.at);
   orr_vec3 ne = s3_apply(n, e);
   orr_sym3 m = sym_add(sym_add(n, -2, e, ne), 2 * v3_dot(e, ne), e, e);
-  double *d = &m.xx;
-  for (int k = 0; k < 6; k++)
-    d[k] *= w * w;
+  m = s3_scale(w * w, m);
   m = sym_add(m, w / r * 4 * eh, e, e);
   m = sym_add(m, -2 * w / r, e, inner);
   m = sym_add(m, -1 / r, e, g);
@@ -306,6 +304,6 @@ orr_vec3 orr_harmonics_hessian(const struct orr_harmonics *h, orr_vec3 at, orr_s
   m.xx += isotropic;
   m.yy += isotropic;
   m.zz += isotropic;
-  *second = (orr_sym3){scale * m.xx, scale * m.yy, scale * m.zz, scale * m.xy, scale * m.xz, scale * m.yz};
+  *second = s3_scale(scale, m);
   return out;
 }

@@ -22,12 +22,13 @@ bool orr_view_open(struct orr_view *view, const char *path, char *message, size_
   if (!good)
     snprintf(message, size, "it is no file");
   if (good && file.st_size > 0) {
-    void *memory = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    good = memory != MAP_FAILED;
-    if (good)
-      *view = (struct orr_view){memory, (size_t)file.st_size};
-    else
+    view->bytes = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    view->size = (size_t)file.st_size;
+    good = view->bytes != MAP_FAILED;
+    if (!good) {
       snprintf(message, size, "%s", strerror(errno));
+      *view = (struct orr_view){0};
+    }
   }
   close(fd);
   return good;

@@ -24,8 +24,12 @@ static char *read_file(const char *path) {
   char *text = malloc(size);
   while (text && (got = fread(text + used, 1, size - used - 1, file)) > 0) {
     used += got;
-    if (size - used < 2)
-      text = realloc(text, size *= 2);
+    if (size - used < 2) {
+      char *more = realloc(text, size *= 2);
+      if (!more)
+        abort();
+      text = more;
+    }
   }
   if (!text)
     abort();

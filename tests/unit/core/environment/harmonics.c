@@ -16,6 +16,9 @@ enum { DEGREE = 70 };
 
 /* ---- a slow reference: Cunningham's V and W, not normalised, in long double -------------------------------------- */
 
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wdouble-promotion" /* which is what it is for */
+#endif
 typedef long double real;
 
 struct slow {
@@ -52,7 +55,8 @@ static void slow_gradient(const struct slow *f, const real x[3], real out[3]) {
       w[m][m] = (2 * m - 1) * (a * w[m - 1][m - 1] + b * v[m - 1][m - 1]);
     }
     for (int n = m + 1; n <= DEGREE + 1; n++) {
-      real before_v = n > m + 1 ? v[n - 2][m] : 0, before_w = n > m + 1 ? w[n - 2][m] : 0;
+      int far = n > m + 1 ? n - 2 : m;
+      real before_v = n > m + 1 ? v[far][m] : 0, before_w = n > m + 1 ? w[far][m] : 0;
       v[n][m] = ((2 * n - 1) * c * v[n - 1][m] - (n + m - 1) * d * before_v) / (n - m);
       w[n][m] = ((2 * n - 1) * c * w[n - 1][m] - (n + m - 1) * d * before_w) / (n - m);
     }

@@ -87,6 +87,9 @@ static void wmm_2025_agrees_with_its_table_to_the_last_digit(void **state) {
 
 /* ---- IGRF -------------------------------------------------------------------------------------------------------- */
 
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wdouble-promotion" /* which is what it is for */
+#endif
 typedef long double real;
 
 static real coefficient(const struct orr_magnetic_desc *d, double year, int n, int m, bool sine) {

@@ -94,7 +94,7 @@ static bool is_topic(const struct orr_walk_tables *t, uint16_t channel, const ch
 }
 
 static struct seen *look(const char *path) {
-  struct orr_view view;
+  struct orr_view view = {0};
   struct orr_crc32 crc;
   struct orr_walk walk;
   struct orr_walk_item item;

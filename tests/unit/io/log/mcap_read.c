@@ -148,7 +148,7 @@ static void indexes_lead_where_they_say(void **state) {
   struct orr_mcap_reader r;
   struct orr_mcap_record record, chunk_record;
   struct orr_mcap_chunk_head head = {0};
-  struct orr_mcap_message message;
+  struct orr_mcap_message message = {0};
   size_t seen = 0, indexes = 0;
   assert_true(orr_mcap_start(&r, m->bytes, m->out.used));
   while (orr_mcap_next(&r, &record) == ORR_MCAP_NEXT_RECORD) {

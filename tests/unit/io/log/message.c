@@ -58,7 +58,7 @@ static const char BY_HAND[] = "uint32 n\nstring s\nfloat64 x\nint64[] list\n";
 
 static void numbers_stand_where_cdr_puts_them(void **state) {
   (void)state;
-  uint8_t bytes[sizeof by_hand];
+  uint8_t bytes[sizeof by_hand] = {0};
   const uint32_t n = 7;
   const double x = 1;
   const int64_t list[] = {1, -1};
@@ -94,7 +94,7 @@ static bool visit(const uint8_t *bytes, size_t size, struct orr_value *last) {
 
 static void a_message_is_read_as_it_was_written_and_never_beyond_its_end(void **state) {
   (void)state;
-  struct orr_value last;
+  struct orr_value last = {0};
   assert_true(visit(by_hand, sizeof by_hand, &last));
   assert_int_equal(last.whole, -1);
   for (size_t size = 0; size < sizeof by_hand; size++)
