@@ -261,7 +261,7 @@ check-cppcheck:
 check-rooms: programs
 	@tests/gates/rooms.sh
 	@tests/gates/pictures.sh
-	@$(SUBMAKE) -s sources > build/sources && tests/gates/sources.sh build/sources
+	+@$(SUBMAKE) -s sources > build/sources && tests/gates/sources.sh build/sources
 	@tests/gates/core.sh $(B)/libcore.a $(ARCH)
 	@tests/gates/names.sh $(ROOMS) $(B)/libclient.a $(B)/libtools.a
 check-selftest:
