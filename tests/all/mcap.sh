@@ -18,7 +18,8 @@ read_as() { # HOW LOG: what node counts
 }
 for config in cubesat wings-slew; do
   log=$dir/$config.mcap
-  "$ORRERY" run configs/$config.yaml --mode batch --duration 10s --set 'record={channels: ["*"], checkpoint: 3 s}' --log "$log" >"$dir/out" || fail "$config: $(cat "$dir/out")"
+  "$ORRERY" run configs/$config.yaml --mode batch --duration 10s --set 'record={channels: ["*"], checkpoint: 3 s}' --log "$log" >"$dir/out" || [ $? -eq 3 ] || fail "$config: $(cat "$dir/out")"
+  # 3: what wings-slew expects of its whole flight lies beyond
   n=$(count "$log")
   [ "$n" -gt 1000 ] || fail "$config: $n messages"
   [ "$(read_as indexed "$log")" = "$n done" ] && [ "$(read_as stream "$log")" = "$n done" ] || fail "$config: other messages than $n"

@@ -1,7 +1,0 @@
-#!/bin/sh
-# Hard linkages of 300 seeds, drawn and judged: none moves wrongly, at most a tenth are refused. tests/support/linkages.h says what is judged.
-# linkages.sh [FIRST [COUNT]]
-set -u
-program=${ORR_LINKAGES:-build/release/tests/unit/core/loops/linkages}
-[ -x "$program" ] || { echo "skipped: $program is not built"; exit 77; }
-exec "$program" "${1:-0}" "${2:-300}"
