@@ -2,7 +2,7 @@
 # A run at 1 kHz with two links at once, one over shared memory and one over UDP, whose flight software is killed and started again, suspended,
 # late, hostile, or cuts the segment: the run goes on by the policy of each link, and the summary says what happened, counted by cause.
 #
-# What needs an answer on time is tried up to three times: other programs use this machine, too.
+# What a busy machine may delay is waited for: the flight software goes on when the run says that an answer was applied, and the run ends then.
 . tests/support/script.sh
 python=$(python3 -c 'import sys; print(sys.executable)') # itself, not a script that looks for it
 shm=$(url_of shm)
@@ -87,48 +87,54 @@ said hostile 'all(counted(l, w) and l["applied"] == 99 and len(did[w]) == 10 for
 said hostile "j['state_hash'] == '$(sed -n 's/.*"state_hash": "\(.*\)".*/\1/p' "$dir/good")'" || fail "faults change the bits in lockstep"
 
 # the same in real time; an answer that is late is recorded with the frame at which it was applied
-for try in 1 2 3; do
-  peer s $shm torque=0.02 on_time=0.001 from=100 to=900 faults=$all late=300,600
-  peer u $udp torque=0.03 on_time=0.002 from=100 to=900 faults=$all late=300,600
-  fly --mode realtime --json >"$dir/hostile" 2>"$dir/err" || fail "real time under faults: $(show hostile)"
-  gone
-  said hostile 'all(counted(l, w) for l, w in links) and undisturbed and j["frames"] == 1000' || fail "real time: $(show hostile)"
-  said hostile 'j["channels"]["wheel_s.torque"][0] == 0.02 and j["channels"]["wheel_u.torque"][0] == 0.03' || fail "what is applied: $(show hostile)"
-  said hostile 'all(l["late"] == l["answers"]["late"] and len(l["last_late"]) == min(l["late"], 16) and
-                    all(x["applied_at"] > x["answers"] + 10 and x["applied_at"] % 10 == 0 for x in l["last_late"]) for l, w in links)' ||
-    fail "late answers: $(show hostile)"
-  said hostile 'all({300, 600} <= {x["answers"] for x in l["last_late"]} for l, w in links)' && break
-  [ $try -lt 3 ] || fail "in three runs the answers to frames 300 and 600 were not late: $(show hostile)"
-done
+peer s $shm torque=0.02 on_time=0.001 from=100 to=900 faults=$all late=300,600
+peer u $udp torque=0.03 on_time=0.002 from=100 to=900 faults=$all late=300,600
+fly --mode realtime --json >"$dir/hostile" 2>"$dir/err" || fail "real time under faults: $(show hostile)"
+gone
+said hostile 'all(counted(l, w) for l, w in links) and undisturbed and j["frames"] == 1000' || fail "real time: $(show hostile)"
+said hostile 'j["channels"]["wheel_s.torque"][0] == 0.02 and j["channels"]["wheel_u.torque"][0] == 0.03' || fail "what is applied: $(show hostile)"
+said hostile 'all(l["late"] == l["answers"]["late"] and len(l["last_late"]) == min(l["late"], 16) and
+                  all(x["applied_at"] > x["answers"] + 10 and x["applied_at"] % 10 == 0 for x in l["last_late"]) for l, w in links)' ||
+  fail "late answers: $(show hostile)"
+# of more than sixteen late ones the first are not kept
+said hostile 'all(did[w]["late"] == [300, 600] and l["late"] >= 2 and (l["late"] > 16 or {300, 600} <= {x["answers"] for x in l["last_late"]})
+                  for l, w in links)' || fail "the answers to frames 300 and 600 were not late: $(show hostile)"
 
 # --- killed and started again, then suspended, in real time ----------------------------------------------------------------------------------
-# Silence lasts longer than the link allows, from whenever it began.
+# Silence lasts longer than the link allows, from whenever it began. The run has no end of its own: it is ended when both have recovered.
+sed 's/, duration: 1 s//' "$dir/run.yaml" >"$dir/endless.yaml"
 look_after() { # LINK URL
   "$python" tests/support/faulty_peer.py "$2" torque=0.02 die=400 2>>"$dir/$1.err"
   sleep 0.3
-  "$python" tests/support/faulty_peer.py "$2" torque=0.05 stop_after=30 2>>"$dir/$1.err" &
+  "$python" tests/support/faulty_peer.py "$2" torque=0.05 stop_after=30 back="$dir/$1.back" 2>>"$dir/$1.err" &
   p=$!
   while state=$(sed 's/.*) //; s/ .*//' /proc/$p/stat 2>/dev/null) && [ "$state" != T ] && [ "$state" != Z ]; do sleep 0.02; done
   sleep 0.3
   kill -CONT $p 2>/dev/null
   wait $p
 }
-for try in 1 2 3; do
-  look_after s $shm >/dev/null 2>&1 &
-  peers="$peers $!"
-  look_after u $udp >/dev/null 2>&1 &
-  peers="$peers $!"
-  fly --mode realtime --duration 3s --json --set 'links.s.timeout={frames: 10, policy: zero}' >"$dir/killed" 2>"$dir/err" || fail "killed: $(show killed)"
-  gone
-  said killed 'undisturbed and j["frames"] == 3000 and all(l["timeouts"] >= 1 and l["published"] == 300 and not l["dead"] for l, w in links)' ||
-    fail "killed, started again, suspended: $(show killed)"
-  # nobody waits for a peer that does not read: what is for it is in its own buffer
-  said killed 'sum(u["lost"].values()) == 0' || fail "suspended over UDP: $(show killed)"
-  said killed 'all(l["peers"] == 2 and l["timeouts"] >= 2 and l["silences"] >= 2 and len(l["last_peers_came_at"]) == 2 and
-                   l["last_peers_came_at"][1] > 400 and l["last_silences"][-1]["last"] < 2900 and l["applied"] > 100 for l, w in links) and
-               j["channels"]["wheel_s.torque"][0] == j["channels"]["wheel_u.torque"][0] == 0.05' && break
-  [ $try -lt 3 ] || fail "in three runs the second peer did not come, stop and recover in time: $(show killed)"
-done
+look_after s $shm >/dev/null 2>&1 &
+peers="$peers $!"
+look_after u $udp >/dev/null 2>&1 &
+peers="$peers $!"
+"$ORRERY" run "$dir/endless.yaml" --mode realtime --json --set 'links.s.timeout={frames: 10, policy: zero}' >"$dir/killed" 2>"$dir/err" &
+run=$!
+await test -e "$dir/s.back" && await test -e "$dir/u.back"
+back=$?
+kill -INT $run
+wait $run || fail "killed: $(show killed)"
+[ $back -eq 0 ] || fail "after a kill and a stop it does not recover: $(show killed)"
+gone
+said killed 'undisturbed and all(l["published"] == -(-j["frames"] // 10) and not l["dead"] for l, w in links)' ||
+  fail "killed, started again, suspended: $(show killed)"
+# nobody waits for a peer that does not read: what is for it is in its own buffer
+said killed 'sum(u["lost"].values()) == 0' || fail "suspended over UDP: $(show killed)"
+said killed 'all(l["peers"] == 2 and l["timeouts"] >= 2 and l["silences"] >= 2 and len(l["last_peers_came_at"]) == 2 and
+                 l["last_peers_came_at"][1] > 400 for l, w in links)' || fail "killed, started again, suspended: $(show killed)"
+# a machine that takes the core from s at the very end makes its torque zero, by its policy
+said killed 'j["channels"]["wheel_u.torque"][0] == 0.05 and
+             j["channels"]["wheel_s.torque"][0] in (0.05, 0 if s["last_silences"][-1]["last"] > j["frames"] - 20 else 0.05)' ||
+  fail "recovered: $(show killed)"
 
 # --- commands stop: hold, zero, stop, each link by its own policy ----------------------------------------------------------------------------
 peer s $shm torque=0.02 on_time=0.5 die=300

@@ -29,41 +29,46 @@ wait "$peer" 2>/dev/null
 [ "$(hash_of "$dir/udp")" = "$first" ] || fail "lockstep over UDP has other bits than batch"
 
 # Killed at about 8 s of 24, in the middle of the slew; back after a second and a half, of which one is flown without commands. Over shared memory and over
-# UDP, side by side.
+# UDP, side by side. The flight software has a priority where it can be had, so that a busy machine does not keep it from its core.
+first=
+chrt -f 70 true 2>/dev/null && first='chrt -f 70'
 killed() { # LOG URL SETTING
-  "$fsw" "$2" cassini 2>/dev/null &
+  # shellcheck disable=SC2086
+  $first "$fsw" "$2" cassini 2>/dev/null &
   mine=$!
-  run --mode realtime --set "$3" --duration 24s --set realtime.priority=0 --set realtime.spin=0s --set realtime.phase=0s >"$dir/$1" 2>"$dir/$1.err" &
+  run --mode realtime --set "$3" --duration 24s --set realtime.spin=0s --set realtime.phase=0s --ready "$dir/$1.ready" >"$dir/$1" 2>"$dir/$1.err" &
   flown=$!
+  await test -e "$dir/$1.ready"
   sleep 8
   kill -9 "$mine"
   wait "$mine" 2>/dev/null
   sleep 1.5
-  "$fsw" "$2" cassini 2>/dev/null &
+  # shellcheck disable=SC2086
+  $first "$fsw" "$2" cassini 2>/dev/null &
   mine=$!
   wait "$flown"
   kill -9 "$mine" 2>/dev/null
   wait "$mine" 2>/dev/null
 }
-# What is not as it should be, in `wrong`; a machine that holds the run up for seconds may leave it no frame without commands.
-judge() { # LOG
+judge() { # LOG: where one answer in ten or more came late, the machine flew, not the flight software, and where it ends says nothing
+  grep -q '^link fsw .* 2 peers' "$dir/$1" || fail "$1: two peers: $(cat "$dir/$1" "$dir/$1.err")"
+  grep -q 'timed out' "$dir/$1" || fail "$1: the policy ruled nothing: $(cat "$dir/$1")"
   end=$(sed -n 's/^bus *\([0-9.e+-]*\) deg off.*/\1/p' "$dir/$1")
-  grep -q '^link fsw .* 2 peers' "$dir/$1" || wrong="$1: two peers: $(cat "$dir/$1" "$dir/$1.err")"
-  grep -q 'timed out' "$dir/$1" || wrong="$1: the policy ruled nothing: $(cat "$dir/$1")"
-  awk -v e="$end" 'BEGIN { exit !(e != "" && e < 0.05) }' || wrong="$1: it does not settle again: $end deg"
+  late=$(sed -n 's/^link .* \([0-9]*\) of them late, .*/\1/p' "$dir/$1")
+  [ -n "$end" ] && [ -n "$late" ] || fail "$1: no summary: $(cat "$dir/$1")"
+  if [ "$late" -ge 200 ]; then
+    echo "not judged: $1 had $late late answers"
+  else
+    awk -v e="$end" 'BEGIN { exit !(e < 0.05) }' || fail "$1: it does not settle again: $end deg: $(cat "$dir/$1")"
+  fi
 }
-for try in 1 2 3; do
-  wrong=
-  killed killed-shm "shm:$name" "links.fsw.name=$name" &
-  others=$!
-  port=$((port + 1))
-  killed killed-udp "udp:127.0.0.1:$port" "$(over_udp $port)"
-  wait "$others"
-  judge killed-shm
-  judge killed-udp
-  [ -n "$wrong" ] || break
-  [ $try -lt 3 ] || fail "in three flights, the last: $wrong"
-done
+killed killed-shm "shm:$name" "links.fsw.name=$name" &
+others=$!
+port=$((port + 1))
+killed killed-udp "udp:127.0.0.1:$port" "$(over_udp $port)"
+wait "$others"
+judge killed-shm
+judge killed-udp
 
 # what a stand-in needs is asked for
 for set in 'links.fsw.stand_in=galileo|no stand-in .galileo.; there are cassini' \

@@ -30,24 +30,22 @@ picture=build/cassini-slew.${name#/}.svg
 said run-lockstep "^picture     $dir/tree/$picture"
 [ "$(grep -c 'class="p"' "$dir/tree/$picture")" -eq 5 ] || fail "the picture has not its five panels"
 
-# in real time: two seconds are not all that is expected, so the verdict is `incomplete`; an overrun that is our own on a
-# machine that is busy gets another try
+# in real time: two seconds are not all that is expected, so the verdict is `incomplete`; on a machine that takes time away in pieces too short to be told
+# from computing it is `failed` for overruns that count as our own, and says so. tests/timing shows that there are none on a machine that takes none.
 for target in run run-udp; do
-  for try in 1 2 3 4; do
-    port=$((port + 1))
-    make_in $target $target DURATION=2s
-    status=$?
-    [ $status -ne 0 ] || fail "make $target of two seconds is a success: $(cat "$dir/$target")"
-    if grep -q '^verdict     incomplete: 3 met, 0 not met, 2 not judged' "$dir/$target"; then
-      said $target '^make: .* 3$'
-      break
-    fi
+  port=$((port + 1))
+  make_in $target $target DURATION=2s
+  status=$?
+  [ $status -ne 0 ] || fail "make $target of two seconds is a success: $(cat "$dir/$target")"
+  own=$(sed -n 's/^overruns    own \([0-9]*\), .*/\1/p' "$dir/$target")
+  if [ "$own" = 0 ]; then
+    said $target '^verdict     incomplete: 3 met, 0 not met, 2 not judged'
+    said $target '^make: .* 3$'
+  else
     said $target '^NOT MET     overruns.own'
     said $target '^verdict     failed: '
     said $target '^make: .* 1$'
-    [ $try -lt 4 ] || fail "make $target: $(cat "$dir/$target")"
-  done
-  said $target '^overruns    own 0, '
+  fi
   said $target '^wake-up  .* [mun]s '
   said $target '^link fsw .* 200 frames out, '
   said $target '^picture     '

@@ -1,13 +1,14 @@
 """Flight software with faults, in real time or lockstep: answers each frame with the torque and on-time it is told, and does wrong when told.
 
-    faulty_peer.py URL torque=0.02 on_time=1 from=300 to=800 faults=nan,range,… late=300,600 die=500 stop_after=30 truncate=300 end=900
+    faulty_peer.py URL torque=0.02 on_time=1 from=300 to=800 faults=nan,range,… late=300,600 die=500 stop_after=30 back=FILE truncate=300 end=900
 
 faults   one of the list in turn before each good answer to frames `from` to `to`: nan inf range layout version foreign future replay old sum
-late     the answer to these frames comes after 25 ms, and those to the frames that went out meanwhile not at all
+late     the answer to these frames comes after 25 ms, and no other until the run says that it was applied
 die, truncate, end   at this frame: SIGKILL to itself; the segment cut to nothing; the run told to end
 stop_after   so many answers: SIGSTOP to itself
+back     made when the run says that it has applied an answer that was given after the stop
 
-Prints how often it committed which fault, as JSON.
+Prints how often it committed which fault, and which late answers were applied, as JSON.
 """
 import json
 import math
@@ -31,6 +32,7 @@ class Faulty:
         self.torque = next(n for n, c in self.link.channels.items() if c.direction and n.endswith(".torque"))
         self.on_time = next(n for n, c in self.link.channels.items() if c.direction and n.endswith(".on_time"))
         self.sent, self.done, self.answers = [], {}, 0
+        self.stopped = None  # the frame at which it stopped itself
 
     def write(self, payload, answers, generation=0, layout=0, version=0, spoil=False):
         """A command as the client writes it but for what is asked for; remembered for replays when it is good."""
@@ -96,12 +98,16 @@ class Faulty:
             raise ValueError(fault)
         self.done[fault] = self.done.get(fault, 0) + 1
 
-    def skip(self):
-        try:
-            while self.link.wait(1e-3):
-                pass
-        except TimeoutError:
+    def until_applied(self, frame):
+        """Answers nothing more until the run says that the answer to `frame` was applied."""
+        while self.link.answered != frame and self.link.wait(20):
             pass
+        if self.link.answered == frame:
+            self.done.setdefault("late", []).append(frame)
+
+    def look_back(self):
+        if self.stopped is not None and orrery_client.NONE > self.link.answered > self.stopped and "back" in self.options:
+            open(self.options.pop("back"), "w").close()
 
     def at(self, name):
         return name in self.options and self.link.frame >= int(self.options[name])
@@ -112,6 +118,7 @@ class Faulty:
         if self.at("die"):
             os.kill(os.getpid(), signal.SIGKILL)
         if self.answers == int(options.get("stop_after", -1)):
+            self.stopped = link.frame
             os.kill(os.getpid(), signal.SIGSTOP)
         if self.at("truncate"):
             os.truncate("/dev/shm" + sys.argv[1][4:], 0)
@@ -129,10 +136,11 @@ class Faulty:
         raw = self.write(self.payload(float(options.get("torque", 0)), float(options.get("on_time", 0))), frame)
         self.sent = (self.sent + [raw])[-OLDEST_KEPT:]
         if late:
-            self.skip()
+            self.until_applied(frame)
 
     def fly(self):
         while self.link.wait(20):
+            self.look_back()
             self.answer()
         print(json.dumps(self.done))
 
