@@ -415,7 +415,7 @@ static void a_stalled_disk_costs_frames_of_the_log_and_nothing_else(void **state
   assert_int_equal(r->frames + r->lost_ring, 10000);
   /* Of 6000 frames the ring holds 2000. A machine that keeps the writer from its core before or after loses more, and
    * then the first and the last lie further apart. */
-  assert_true(r->lost_ring >= 3900 && r->lost_last - r->lost_first + 1 >= r->lost_ring);
+  assert_true(r->lost_ring >= 3900 && r->lost_last - r->lost_first + 1 >= (int64_t)r->lost_ring);
 }
 
 /* The same of a child that flies, with the controller linked in. */
