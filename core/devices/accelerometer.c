@@ -13,19 +13,44 @@ struct params {
 
 static const struct orr_param table[] = {
     {.name = "noise.velocity_random_walk",
+     .doc = "velocity random walk N: white noise of the acceleration",
      .unit = "m/s/sqrt(s)",
      .high = HUGE_VAL,
      ORR_DEVICE_PARAM(triad.random_walk)},
-    {.name = "bias", .type = ORR_PARAM_VECTOR, .unit = "m/s^2", ORR_DEVICE_PARAM(triad.bias)},
-    {.name = "scale", .type = ORR_PARAM_VECTOR, .unit = "", ORR_DEVICE_PARAM(triad.scale)},
-    {.name = "misalignment", .type = ORR_PARAM_VECTOR, .unit = "rad", ORR_DEVICE_PARAM(triad.misalignment)},
-    {.name = "quantisation", .unit = "m/s^2", .high = HUGE_VAL, ORR_DEVICE_PARAM(triad.quantum)},
-    {.name = "range", .unit = "m/s^2", .high = HUGE_VAL, ORR_DEVICE_PARAM(triad.range)},
+    {.name = "bias",
+     .doc = "constant bias b0, node axes",
+     .type = ORR_PARAM_VECTOR,
+     .unit = "m/s^2",
+     ORR_DEVICE_PARAM(triad.bias)},
+    {.name = "scale",
+     .doc = "scale errors s of the three axes",
+     .type = ORR_PARAM_VECTOR,
+     .unit = "",
+     ORR_DEVICE_PARAM(triad.scale)},
+    {.name = "misalignment",
+     .doc = "small rotation m of the case against the node",
+     .type = ORR_PARAM_VECTOR,
+     .unit = "rad",
+     ORR_DEVICE_PARAM(triad.misalignment)},
+    {.name = "quantisation",
+     .doc = "step to which a reading is rounded; 0: not",
+     .unit = "m/s^2",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(triad.quantum)},
+    {.name = "range",
+     .doc = "largest reading; beyond it `saturated` is 1; 0: no limit",
+     .unit = "m/s^2",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(triad.range)},
 };
 
 static const struct orr_device_channel channels[] = {
-    {.name = "acceleration", .unit = "m/s^2", .count = 3, .elements = orr_channel_xyz},
-    {.name = "saturated", .type = ORR_CHANNEL_FLAG, .count = 1},
+    {.name = "acceleration",
+     .doc = "acceleration of the node less gravity, node axes",
+     .unit = "m/s^2",
+     .count = 3,
+     .elements = orr_channel_xyz},
+    {.name = "saturated", .doc = "a reading is out of range", .type = ORR_CHANNEL_FLAG, .count = 1},
 };
 
 static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
@@ -36,6 +61,11 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
 
 const struct orr_device_kind orr_accelerometer = {
     .name = "accelerometer",
+    .doc = "Three accelerometers in the axes of a node, flexible or not. In a run with an environment they feel the "
+           "gradient of gravity off the mass centre.",
+    .equation = "y = sat(quant((1 + diag s)(1 - m x)(a - g) + b0 + N/sqrt(T) n))\n",
+    .example = "accel: {kind: accelerometer, node: wing.tip, rate: 50 Hz, noise: {velocity_random_walk: 1e-4 "
+               "m/s/sqrt(s)}, range: 20 m/s^2}",
     .role = ORR_SENSOR,
     .host = ORR_ON_NODE,
     ORR_DEVICE_TABLES,
@@ -54,6 +84,11 @@ static void sense_falling(const struct orr_device *device, const struct orr_sens
 
 const struct orr_device_kind orr_accelerometer_falling = {
     .name = "accelerometer",
+    .doc = "Three accelerometers in the axes of a node, flexible or not. In a run with an environment they feel the "
+           "gradient of gravity off the mass centre.",
+    .equation = "y = sat(quant((1 + diag s)(1 - m x)(a - g) + b0 + N/sqrt(T) n))\n",
+    .example = "accel: {kind: accelerometer, node: wing.tip, rate: 50 Hz, noise: {velocity_random_walk: 1e-4 "
+               "m/s/sqrt(s)}, range: 20 m/s^2}",
     .role = ORR_SENSOR,
     .host = ORR_ON_NODE,
     ORR_DEVICE_TABLES,

@@ -11,13 +11,22 @@ struct params {
 };
 
 static const struct orr_param table[] = {
-    {.name = "boresight", .type = ORR_PARAM_AXIS, .required = true, ORR_DEVICE_PARAM(boresight)},
-    {.name = "scale", .unit = "", .high = HUGE_VAL, .fallback = 1, ORR_DEVICE_PARAM(scale)},
-    {.name = "noise", .unit = "", .high = HUGE_VAL, ORR_DEVICE_PARAM(noise)},
+    {.name = "boresight",
+     .doc = "axis of the cell, node axes",
+     .type = ORR_PARAM_AXIS,
+     .required = true,
+     ORR_DEVICE_PARAM(boresight)},
+    {.name = "scale",
+     .doc = "current at the full Sun on the boresight",
+     .unit = "",
+     .high = HUGE_VAL,
+     .fallback = 1,
+     ORR_DEVICE_PARAM(scale)},
+    {.name = "noise", .doc = "standard deviation of a reading", .unit = "", .high = HUGE_VAL, ORR_DEVICE_PARAM(noise)},
 };
 
 static const struct orr_device_channel channels[] = {
-    {.name = "current", .unit = "", .count = 1},
+    {.name = "current", .doc = "current of the cell", .unit = "", .count = 1},
 };
 
 static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
@@ -37,6 +46,10 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
 
 const struct orr_device_kind orr_coarse_sun_sensor = {
     .name = "coarse_sun_sensor",
+    .doc = "One cell whose current follows the cosine of the Sun's angle, less what the eclipse hides, with what the "
+           "central body reflects where the environment has an albedo.",
+    .equation = "y = scale (sunlight max(0, b.s) + reflected max(0, b.nadir)) + noise n\n",
+    .example = "cell: {kind: coarse_sun_sensor, node: bus.imu, rate: 10 Hz, boresight: [1, 0, 0], noise: 0.01}",
     .role = ORR_SENSOR,
     .host = ORR_ON_NODE,
     ORR_DEVICE_TABLES,

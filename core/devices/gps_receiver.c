@@ -16,19 +16,39 @@ struct state {
 };
 
 static const struct orr_param table[] = {
-    {.name = "noise.position", .unit = "m", .high = HUGE_VAL, ORR_DEVICE_PARAM(position)},
-    {.name = "noise.velocity", .unit = "m/s", .high = HUGE_VAL, ORR_DEVICE_PARAM(velocity)},
-    {.name = "noise.time", .unit = "s", .high = HUGE_VAL, ORR_DEVICE_PARAM(time)},
-    {.name = "dropout", .unit = "", .high = 1, ORR_DEVICE_PARAM(dropout)},
-    {.name = "outage.from", .unit = "s", .high = HUGE_VAL, ORR_DEVICE_PARAM(from)},
-    {.name = "outage.for", .unit = "s", .high = HUGE_VAL, ORR_DEVICE_PARAM(length)},
+    {.name = "noise.position",
+     .doc = "standard deviation of each number of `position`",
+     .unit = "m",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(position)},
+    {.name = "noise.velocity",
+     .doc = "of each number of `velocity`",
+     .unit = "m/s",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(velocity)},
+    {.name = "noise.time", .doc = "of `time`", .unit = "s", .high = HUGE_VAL, ORR_DEVICE_PARAM(time)},
+    {.name = "dropout", .doc = "probability that a sample is lost", .unit = "", .high = 1, ORR_DEVICE_PARAM(dropout)},
+    {.name = "outage.from",
+     .doc = "simulated time from when all samples are lost",
+     .unit = "s",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(from)},
+    {.name = "outage.for", .doc = "for how long", .unit = "s", .high = HUGE_VAL, ORR_DEVICE_PARAM(length)},
 };
 
 static const struct orr_device_channel channels[] = {
-    {.name = "position", .unit = "m", .count = 3, .elements = orr_channel_xyz},
-    {.name = "velocity", .unit = "m/s", .count = 3, .elements = orr_channel_xyz},
-    {.name = "time", .unit = "s", .count = 1},
-    {.name = "valid", .type = ORR_CHANNEL_FLAG, .count = 1},
+    {.name = "position",
+     .doc = "position in axes that turn with the central body (ITRS at the Earth)",
+     .unit = "m",
+     .count = 3,
+     .elements = orr_channel_xyz},
+    {.name = "velocity",
+     .doc = "velocity as seen in those axes",
+     .unit = "m/s",
+     .count = 3,
+     .elements = orr_channel_xyz},
+    {.name = "time", .doc = "seconds since the epoch", .unit = "s", .count = 1},
+    {.name = "valid", .doc = "the sample is a fix; else the last one stands", .type = ORR_CHANNEL_FLAG, .count = 1},
 };
 
 static void reset(const struct orr_device *device) { memset(device->state, 0, sizeof(struct state)); }
@@ -59,6 +79,11 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
 
 const struct orr_device_kind orr_gps_receiver = {
     .name = "gps_receiver",
+    .doc =
+        "A satellite navigation receiver: position and velocity of its node in axes that turn with the central body.",
+    .equation = "position = F r + noise,   velocity = F (v - w x r) + noise,   F the turn to those axes\n",
+    .example = "gps: {kind: gps_receiver, node: bus.imu, rate: 1 Hz, noise: {position: 5 m, velocity: 0.05 m/s}, "
+               "outage: {from: 100 s, for: 20 s}}",
     .role = ORR_SENSOR,
     .host = ORR_ON_NODE,
     ORR_DEVICE_TABLES,

@@ -7,13 +7,21 @@ struct params {
 };
 
 static const struct orr_param table[] = {
-    {.name = "offset", .unit = "rad|m", ORR_DEVICE_PARAM(offset)},
-    {.name = "noise", .unit = "rad|m", .high = HUGE_VAL, ORR_DEVICE_PARAM(noise)},
-    {.name = "quantisation", .unit = "rad|m", .high = HUGE_VAL, ORR_DEVICE_PARAM(quantum)},
+    {.name = "offset", .doc = "constant error", .unit = "rad|m", ORR_DEVICE_PARAM(offset)},
+    {.name = "noise",
+     .doc = "standard deviation of a reading",
+     .unit = "rad|m",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(noise)},
+    {.name = "quantisation",
+     .doc = "step to which a reading is rounded; 0: not",
+     .unit = "rad|m",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(quantum)},
 };
 
 static const struct orr_device_channel channels[] = {
-    {.name = "position", .unit = "rad", .unit_linear = "m", .count = 1},
+    {.name = "position", .doc = "the coordinate", .unit = "rad", .unit_linear = "m", .count = 1},
 };
 
 static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
@@ -24,6 +32,9 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
 
 const struct orr_device_kind orr_hinge_encoder = {
     .name = "hinge_encoder",
+    .doc = "An encoder on one coordinate of a hinge.",
+    .equation = "y = quant(q + offset + noise n)\n",
+    .example = "encoder: {kind: hinge_encoder, hinge: wing, rate: 100 Hz, quantisation: 0.01 deg}",
     .role = ORR_SENSOR,
     .host = ORR_ON_COORDINATE,
     ORR_DEVICE_TABLES,

@@ -20,11 +20,26 @@ struct params {
 static const char *const components[] = {"force", "moment", NULL};
 
 static const struct orr_param table[] = {
-    {.name = "noise.moment", .unit = "N m", .high = HUGE_VAL, ORR_DEVICE_PARAM(moment_noise)},
-    {.name = "noise.force", .unit = "N", .high = HUGE_VAL, ORR_DEVICE_PARAM(force_noise)},
-    {.name = "scale", .unit = "", ORR_DEVICE_PARAM(scale)},
-    {.name = "axis", .type = ORR_PARAM_AXIS, ORR_DEVICE_PARAM(axis)},
-    {.name = "component", .type = ORR_PARAM_CHOICE, .choices = components, ORR_DEVICE_PARAM(component)},
+    {.name = "noise.moment",
+     .doc = "standard deviation of each number of `moment`",
+     .unit = "N m",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(moment_noise)},
+    {.name = "noise.force",
+     .doc = "of each number of `force`",
+     .unit = "N",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(force_noise)},
+    {.name = "scale", .doc = "scale error", .unit = "", ORR_DEVICE_PARAM(scale)},
+    {.name = "axis",
+     .doc = "axis along which `along` is told, axes of the child's body frame",
+     .type = ORR_PARAM_AXIS,
+     ORR_DEVICE_PARAM(axis)},
+    {.name = "component",
+     .doc = "what `along` tells: the force along the axis, or the moment about it",
+     .type = ORR_PARAM_CHOICE,
+     .choices = components,
+     ORR_DEVICE_PARAM(component)},
 };
 
 static bool has_axis(const void *params) {
@@ -39,10 +54,18 @@ static bool tells_moment(const void *params) {
 }
 
 static const struct orr_device_channel channels[] = {
-    {.name = "moment", .unit = "N m", .count = 3, .elements = orr_channel_xyz},
-    {.name = "force", .unit = "N", .count = 3, .elements = orr_channel_xyz},
-    {.name = "along", .unit = "N", .count = 1, .present = tells_force},
-    {.name = "along", .unit = "N m", .count = 1, .present = tells_moment},
+    {.name = "moment",
+     .doc = "moment N that the parent exerts on the child, about O, axes of the child's body frame",
+     .unit = "N m",
+     .count = 3,
+     .elements = orr_channel_xyz},
+    {.name = "force", .doc = "force F that it exerts", .unit = "N", .count = 3, .elements = orr_channel_xyz},
+    {.name = "along", .doc = "with an `axis`: the component along it", .unit = "N", .count = 1, .present = tells_force},
+    {.name = "along",
+     .doc = "with an `axis`: the component along it",
+     .unit = "N m",
+     .count = 1,
+     .present = tells_moment},
 };
 
 static const char *judge(const void *params) {
@@ -66,6 +89,10 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
 
 const struct orr_device_kind orr_hinge_load = {
     .name = "hinge_load",
+    .doc = "A load cell in a hinge: the force that the parent exerts on the child.",
+    .equation = "moment = (1 + scale) N + noise,   force = (1 + scale) F + noise\n"
+                "along = (1 + scale) axis.F + noise, or axis.N\n",
+    .example = "root: {kind: hinge_load, hinge: wing, rate: 100 Hz, axis: [0, 1, 0], component: moment}",
     .role = ORR_SENSOR,
     .host = ORR_ON_HINGE,
     ORR_DEVICE_TABLES,

@@ -15,19 +15,32 @@ struct state {
 };
 
 static const struct orr_param table[] = {
-    {.name = "boresight", .type = ORR_PARAM_AXIS, .required = true, ORR_DEVICE_PARAM(boresight)},
+    {.name = "boresight",
+     .doc = "axis of the sensor, node axes",
+     .type = ORR_PARAM_AXIS,
+     .required = true,
+     ORR_DEVICE_PARAM(boresight)},
     {.name = "view",
+     .doc = "half angle of its view",
      .unit = "rad",
      .open = true,
      .high = 3.1416,
      .fallback = 1.0471975511965976,
      ORR_DEVICE_PARAM(view)},
-    {.name = "noise", .unit = "rad", .high = HUGE_VAL, ORR_DEVICE_PARAM(noise)},
+    {.name = "noise",
+     .doc = "standard deviation of the angles about the axes across the direction",
+     .unit = "rad",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(noise)},
 };
 
 static const struct orr_device_channel channels[] = {
-    {.name = "nadir", .unit = "", .count = 3, .elements = orr_channel_xyz},
-    {.name = "valid", .type = ORR_CHANNEL_FLAG, .count = 1},
+    {.name = "nadir",
+     .doc = "unit vector to the centre of the central body, node axes; the last one where it is not valid",
+     .unit = "",
+     .count = 3,
+     .elements = orr_channel_xyz},
+    {.name = "valid", .doc = "the centre is in view", .type = ORR_CHANNEL_FLAG, .count = 1},
 };
 
 static void reset(const struct orr_device *device) {
@@ -58,6 +71,10 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
 
 const struct orr_device_kind orr_horizon_sensor = {
     .name = "horizon_sensor",
+    .doc = "An Earth horizon sensor: the direction to the centre of the central body, which is a sphere to it.",
+    .equation = "y = d + noise n x d, made unit\n",
+    .example =
+        "earth: {kind: horizon_sensor, node: bus.imu, rate: 5 Hz, boresight: [0, 0, -1], view: 75 deg, noise: 0.1 deg}",
     .role = ORR_SENSOR,
     .host = ORR_ON_NODE,
     ORR_DEVICE_TABLES,

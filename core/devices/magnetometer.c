@@ -9,17 +9,41 @@ struct params {
 };
 
 static const struct orr_param table[] = {
-    {.name = "noise.density", .unit = "T sqrt(s)", .high = HUGE_VAL, ORR_DEVICE_PARAM(triad.random_walk)},
-    {.name = "bias", .type = ORR_PARAM_VECTOR, .unit = "T", ORR_DEVICE_PARAM(triad.bias)},
-    {.name = "scale", .type = ORR_PARAM_VECTOR, .unit = "", ORR_DEVICE_PARAM(triad.scale)},
-    {.name = "misalignment", .type = ORR_PARAM_VECTOR, .unit = "rad", ORR_DEVICE_PARAM(triad.misalignment)},
-    {.name = "quantisation", .unit = "T", .high = HUGE_VAL, ORR_DEVICE_PARAM(triad.quantum)},
-    {.name = "range", .unit = "T", .high = HUGE_VAL, ORR_DEVICE_PARAM(triad.range)},
+    {.name = "noise.density",
+     .doc = "white noise N of the field",
+     .unit = "T sqrt(s)",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(triad.random_walk)},
+    {.name = "bias",
+     .doc = "constant bias b0, node axes",
+     .type = ORR_PARAM_VECTOR,
+     .unit = "T",
+     ORR_DEVICE_PARAM(triad.bias)},
+    {.name = "scale",
+     .doc = "scale errors s of the three axes",
+     .type = ORR_PARAM_VECTOR,
+     .unit = "",
+     ORR_DEVICE_PARAM(triad.scale)},
+    {.name = "misalignment",
+     .doc = "small rotation m of the case against the node",
+     .type = ORR_PARAM_VECTOR,
+     .unit = "rad",
+     ORR_DEVICE_PARAM(triad.misalignment)},
+    {.name = "quantisation",
+     .doc = "step to which a reading is rounded; 0: not",
+     .unit = "T",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(triad.quantum)},
+    {.name = "range",
+     .doc = "largest reading; beyond it `saturated` is 1; 0: no limit",
+     .unit = "T",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(triad.range)},
 };
 
 static const struct orr_device_channel channels[] = {
-    {.name = "field", .unit = "T", .count = 3, .elements = orr_channel_xyz},
-    {.name = "saturated", .type = ORR_CHANNEL_FLAG, .count = 1},
+    {.name = "field", .doc = "magnetic field, node axes", .unit = "T", .count = 3, .elements = orr_channel_xyz},
+    {.name = "saturated", .doc = "a reading is out of range", .type = ORR_CHANNEL_FLAG, .count = 1},
 };
 
 static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
@@ -31,6 +55,10 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
 
 const struct orr_device_kind orr_magnetometer = {
     .name = "magnetometer",
+    .doc = "Three magnetometers in the axes of a node. They need an environment with a `magnetic_field`.",
+    .equation = "y = sat(quant((1 + diag s)(1 - m x) B + b0 + N/sqrt(T) n))\n",
+    .example =
+        "mag: {kind: magnetometer, node: bus.imu, rate: 10 Hz, noise: {density: 1e-9 T sqrt(s)}, bias: [1e-7, 0, 0]}",
     .role = ORR_SENSOR,
     .host = ORR_ON_NODE,
     ORR_DEVICE_TABLES,

@@ -10,18 +10,27 @@ struct params {
 };
 
 static const struct orr_param table[] = {
-    {.name = "axis", .type = ORR_PARAM_AXIS, .required = true, ORR_DEVICE_PARAM(axis)},
+    {.name = "axis",
+     .doc = "axis of the rod, node axes",
+     .type = ORR_PARAM_AXIS,
+     .required = true,
+     ORR_DEVICE_PARAM(axis)},
     {.name = "max_dipole",
+     .doc = "largest dipole",
      .unit = "A m^2",
      .open = true,
      .high = HUGE_VAL,
      .fallback = HUGE_VAL,
      ORR_DEVICE_PARAM(max_dipole)},
-    {.name = "residual", .type = ORR_PARAM_VECTOR, .unit = "A m^2", ORR_DEVICE_PARAM(residual)},
+    {.name = "residual",
+     .doc = "dipole that stays when it is off, node axes",
+     .type = ORR_PARAM_VECTOR,
+     .unit = "A m^2",
+     ORR_DEVICE_PARAM(residual)},
 };
 
 static const struct orr_device_channel channels[] = {
-    {.name = "dipole", .unit = "A m^2", .direction = ORR_CHANNEL_COMMAND, .count = 1},
+    {.name = "dipole", .doc = "dipole along the axis", .unit = "A m^2", .direction = ORR_CHANNEL_COMMAND, .count = 1},
 };
 
 static void apply(const struct orr_device *device, const struct orr_acting *now) {
@@ -37,6 +46,9 @@ static void apply(const struct orr_device *device, const struct orr_acting *now)
 
 const struct orr_device_kind orr_magnetorquer = {
     .name = "magnetorquer",
+    .doc = "A magnetic torque rod in the field of the environment, which must have a `magnetic_field`.",
+    .equation = "moment = (residual + clip(dipole) axis) x B\n",
+    .example = "mtq: {kind: magnetorquer, node: bus.imu, axis: [0, 1, 0], max_dipole: 10 A m^2}",
     .role = ORR_ACTUATOR,
     .host = ORR_ON_NODE,
     ORR_DEVICE_TABLES,

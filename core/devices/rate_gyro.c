@@ -18,24 +18,57 @@ struct state {
 static const double ALLAN_TOP = 0.6174;
 
 static const struct orr_param table[] = {
-    {.name = "noise.angle_random_walk", .unit = "rad/sqrt(s)", .high = HUGE_VAL, ORR_DEVICE_PARAM(triad.random_walk)},
-    {.name = "noise.bias_instability", .unit = "rad/s", .high = HUGE_VAL, ORR_DEVICE_PARAM(bias_instability)},
+    {.name = "noise.angle_random_walk",
+     .doc = "angle random walk N: white noise of the rate",
+     .unit = "rad/sqrt(s)",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(triad.random_walk)},
+    {.name = "noise.bias_instability",
+     .doc = "top of the drift's Allan deviation, 0.6174 of its standard deviation",
+     .unit = "rad/s",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(bias_instability)},
     {.name = "noise.bias_time",
+     .doc = "correlation time tau of the drift",
      .unit = "s",
      .open = true,
      .high = HUGE_VAL,
      .fallback = 300,
      ORR_DEVICE_PARAM(bias_time)},
-    {.name = "bias", .type = ORR_PARAM_VECTOR, .unit = "rad/s", ORR_DEVICE_PARAM(triad.bias)},
-    {.name = "scale", .type = ORR_PARAM_VECTOR, .unit = "", ORR_DEVICE_PARAM(triad.scale)},
-    {.name = "misalignment", .type = ORR_PARAM_VECTOR, .unit = "rad", ORR_DEVICE_PARAM(triad.misalignment)},
-    {.name = "quantisation", .unit = "rad/s", .high = HUGE_VAL, ORR_DEVICE_PARAM(triad.quantum)},
-    {.name = "range", .unit = "rad/s", .high = HUGE_VAL, ORR_DEVICE_PARAM(triad.range)},
+    {.name = "bias",
+     .doc = "constant bias b0, node axes",
+     .type = ORR_PARAM_VECTOR,
+     .unit = "rad/s",
+     ORR_DEVICE_PARAM(triad.bias)},
+    {.name = "scale",
+     .doc = "scale errors s of the three axes",
+     .type = ORR_PARAM_VECTOR,
+     .unit = "",
+     ORR_DEVICE_PARAM(triad.scale)},
+    {.name = "misalignment",
+     .doc = "small rotation m of the case against the node",
+     .type = ORR_PARAM_VECTOR,
+     .unit = "rad",
+     ORR_DEVICE_PARAM(triad.misalignment)},
+    {.name = "quantisation",
+     .doc = "step to which a reading is rounded; 0: not",
+     .unit = "rad/s",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(triad.quantum)},
+    {.name = "range",
+     .doc = "largest reading; beyond it `saturated` is 1; 0: no limit",
+     .unit = "rad/s",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(triad.range)},
 };
 
 static const struct orr_device_channel channels[] = {
-    {.name = "rate", .unit = "rad/s", .count = 3, .elements = orr_channel_xyz},
-    {.name = "saturated", .type = ORR_CHANNEL_FLAG, .count = 1},
+    {.name = "rate",
+     .doc = "angular velocity of the node against inertial axes, node axes",
+     .unit = "rad/s",
+     .count = 3,
+     .elements = orr_channel_xyz},
+    {.name = "saturated", .doc = "a reading is out of range", .type = ORR_CHANNEL_FLAG, .count = 1},
 };
 
 static void reset(const struct orr_device *device) { memset(device->state, 0, sizeof(struct state)); }
@@ -65,6 +98,12 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
 
 const struct orr_device_kind orr_rate_gyro = {
     .name = "rate_gyro",
+    .doc = "Three rate gyros in the axes of a node, with white noise, a drifting bias, scale errors, misalignment, "
+           "steps and a range.",
+    .equation = "y = sat(quant((1 + diag s)(1 - m x) w + b0 + b + N/sqrt(T) n))\n"
+                "b <- exp(-T/tau) b + sigma sqrt(1 - exp(-2T/tau)) n,   sigma = bias_instability/0.6174\n",
+    .example = "gyro: {kind: rate_gyro, node: bus.imu, rate: 100 Hz, noise: {angle_random_walk: 0.01 deg/sqrt(h), "
+               "bias_instability: 0.02 deg/h}}",
     .role = ORR_SENSOR,
     .host = ORR_ON_NODE,
     ORR_DEVICE_TABLES,

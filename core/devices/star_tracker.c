@@ -15,21 +15,38 @@ struct state {
 };
 
 static const struct orr_param table[] = {
-    {.name = "boresight", .type = ORR_PARAM_AXIS, .required = true, ORR_DEVICE_PARAM(boresight)},
-    {.name = "noise.across", .unit = "rad", .high = HUGE_VAL, ORR_DEVICE_PARAM(across)},
-    {.name = "noise.about", .unit = "rad", .high = HUGE_VAL, ORR_DEVICE_PARAM(about)},
+    {.name = "boresight",
+     .doc = "axis of the tracker, node axes",
+     .type = ORR_PARAM_AXIS,
+     .required = true,
+     ORR_DEVICE_PARAM(boresight)},
+    {.name = "noise.across",
+     .doc = "standard deviation of the angles about the two axes across the boresight",
+     .unit = "rad",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(across)},
+    {.name = "noise.about",
+     .doc = "of the angle about the boresight",
+     .unit = "rad",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(about)},
     {.name = "rate_limit",
+     .doc = "above this rate there is no sample",
      .unit = "rad/s",
      .open = true,
      .high = HUGE_VAL,
      .fallback = HUGE_VAL,
      ORR_DEVICE_PARAM(rate_limit)},
-    {.name = "dropout", .unit = "", .high = 1, ORR_DEVICE_PARAM(dropout)},
+    {.name = "dropout", .doc = "probability that a sample is lost", .unit = "", .high = 1, ORR_DEVICE_PARAM(dropout)},
 };
 
 static const struct orr_device_channel channels[] = {
-    {.name = "attitude", .count = 4, .elements = orr_channel_xyzw},
-    {.name = "valid", .type = ORR_CHANNEL_FLAG, .count = 1},
+    {.name = "attitude",
+     .doc = "attitude of the node against inertial axes, with the sign nearest to the last sample; the last one where "
+            "it is not valid",
+     .count = 4,
+     .elements = orr_channel_xyzw},
+    {.name = "valid", .doc = "the sample is good", .type = ORR_CHANNEL_FLAG, .count = 1},
 };
 
 static void reset(const struct orr_device *device) {
@@ -71,6 +88,10 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
 
 const struct orr_device_kind orr_star_tracker = {
     .name = "star_tracker",
+    .doc = "A star tracker: the attitude of its node.",
+    .equation = "y = q o exp(n),   n normal with `across` and `about`\n",
+    .example = "star: {kind: star_tracker, node: bus.imu, rate: 10 Hz, boresight: [0, 0, 1], noise: {across: 10 "
+               "arcsec, about: 60 arcsec}}",
     .role = ORR_SENSOR,
     .host = ORR_ON_NODE,
     ORR_DEVICE_TABLES,

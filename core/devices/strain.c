@@ -17,19 +17,46 @@ struct params {
 static const char *const modes[] = {"modal", "nodal", NULL};
 
 static const struct orr_param table[] = {
-    {.name = "mode", .type = ORR_PARAM_CHOICE, .required = true, .choices = modes, ORR_DEVICE_PARAM(mode)},
-    {.name = "noise.amplitude", .unit = "", .high = HUGE_VAL, ORR_DEVICE_PARAM(amplitude_noise)},
-    {.name = "noise.displacement", .unit = "m", .high = HUGE_VAL, ORR_DEVICE_PARAM(displacement_noise)},
-    {.name = "noise.rotation", .unit = "rad", .high = HUGE_VAL, ORR_DEVICE_PARAM(rotation_noise)},
+    {.name = "mode",
+     .doc = "modal: the amplitudes of the modes; nodal: how far its node is moved and turned",
+     .type = ORR_PARAM_CHOICE,
+     .required = true,
+     .choices = modes,
+     ORR_DEVICE_PARAM(mode)},
+    {.name = "noise.amplitude",
+     .doc = "standard deviation of each amplitude",
+     .unit = "",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(amplitude_noise)},
+    {.name = "noise.displacement",
+     .doc = "of each number of `displacement`",
+     .unit = "m",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(displacement_noise)},
+    {.name = "noise.rotation",
+     .doc = "of each number of `rotation`",
+     .unit = "rad",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(rotation_noise)},
 };
 
 static bool is_modal(const void *params) { return ((const struct params *)params)->mode == MODAL; }
 static bool is_nodal(const void *params) { return ((const struct params *)params)->mode == NODAL; }
 
 static const struct orr_device_channel channels[] = {
-    {.name = "amplitude", .present = is_modal},
-    {.name = "displacement", .unit = "m", .count = 3, .elements = orr_channel_xyz, .present = is_nodal},
-    {.name = "rotation", .unit = "rad", .count = 3, .elements = orr_channel_xyz, .present = is_nodal},
+    {.name = "amplitude", .doc = "amplitudes of the modes of the body", .present = is_modal},
+    {.name = "displacement",
+     .doc = "how far the node is from its undeformed place, body axes",
+     .unit = "m",
+     .count = 3,
+     .elements = orr_channel_xyz,
+     .present = is_nodal},
+    {.name = "rotation",
+     .doc = "rotation vector of the node against the undeformed body, body axes",
+     .unit = "rad",
+     .count = 3,
+     .elements = orr_channel_xyz,
+     .present = is_nodal},
 };
 
 static void sense_nodal(const struct orr_device *device, const struct orr_sensing *now, double *out) {
@@ -59,6 +86,10 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
 
 const struct orr_device_kind orr_strain = {
     .name = "strain",
+    .doc = "Strain gauges on a flexible body, their readings turned into deformation.",
+    .equation = "mode modal: amplitude = eta + noise n\n"
+                "mode nodal: displacement = sum of the modes' translations + noise n, rotation likewise\n",
+    .example = "gauge: {kind: strain, node: wing.tip, mode: modal, rate: 100 Hz}",
     .role = ORR_SENSOR,
     .host = ORR_ON_NODE,
     ORR_DEVICE_TABLES,

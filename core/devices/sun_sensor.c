@@ -15,19 +15,35 @@ struct state {
 };
 
 static const struct orr_param table[] = {
-    {.name = "boresight", .type = ORR_PARAM_AXIS, .required = true, ORR_DEVICE_PARAM(boresight)},
+    {.name = "boresight",
+     .doc = "axis of the sensor, node axes",
+     .type = ORR_PARAM_AXIS,
+     .required = true,
+     ORR_DEVICE_PARAM(boresight)},
     {.name = "view",
+     .doc = "half angle of its view",
      .unit = "rad",
      .open = true,
      .high = 3.1416,
      .fallback = 1.0471975511965976,
      ORR_DEVICE_PARAM(view)},
-    {.name = "noise", .unit = "rad", .high = HUGE_VAL, ORR_DEVICE_PARAM(noise)},
+    {.name = "noise",
+     .doc = "standard deviation of the angles about the axes across the direction",
+     .unit = "rad",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(noise)},
 };
 
 static const struct orr_device_channel channels[] = {
-    {.name = "direction", .unit = "", .count = 3, .elements = orr_channel_xyz},
-    {.name = "valid", .type = ORR_CHANNEL_FLAG, .count = 1},
+    {.name = "direction",
+     .doc = "unit vector to the Sun, node axes; the last one where it is not valid",
+     .unit = "",
+     .count = 3,
+     .elements = orr_channel_xyz},
+    {.name = "valid",
+     .doc = "the Sun is in view, and at least half of its disc is seen",
+     .type = ORR_CHANNEL_FLAG,
+     .count = 1},
 };
 
 static void reset(const struct orr_device *device) {
@@ -58,6 +74,11 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
 
 const struct orr_device_kind orr_sun_sensor = {
     .name = "sun_sensor",
+    .doc =
+        "A fine sun sensor: the direction to the Sun. The Sun's place is geometric, without aberration (20.5 arcsec).",
+    .equation = "y = s + noise n x s, made unit\n",
+    .example =
+        "sun: {kind: sun_sensor, node: bus.imu, rate: 10 Hz, boresight: [1, 0, 0], view: 60 deg, noise: 0.05 deg}",
     .role = ORR_SENSOR,
     .host = ORR_ON_NODE,
     ORR_DEVICE_TABLES,

@@ -27,14 +27,44 @@ struct state {
 static const double STANDARD_GRAVITY = 9.80665; /* m/s² */
 
 static const struct orr_param table[] = {
-    {.name = "direction", .type = ORR_PARAM_AXIS, .required = true, ORR_DEVICE_PARAM(direction)},
-    {.name = "thrust", .required = true, .unit = "N", .open = true, .high = HUGE_VAL, ORR_DEVICE_PARAM(thrust)},
-    {.name = "min_on_time", .unit = "s", .high = HUGE_VAL, ORR_DEVICE_PARAM(min_on_time)},
-    {.name = "valve_delay", .unit = "s", .high = 10, ORR_DEVICE_PARAM(valve_delay)},
-    {.name = "rise", .unit = "s", .high = 10, ORR_DEVICE_PARAM(rise)},
-    {.name = "fall", .unit = "s", .high = 10, ORR_DEVICE_PARAM(fall)},
-    {.name = "isp", .unit = "s", .high = HUGE_VAL, ORR_DEVICE_PARAM(isp)},
-    {.name = "propellant", .unit = "kg", .high = HUGE_VAL, ORR_DEVICE_PARAM(propellant)},
+    {.name = "direction",
+     .doc = "direction of the force on the node, node axes",
+     .type = ORR_PARAM_AXIS,
+     .required = true,
+     ORR_DEVICE_PARAM(direction)},
+    {.name = "thrust",
+     .doc = "thrust F while the valve is open",
+     .required = true,
+     .unit = "N",
+     .open = true,
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(thrust)},
+    {.name = "min_on_time",
+     .doc = "a shorter pulse is not made",
+     .unit = "s",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(min_on_time)},
+    {.name = "valve_delay",
+     .doc = "from the command to the opening of the valve",
+     .unit = "s",
+     .high = 10,
+     ORR_DEVICE_PARAM(valve_delay)},
+    {.name = "rise",
+     .doc = "time in which the thrust climbs, linearly",
+     .unit = "s",
+     .high = 10,
+     ORR_DEVICE_PARAM(rise)},
+    {.name = "fall", .doc = "time in which it falls", .unit = "s", .high = 10, ORR_DEVICE_PARAM(fall)},
+    {.name = "isp",
+     .doc = "specific impulse; 0: no propellant is counted",
+     .unit = "s",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(isp)},
+    {.name = "propellant",
+     .doc = "propellant at frame 0, part of the mass of its body; 0: it never ends. Needs `isp`",
+     .unit = "kg",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(propellant)},
 };
 
 static void on_time_range(const void *params, double *low, double *high) {
@@ -45,13 +75,14 @@ static void on_time_range(const void *params, double *low, double *high) {
 
 static const struct orr_device_channel channels[] = {
     {.name = "on_time",
+     .doc = "opens the valve for so long, once for each command; it joins a pulse that is still on",
      .unit = "s",
      .direction = ORR_CHANNEL_COMMAND,
      .hold = ORR_CHANNEL_PULSE,
      .count = 1,
      .range = on_time_range},
-    {.name = "thrust", .unit = "N", .count = 1},
-    {.name = "propellant", .unit = "kg", .count = 1},
+    {.name = "thrust", .doc = "thrust at the moment", .unit = "N", .count = 1},
+    {.name = "propellant", .doc = "propellant that is left", .unit = "kg", .count = 1},
 };
 
 static double propellant(const void *params) { return ((const struct params *)params)->propellant; }
@@ -180,6 +211,12 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
 
 const struct orr_device_kind orr_thruster = {
     .name = "thruster",
+    .doc = "A thruster with pulses of commanded length, resolved inside a step: what a step feels is its mean thrust, "
+           "so the impulse is exact whatever the step. Propellant that it uses leaves its body.",
+    .equation = "impulse of a long pulse = F (on_time - rise/2 + fall/2)\n"
+                "propellant used = impulse/(g0 isp),   g0 = 9.80665 m/s^2\n",
+    .example = "jet: {kind: thruster, node: bus.imu, direction: [1, 0, 0], thrust: 1 N, min_on_time: 10 ms, "
+               "valve_delay: 3 ms, isp: 220 s, propellant: 2 kg}",
     .role = ORR_ACTUATOR,
     .host = ORR_ON_NODE,
     ORR_DEVICE_TABLES,

@@ -35,19 +35,20 @@ enum orr_param_type {
 
 struct orr_param {
   const char *name; /* as the run file writes it; `noise.angle` stands in the mapping `noise` */
+  const char *doc;  /* what it means, a sentence without a full stop at its end */
   enum orr_param_type type;
   bool required;
-  const char *unit;           /* "N m"; several allowed: "rad|m" */
-  double low, high;           /* of each number; both 0: any finite; use HUGE_VAL for no bound */
-  bool open;                  /* low itself is outside */
-  double fallback;            /* of each number where the file says nothing; of a choice: the index */
+  const char *unit; /* "N m"; several allowed: "rad|m" */
+  double low, high; /* of each number; both 0: any finite; use HUGE_VAL for no bound */
+  bool open;        /* low itself is outside */
+  double fallback;  /* of each number where the file says nothing; of a choice: the index; HUGE_VAL: no limit */
   const char *const *choices; /* ends with NULL */
   size_t offset;              /* in the kind's struct of parameters */
 };
 
 /* A channel of a kind. */
 struct orr_device_channel {
-  const char *name, *unit;
+  const char *name, *doc, *unit;
   const char *unit_linear; /* in place of `unit` on a coordinate that is a distance; NULL: the same */
   enum orr_channel_type type;
   enum orr_channel_direction direction;
@@ -85,6 +86,9 @@ struct orr_device_hold {
 
 struct orr_device_kind {
   const char *name;
+  const char *doc;      /* for the reference: what it is, in sentences */
+  const char *equation; /* what it computes, in ASCII: lines, each with its \n */
+  const char *example;  /* an entry of a run file that works: `gyro: {kind: rate_gyro, …}` */
   enum orr_device_role role;
   enum orr_device_host host;
   const struct orr_param *params;

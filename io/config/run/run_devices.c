@@ -4,6 +4,7 @@
 
 #include "core/devices/devices.h"
 #include "io/config/run/run_draft.h"
+#include "io/config/run/run_mappings.h"
 
 /* What every device has beside the parameters of its kind. */
 struct common {
@@ -15,6 +16,65 @@ struct common {
 enum { MOST_KEYS = 48, MOST_DELAY = 100000 };
 
 static const struct orr_range phase_range = {0, MOST_DELAY, false};
+
+static const struct orr_key common_table[] = {
+    {.name = "kind",
+     .doc = "what it is",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = ORR_TEXT("a kind"),
+     .offset = offsetof(struct common, kind)},
+    {.name = "node",
+     .doc = "where it sits; its axes are those of the node, which turns with the deformation",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = &orr_shape_node,
+     .offset = offsetof(struct common, node)},
+    {.name = "hinge",
+     .doc = "the body whose inboard hinge it sits on",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = ORR_TEXT("a body"),
+     .offset = offsetof(struct common, hinge)},
+    {.name = "coordinate",
+     .doc = "which coordinate of the hinge; one of several must be named",
+     .type = ORR_KEY_WHOLE,
+     .fallback = "0",
+     .offset = offsetof(struct common, coordinate)},
+    {.name = "rate",
+     .doc = "samples in a second; it divides the base rate",
+     .type = ORR_KEY_NUMBER,
+     .unit = "Hz",
+     .range = &orr_range_positive,
+     .absent = "in every frame",
+     .offset = offsetof(struct common, rate)},
+    {.name = "phase",
+     .doc = "frame of its first sample; less than the frames between two",
+     .type = ORR_KEY_WHOLE,
+     .range = &phase_range,
+     .fallback = "0",
+     .offset = offsetof(struct common, phase)},
+    {.name = "delay",
+     .doc = "frames from a sample to its output",
+     .type = ORR_KEY_WHOLE,
+     .range = &phase_range,
+     .fallback = "0",
+     .offset = offsetof(struct common, delay)},
+};
+
+const struct orr_mapping orr_device_mapping = {
+    .name = "device", .doc = "What every device has beside the parameters of its kind.", ORR_KEYS(common_table)};
+
+bool orr_device_takes(const struct orr_device_kind *kind, const struct orr_key *key) {
+  bool on_node = kind->host == ORR_ON_NODE;
+  if (strcmp(key->name, "node") == 0)
+    return on_node;
+  if (strcmp(key->name, "hinge") == 0)
+    return !on_node;
+  if (strcmp(key->name, "coordinate") == 0)
+    return kind->host == ORR_ON_COORDINATE;
+  return kind->role == ORR_SENSOR || strcmp(key->name, "kind") == 0;
+}
 
 struct reading {
   struct orr_run_draft *d;
@@ -51,7 +111,13 @@ static const char *unit_of(struct reading *r, const struct orr_param *p) {
 
 /* The key of a parameter; `name` is its own within its group. */
 static struct orr_key key_of(struct reading *r, const struct orr_param *p, const char *name, size_t index) {
-  struct orr_key key = {.name = name, .required = p->required, .unit = unit_of(r, p), .range = range_of(r, p)};
+  static const char filled[] = "its default"; /* fill_fallbacks put it there */
+  struct orr_key key = {.name = name,
+                        .doc = p->doc,
+                        .required = p->required,
+                        .absent = filled,
+                        .unit = unit_of(r, p),
+                        .range = range_of(r, p)};
   key.offset = params_offset(r) + p->offset;
   switch (p->type) {
   case ORR_PARAM_NUMBER:
@@ -64,6 +130,7 @@ static struct orr_key key_of(struct reading *r, const struct orr_param *p, const
     break;
   case ORR_PARAM_AXIS:
     key.type = ORR_KEY_PLACE;
+    key.shape = &orr_shape_direction;
     key.offset = offsetof(struct target, places) + index * sizeof(struct orr_place);
     break;
   case ORR_PARAM_CHOICE:
@@ -90,29 +157,9 @@ static void add_key(struct reading *r, struct orr_key key) {
 }
 
 static void common_keys(struct reading *r) {
-  add_key(r, (struct orr_key){.name = "kind", .type = ORR_KEY_PLACE, .offset = offsetof(struct common, kind)});
-  if (r->kind->host == ORR_ON_NODE)
-    add_key(r, (struct orr_key){
-                   .name = "node", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct common, node)});
-  else
-    add_key(r, (struct orr_key){
-                   .name = "hinge", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct common, hinge)});
-  if (r->kind->host == ORR_ON_COORDINATE)
-    add_key(r, (struct orr_key){
-                   .name = "coordinate", .type = ORR_KEY_WHOLE, .offset = offsetof(struct common, coordinate)});
-  if (r->kind->role != ORR_SENSOR)
-    return;
-  add_key(r, (struct orr_key){.name = "rate",
-                              .type = ORR_KEY_NUMBER,
-                              .unit = "Hz",
-                              .range = &orr_range_positive,
-                              .offset = offsetof(struct common, rate)});
-  add_key(r,
-          (struct orr_key){
-              .name = "phase", .type = ORR_KEY_WHOLE, .range = &phase_range, .offset = offsetof(struct common, phase)});
-  add_key(r,
-          (struct orr_key){
-              .name = "delay", .type = ORR_KEY_WHOLE, .range = &phase_range, .offset = offsetof(struct common, delay)});
+  for (size_t i = 0; i < orr_device_mapping.key_count; i++)
+    if (orr_device_takes(r->kind, &common_table[i]))
+      add_key(r, common_table[i]);
 }
 
 /* Keys of the mapping: parameters without a group, and one for each group. */
@@ -129,7 +176,10 @@ static void own_keys(struct reading *r) {
       seen |= same_group(p, &r->kind->params[k]);
     if (!seen)
       add_key(r, (struct orr_key){.name = orr_arena_copy(r->d->reader->arena, p->name, n),
+                                  .doc = "a group of parameters",
                                   .type = ORR_KEY_PLACE,
+                                  .absent = "their defaults",
+                                  .shape = ORR_TEXT("a group of parameters"),
                                   .offset = offsetof(struct target, places) + i * sizeof(struct orr_place)});
   }
 }
@@ -167,7 +217,8 @@ static bool read_groups(struct reading *r) {
                                     .name = r->thing.name,
                                     .place = r->target->places[i],
                                     .key = r->thing.key};
-    good &= orr_read_mapping(r->d->reader, &thing, keys, count, r->target, &present);
+    const struct orr_mapping mapping = {.name = group, .keys = keys, .key_count = count};
+    good &= orr_read_mapping(r->d->reader, &thing, &mapping, r->target, &present);
   }
   return good;
 }
@@ -355,7 +406,8 @@ static void read_device(struct orr_run_draft *d, struct orr_thing thing, enum or
   uint64_t present;
   struct orr_device_desc device = {.name = thing.name, .kind = r.kind, .params = r.params};
   r.thing.what = r.kind->name;
-  bool good = orr_read_mapping(d->reader, &r.thing, r.keys, r.key_count, r.target, &present);
+  const struct orr_mapping mapping = {.name = r.kind->name, .keys = r.keys, .key_count = r.key_count};
+  bool good = orr_read_mapping(d->reader, &r.thing, &mapping, r.target, &present);
   good &= read_axes(&r);
   good &= read_groups(&r);
   good &= find_host(&r, &device);

@@ -6,8 +6,7 @@
 #include "core/devices/devices.h"
 #include "io/config/environment/tables.h"
 #include "io/config/run/run_draft.h"
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
+#include "io/config/run/run_mappings.h"
 
 static const double longest = 10 * 366 * 86400.0; /* s, of a run whose sky is summed before it */
 
@@ -18,33 +17,352 @@ static const struct {
                                [ORR_MOON] = {4.902800118e12, 1737400},
                                [ORR_MARS] = {4.282837362e13, 3396190}};
 
+/* ---- what the section may say ------------------------------------------------------------------------------------ */
+
+static const char none_word[] = "none";
+static const char *const none_words[] = {none_word, NULL};
+
+#define OR_NONE(shape) ORR_EITHER(shape, ORR_WORD(none_words))
+
+struct gravity_keys {
+  struct orr_place file;
+  int64_t degree, order;
+  double j2;
+};
+
+static const struct orr_range degree_range = {2, ORR_HARMONICS_DEGREE, false},
+                              order_range = {0, ORR_HARMONICS_DEGREE, false};
+
+static const struct orr_key gravity_table[] = {
+    {.name = "file",
+     .doc = "coefficients as published: ICGEM .gfc, or a table like data/ggm03s_70.txt",
+     .type = ORR_KEY_PLACE,
+     .absent = "`j2` says the field",
+     .shape = ORR_TEXT("a path"),
+     .offset = offsetof(struct gravity_keys, file)},
+    {.name = "degree",
+     .doc = "degree up to which they are used; a `file` needs it",
+     .type = ORR_KEY_WHOLE,
+     .range = &degree_range,
+     .absent = "`j2` says the field",
+     .offset = offsetof(struct gravity_keys, degree)},
+    {.name = "order",
+     .doc = "order up to which they are used, at most the degree",
+     .type = ORR_KEY_WHOLE,
+     .range = &order_range,
+     .absent = "the degree",
+     .offset = offsetof(struct gravity_keys, order)},
+    {.name = "j2",
+     .doc = "J2, not normalised, in place of a file",
+     .type = ORR_KEY_NUMBER,
+     .absent = "a `file` says the field",
+     .offset = offsetof(struct gravity_keys, j2)},
+};
+
+static const struct orr_mapping gravity_mapping = {
+    .name = "environment.gravity",
+    .doc = "The field of the central body, with its gradient: from a file, or with J2 alone.",
+    ORR_KEYS(gravity_table)};
+
+struct magnetic_keys {
+  struct orr_place file, files;
+};
+
+static const struct orr_key magnetic_table[] = {
+    {.name = "file",
+     .doc = "coefficients as published: WMM (.cof) or IGRF (igrfNNcoeffs.txt)",
+     .type = ORR_KEY_PLACE,
+     .absent = "`files` are given",
+     .shape = ORR_TEXT("a path"),
+     .offset = offsetof(struct magnetic_keys, file)},
+    {.name = "files",
+     .doc = "two tables of IGRF, between whose epochs the run lies",
+     .type = ORR_KEY_PLACE,
+     .absent = "a `file` is given",
+     .shape = ORR_PAIR(ORR_TEXT("a path"), ORR_TEXT("a path")),
+     .offset = offsetof(struct magnetic_keys, files)},
+};
+
+static const struct orr_mapping magnetic_mapping = {
+    .name = "environment.magnetic_field", .doc = "The magnetic field of the central body.", ORR_KEYS(magnetic_table)};
+
+static const char *const atmosphere_names[] = {none_word, "exponential", "us76", "nrlmsise00", NULL};
+
+struct atmosphere_keys {
+  int model;
+  double density, base, scale, f107, f107_average, ap;
+};
+
+#define AIR(member)                                                                                                    \
+  .type = ORR_KEY_NUMBER, .range = &orr_range_not_negative, .offset = offsetof(struct atmosphere_keys, member)
+
+static const struct orr_key atmosphere_table[] = {
+    {.name = "model",
+     .doc = "exponential with its three keys; us76 and nrlmsise00 are the Earth's",
+     .type = ORR_KEY_CHOICE,
+     .required = true,
+     .choices = atmosphere_names,
+     .offset = offsetof(struct atmosphere_keys, model)},
+    {.name = "density",
+     .doc = "exponential: density at `base`",
+     .absent = "another model",
+     .unit = "kg/m^3",
+     AIR(density)},
+    {.name = "base",
+     .doc = "exponential: altitude where it is `density`",
+     .absent = "another model",
+     .unit = "m",
+     AIR(base)},
+    {.name = "scale",
+     .doc = "exponential: altitude over which it falls by e",
+     .absent = "another model",
+     .unit = "m",
+     AIR(scale)},
+    {.name = "f107",
+     .doc = "nrlmsise00: solar flux of the day before, 1e-22 W/m^2/Hz",
+     .absent = "another model",
+     AIR(f107)},
+    {.name = "f107_average", .doc = "nrlmsise00: its mean over 81 days", .absent = "another model", AIR(f107_average)},
+    {.name = "ap", .doc = "nrlmsise00: daily magnetic index", .absent = "another model", AIR(ap)},
+};
+
+static const struct orr_mapping atmosphere_mapping = {
+    .name = "environment.atmosphere",
+    .doc = "The air, which turns with the central body. Surfaces feel it.",
+    ORR_KEYS(atmosphere_table)};
+
+static const struct orr_range share_range = {0, 1, false};
+
+struct sun_keys {
+  bool pressure;
+  double albedo, infrared;
+};
+
+static const struct orr_key sun_table[] = {
+    {.name = "pressure",
+     .doc = "sunlight presses on surfaces",
+     .type = ORR_KEY_FLAG,
+     .fallback = "false",
+     .offset = offsetof(struct sun_keys, pressure)},
+    {.name = "albedo",
+     .doc = "part of the sunlight that the central body reflects, as if from its centre",
+     .type = ORR_KEY_NUMBER,
+     .range = &share_range,
+     .fallback = "0",
+     .offset = offsetof(struct sun_keys, albedo)},
+    {.name = "infrared",
+     .doc = "what the central body radiates at its surface",
+     .type = ORR_KEY_NUMBER,
+     .unit = "W/m^2",
+     .range = &orr_range_not_negative,
+     .fallback = "0",
+     .offset = offsetof(struct sun_keys, infrared)},
+};
+
+static const struct orr_mapping sun_mapping = {
+    .name = "environment.sun", .doc = "Light on the surfaces.", ORR_KEYS(sun_table)};
+
+struct surface_keys {
+  struct orr_place node, normal;
+  double area, specular, diffuse, drag;
+};
+
+static const struct orr_key surface_table[] = {
+    {.name = "node",
+     .doc = "where its forces act",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = &orr_shape_node,
+     .offset = offsetof(struct surface_keys, node)},
+    {.name = "normal",
+     .doc = "outward normal, node axes",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = &orr_shape_direction,
+     .offset = offsetof(struct surface_keys, normal)},
+    {.name = "area",
+     .doc = "its area",
+     .type = ORR_KEY_NUMBER,
+     .required = true,
+     .unit = "m^2",
+     .range = &orr_range_positive,
+     .offset = offsetof(struct surface_keys, area)},
+    {.name = "specular",
+     .doc = "part of light that it mirrors; with `diffuse` at most 1",
+     .type = ORR_KEY_NUMBER,
+     .range = &share_range,
+     .fallback = "0",
+     .offset = offsetof(struct surface_keys, specular)},
+    {.name = "diffuse",
+     .doc = "part of light that it scatters",
+     .type = ORR_KEY_NUMBER,
+     .range = &share_range,
+     .fallback = "0",
+     .offset = offsetof(struct surface_keys, diffuse)},
+    {.name = "drag",
+     .doc = "coefficient of drag",
+     .type = ORR_KEY_NUMBER,
+     .range = &orr_range_not_negative,
+     .fallback = "2.2",
+     .offset = offsetof(struct surface_keys, drag)},
+};
+
+static const struct orr_mapping surface_mapping = {
+    .name = "environment.surfaces",
+    .doc = "One side of a plate that feels air and light that meet it. Plates throw no shadow on each other.",
+    ORR_KEYS(surface_table)};
+
+struct element_keys {
+  double a, e, i, node, perigee, anomaly;
+};
+
+static const struct orr_range ellipse_range = {0, 0.99, false};
+
+#define ELEMENT(member) .type = ORR_KEY_NUMBER, .offset = offsetof(struct element_keys, member)
+
+static const struct orr_key element_table[] = {
+    {.name = "semi_major_axis",
+     .doc = "half of the long axis of the ellipse",
+     .unit = "m",
+     .required = true,
+     .range = &orr_range_positive,
+     ELEMENT(a)},
+    {.name = "eccentricity", .doc = "of the ellipse", .range = &ellipse_range, .fallback = "0", ELEMENT(e)},
+    {.name = "inclination",
+     .doc = "against the equator of the inertial axes",
+     .unit = "rad",
+     .required = true,
+     ELEMENT(i)},
+    {.name = "node", .doc = "right ascension of the ascending node", .unit = "rad", .fallback = "0", ELEMENT(node)},
+    {.name = "perigee", .doc = "argument of perigee", .unit = "rad", .fallback = "0", ELEMENT(perigee)},
+    {.name = "anomaly", .doc = "true anomaly at the epoch", .unit = "rad", .fallback = "0", ELEMENT(anomaly)},
+};
+
+static const struct orr_mapping element_mapping = {
+    .name = "orbit.elements", .doc = "Kepler's elements at the epoch.", ORR_KEYS(element_table)};
+
+struct orbit_keys {
+  struct orr_place elements, position, velocity;
+};
+
+static const struct orr_key orbit_table[] = {
+    {.name = "elements",
+     .doc = "Kepler's elements, in place of position and velocity",
+     .type = ORR_KEY_PLACE,
+     .absent = "`position` and `velocity` are given",
+     .shape = ORR_MAPPING(element_mapping),
+     .offset = offsetof(struct orbit_keys, elements)},
+    {.name = "position",
+     .doc = "from the centre of the central body, inertial axes",
+     .type = ORR_KEY_PLACE,
+     .absent = "`elements` are given",
+     .shape = ORR_NUMBERS(3, "m"),
+     .offset = offsetof(struct orbit_keys, position)},
+    {.name = "velocity",
+     .doc = "the same, its rate",
+     .type = ORR_KEY_PLACE,
+     .absent = "`elements` are given",
+     .shape = ORR_NUMBERS(3, "m/s"),
+     .offset = offsetof(struct orbit_keys, velocity)},
+    {.name = "tle", .doc = "a two-line element set", .type = ORR_KEY_UNBUILT},
+};
+
+const struct orr_mapping orr_orbit_mapping = {
+    .name = "orbit",
+    .doc = "Where the orbit of a run with an environment starts, under `simulation.initial` of one free body. Other "
+           "spacecraft start from it by their `position` and `velocity`.",
+    ORR_KEYS(orbit_table),
+    .example = "simulation:\n"
+               "  initial:\n"
+               "    bus:\n"
+               "      orbit:\n"
+               "        elements: {semi_major_axis: 6878 km, eccentricity: 0.001, inclination: 51.6 deg,\n"
+               "                   node: 0 deg, perigee: 0 deg, anomaly: 0 deg}\n"};
+
 struct environment_keys {
   const char *epoch;
   int central, eclipse;
   struct orr_place epoch_place, gravity, third_bodies, magnetic_field, atmosphere, sun, eop, surfaces;
 };
 
-static const char *const eclipse_names[] = {"none", "conical", NULL};
+static const char *const eclipse_names[] = {none_word, "conical", NULL};
+static const char *const gravity_words[] = {none_word, "central", NULL};
+static const char *const third_words[] = {"sun", "moon", "earth", NULL};
 
 #define PLACE(member) .type = ORR_KEY_PLACE, .offset = offsetof(struct environment_keys, member)
 
 static const struct orr_key environment_table[] = {
-    {.name = "epoch", PLACE(epoch_place)},
+    {.name = "epoch",
+     .doc =
+         "UTC at frame 0, 1972 to 2150, such as 2025-03-20T12:00:00; it makes the environment a world around one orbit",
+     .absent = "there is no world, and `gravity: none` is all that may stand here",
+     .shape = ORR_TEXT("a date and time of UTC"),
+     PLACE(epoch_place)},
     {.name = "central",
+     .doc = "the central body",
      .type = ORR_KEY_CHOICE,
      .choices = orr_central_names,
+     .fallback = "earth",
      .offset = offsetof(struct environment_keys, central)},
-    {.name = "gravity", PLACE(gravity)},
-    {.name = "third_bodies", PLACE(third_bodies)},
-    {.name = "magnetic_field", PLACE(magnetic_field)},
-    {.name = "atmosphere", PLACE(atmosphere)},
-    {.name = "sun", PLACE(sun)},
+    {.name = "gravity",
+     .doc = "the field of the central body: none, central, or a field with harmonics",
+     .absent = "central, where there is an epoch",
+     .shape = ORR_EITHER(ORR_WORD(gravity_words), ORR_MAPPING(gravity_mapping)),
+     PLACE(gravity)},
+    {.name = "third_bodies",
+     .doc = "what pulls besides: sun, moon, earth, but for the central body and the Moon at Mars",
+     .absent = "none",
+     .shape = ORR_LIST(ORR_WORD(third_words)),
+     PLACE(third_bodies)},
+    {.name = "magnetic_field",
+     .doc = "the magnetic field",
+     .absent = "none",
+     .shape = OR_NONE(ORR_MAPPING(magnetic_mapping)),
+     PLACE(magnetic_field)},
+    {.name = "atmosphere",
+     .doc = "the air",
+     .absent = "none",
+     .shape = OR_NONE(ORR_MAPPING(atmosphere_mapping)),
+     PLACE(atmosphere)},
+    {.name = "sun",
+     .doc = "light on the surfaces",
+     .absent = "none",
+     .shape = OR_NONE(ORR_MAPPING(sun_mapping)),
+     PLACE(sun)},
     {.name = "eclipse",
+     .doc = "the shadow of the central body, with its penumbra",
      .type = ORR_KEY_CHOICE,
      .choices = eclipse_names,
+     .fallback = "none",
      .offset = offsetof(struct environment_keys, eclipse)},
-    {.name = "eop", PLACE(eop)},
-    {.name = "surfaces", PLACE(surfaces)},
+    {.name = "eop",
+     .doc = "Earth orientation as IERS publishes it (finals2000A)",
+     .absent = "UT1 is UTC, and the pole is in its place",
+     .shape = ORR_TEXT("a path"),
+     PLACE(eop)},
+    {.name = "surfaces",
+     .doc = "plates that feel air and light",
+     .absent = "none",
+     .shape = ORR_LIST(ORR_MAPPING(surface_mapping)),
+     PLACE(surfaces)},
+};
+
+const struct orr_mapping orr_environment_mapping = {
+    .name = "environment",
+    .doc = "The world around one orbit. With an epoch, inertial axes are those of the GCRS, the inertial origin moves "
+           "on the orbit that `simulation.initial` gives one free body, every root hangs freely, and the run has a "
+           "duration. It gives the channels of `environment`.",
+    ORR_KEYS(environment_table),
+    .example = "environment:\n"
+               "  epoch: 2025-03-20T12:00:00\n"
+               "  central: earth\n"
+               "  gravity: {file: data/ggm03s_70.txt, degree: 20, order: 20}\n"
+               "  third_bodies: [sun, moon]\n"
+               "  magnetic_field: {file: data/wmm2025.cof}\n"
+               "  atmosphere: {model: nrlmsise00, f107: 150, f107_average: 150, ap: 8}\n"
+               "  sun: {pressure: true, albedo: 0.3, infrared: 237 W/m^2}\n"
+               "  eclipse: conical\n"
+               "  surfaces: [{node: bus.imu, area: 2 m^2, normal: [1, 0, 0], specular: 0.1, diffuse: 0.2}]\n",
 };
 
 struct reading {
@@ -104,22 +422,6 @@ static void read_eop(struct reading *r, struct orr_place place) {
 
 /* ---- gravity ----------------------------------------------------------------------------------------------------- */
 
-struct gravity_keys {
-  struct orr_place file;
-  int64_t degree, order;
-  double j2;
-};
-
-static const struct orr_range degree_range = {2, ORR_HARMONICS_DEGREE, false},
-                              order_range = {0, ORR_HARMONICS_DEGREE, false};
-
-static const struct orr_key gravity_table[] = {
-    {.name = "file", .type = ORR_KEY_PLACE, .offset = offsetof(struct gravity_keys, file)},
-    {.name = "degree", .type = ORR_KEY_WHOLE, .range = &degree_range, .offset = offsetof(struct gravity_keys, degree)},
-    {.name = "order", .type = ORR_KEY_WHOLE, .range = &order_range, .offset = offsetof(struct gravity_keys, order)},
-    {.name = "j2", .type = ORR_KEY_NUMBER, .offset = offsetof(struct gravity_keys, j2)},
-};
-
 static void read_field(struct reading *r, struct orr_place place, const struct gravity_keys *keys) {
   struct orr_text text;
   struct orr_gravity_table table;
@@ -161,7 +463,7 @@ static void read_gravity(struct reading *r, struct orr_place place) {
     return;
   }
   const struct orr_thing thing = {.what = "gravity", .place = place, .key = r->thing.key};
-  if (!orr_read_mapping(r->reader, &thing, gravity_table, COUNT(gravity_table), &keys, &present))
+  if (!orr_read_mapping(r->reader, &thing, &gravity_mapping, &keys, &present))
     return;
   if ((present & 1) == (present >> 3 & 1)) {
     orr_read_error(r->reader, place, "gravity", "a field is given by its 'file' or by its 'j2', and here is %s",
@@ -179,7 +481,6 @@ static void read_gravity(struct reading *r, struct orr_place place) {
 }
 
 static void read_third(struct reading *r, struct orr_place place) {
-  static const char *const names[] = {"sun", "moon", "earth"};
   bool *const flags[] = {&r->world->sun, &r->world->moon, &r->world->earth};
   static const int central[] = {-1, ORR_MOON, ORR_EARTH};
   if (!place.node || !orr_expect_sequence(r->reader, place, "third_bodies"))
@@ -190,10 +491,10 @@ static void read_third(struct reading *r, struct orr_place place) {
     size_t k = 0;
     if (!orr_read_text(r->reader, item, "third_bodies", &text))
       return;
-    while (k < COUNT(names) && strcmp(names[k], text) != 0)
+    while (third_words[k] && strcmp(third_words[k], text) != 0)
       k++;
-    bool lost = k < COUNT(names) && r->world->sky.central == ORR_MARS && k == 1;
-    if (k == COUNT(names) || central[k] == (int)r->world->sky.central || lost)
+    bool lost = third_words[k] && r->world->sky.central == ORR_MARS && k == 1;
+    if (!third_words[k] || central[k] == (int)r->world->sky.central || lost)
       orr_read_error(r->reader, item, "third-body",
                      "'%.40s' is no third body here: sun, moon and earth are, but for the "
                      "central one, and the Moon at Mars",
@@ -204,15 +505,6 @@ static void read_third(struct reading *r, struct orr_place place) {
 }
 
 /* ---- field and air ----------------------------------------------------------------------------------------------- */
-
-struct magnetic_keys {
-  struct orr_place file, files;
-};
-
-static const struct orr_key magnetic_table[] = {
-    {.name = "file", .type = ORR_KEY_PLACE, .offset = offsetof(struct magnetic_keys, file)},
-    {.name = "files", .type = ORR_KEY_PLACE, .offset = offsetof(struct magnetic_keys, files)},
-};
 
 static bool read_magnetic_file(struct reading *r, struct orr_place place, struct orr_magnetic_desc *out) {
   struct orr_text text;
@@ -251,7 +543,7 @@ static void read_magnetic(struct reading *r, struct orr_place place) {
   if (!place.node || says_none(place) || !orr_expect_mapping(r->reader, place, "magnetic_field"))
     return;
   const struct orr_thing thing = {.what = "magnetic_field", .place = place, .key = r->thing.key};
-  if (!orr_read_mapping(r->reader, &thing, magnetic_table, COUNT(magnetic_table), &keys, &present))
+  if (!orr_read_mapping(r->reader, &thing, &magnetic_mapping, &keys, &present))
     return;
   if (present != 1 && present != 2)
     orr_read_error(r->reader, place, "magnetic-field", "a magnetic field is given by one 'file' or by two 'files'");
@@ -261,37 +553,13 @@ static void read_magnetic(struct reading *r, struct orr_place place) {
     read_magnetic_files(r, keys.files);
 }
 
-static const char *const atmosphere_names[] = {"none", "exponential", "us76", "nrlmsise00", NULL};
-
-struct atmosphere_keys {
-  int model;
-  double density, base, scale, f107, f107_average, ap;
-};
-
-#define AIR(member)                                                                                                    \
-  .type = ORR_KEY_NUMBER, .range = &orr_range_not_negative, .offset = offsetof(struct atmosphere_keys, member)
-
-static const struct orr_key atmosphere_table[] = {
-    {.name = "model",
-     .type = ORR_KEY_CHOICE,
-     .required = true,
-     .choices = atmosphere_names,
-     .offset = offsetof(struct atmosphere_keys, model)},
-    {.name = "density", .unit = "kg/m^3", AIR(density)},
-    {.name = "base", .unit = "m", AIR(base)},
-    {.name = "scale", .unit = "m", AIR(scale)},
-    {.name = "f107", AIR(f107)},
-    {.name = "f107_average", AIR(f107_average)},
-    {.name = "ap", AIR(ap)},
-};
-
 static void read_atmosphere(struct reading *r, struct orr_place place) {
   struct atmosphere_keys keys = {0};
   uint64_t present;
   if (!place.node || says_none(place) || !orr_expect_mapping(r->reader, place, "atmosphere"))
     return;
   const struct orr_thing thing = {.what = "atmosphere", .place = place, .key = r->thing.key};
-  if (!orr_read_mapping(r->reader, &thing, atmosphere_table, COUNT(atmosphere_table), &keys, &present))
+  if (!orr_read_mapping(r->reader, &thing, &atmosphere_mapping, &keys, &present))
     return;
   static const uint64_t needs[] = {1, 1 | 7 << 1, 1, 1 | 7 << 4};
   if (present != needs[keys.model])
@@ -312,70 +580,25 @@ static void read_atmosphere(struct reading *r, struct orr_place place) {
   r->world->ap = keys.ap;
 }
 
-static const struct orr_range share_range = {0, 1, false};
-
-struct sun_keys {
-  bool pressure;
-  double albedo, infrared;
-};
-
-static const struct orr_key sun_table[] = {
-    {.name = "pressure", .type = ORR_KEY_FLAG, .offset = offsetof(struct sun_keys, pressure)},
-    {.name = "albedo", .type = ORR_KEY_NUMBER, .range = &share_range, .offset = offsetof(struct sun_keys, albedo)},
-    {.name = "infrared",
-     .type = ORR_KEY_NUMBER,
-     .unit = "W/m^2",
-     .range = &orr_range_not_negative,
-     .offset = offsetof(struct sun_keys, infrared)},
-};
-
 static void read_sun(struct reading *r, struct orr_place place) {
   struct sun_keys keys = {0};
   uint64_t present;
   if (!place.node || says_none(place) || !orr_expect_mapping(r->reader, place, "sun"))
     return;
   const struct orr_thing thing = {.what = "sun", .place = place, .key = r->thing.key};
-  orr_read_mapping(r->reader, &thing, sun_table, COUNT(sun_table), &keys, &present);
+  orr_read_mapping(r->reader, &thing, &sun_mapping, &keys, &present);
   r->world->sunlight = keys.pressure;
   r->world->planet = (struct orr_planet_light){keys.albedo, keys.infrared};
 }
 
 /* ---- surfaces ---------------------------------------------------------------------------------------------------- */
 
-struct surface_keys {
-  struct orr_place node, normal;
-  double area, specular, diffuse, drag;
-};
-
-static const struct orr_key surface_table[] = {
-    {.name = "node", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct surface_keys, node)},
-    {.name = "normal", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct surface_keys, normal)},
-    {.name = "area",
-     .type = ORR_KEY_NUMBER,
-     .required = true,
-     .unit = "m^2",
-     .range = &orr_range_positive,
-     .offset = offsetof(struct surface_keys, area)},
-    {.name = "specular",
-     .type = ORR_KEY_NUMBER,
-     .range = &share_range,
-     .offset = offsetof(struct surface_keys, specular)},
-    {.name = "diffuse",
-     .type = ORR_KEY_NUMBER,
-     .range = &share_range,
-     .offset = offsetof(struct surface_keys, diffuse)},
-    {.name = "drag",
-     .type = ORR_KEY_NUMBER,
-     .range = &orr_range_not_negative,
-     .offset = offsetof(struct surface_keys, drag)},
-};
-
 static void read_surface(struct reading *r, struct orr_place place, struct orr_surface_desc *out) {
-  struct surface_keys keys = {.drag = 2.2};
+  struct surface_keys keys = {0};
   uint64_t present;
   double normal[3] = {0};
   const struct orr_thing thing = {.what = "a surface", .place = place};
-  if (!orr_read_mapping(r->reader, &thing, surface_table, COUNT(surface_table), &keys, &present) ||
+  if (!orr_read_mapping(r->reader, &thing, &surface_mapping, &keys, &present) ||
       !orr_read_direction(r->reader, keys.normal, "normal", normal))
     return;
   if (keys.specular + keys.diffuse > 1)
@@ -400,34 +623,6 @@ static void read_surfaces(struct reading *r, struct orr_place place) {
 
 /* ---- the orbit --------------------------------------------------------------------------------------------------- */
 
-struct orbit_keys {
-  struct orr_place elements, position, velocity;
-};
-
-static const struct orr_key orbit_table[] = {
-    {.name = "elements", .type = ORR_KEY_PLACE, .offset = offsetof(struct orbit_keys, elements)},
-    {.name = "position", .type = ORR_KEY_PLACE, .offset = offsetof(struct orbit_keys, position)},
-    {.name = "velocity", .type = ORR_KEY_PLACE, .offset = offsetof(struct orbit_keys, velocity)},
-    {.name = "tle", .type = ORR_KEY_UNBUILT},
-};
-
-struct element_keys {
-  double a, e, i, node, perigee, anomaly;
-};
-
-static const struct orr_range ellipse_range = {0, 0.99, false};
-
-#define ELEMENT(member) .type = ORR_KEY_NUMBER, .offset = offsetof(struct element_keys, member)
-
-static const struct orr_key element_table[] = {
-    {.name = "semi_major_axis", .unit = "m", .required = true, .range = &orr_range_positive, ELEMENT(a)},
-    {.name = "eccentricity", .range = &ellipse_range, ELEMENT(e)},
-    {.name = "inclination", .unit = "rad", .required = true, ELEMENT(i)},
-    {.name = "node", .unit = "rad", ELEMENT(node)},
-    {.name = "perigee", .unit = "rad", ELEMENT(perigee)},
-    {.name = "anomaly", .unit = "rad", ELEMENT(anomaly)},
-};
-
 /* p = a (1 − e²), r = p/(1 + e cos ν); Q from the node, the inclination and the argument of perigee. */
 static void from_elements(const struct element_keys *k, double mu, double *position, double *velocity) {
   double p = k->a * (1 - k->e * k->e), r = p / (1 + k->e * cos(k->anomaly)), speed = sqrt(mu / p);
@@ -446,7 +641,7 @@ static void read_orbit(struct reading *r, struct orr_place place) {
   uint64_t present;
   struct orr_world_desc *w = r->world;
   const struct orr_thing thing = {.what = "orbit", .place = place};
-  if (!orr_read_mapping(r->reader, &thing, orbit_table, COUNT(orbit_table), &keys, &present))
+  if (!orr_read_mapping(r->reader, &thing, &orr_orbit_mapping, &keys, &present))
     return;
   if (present != 1 && present != 6) {
     orr_read_error(r->reader, place, "orbit", "an orbit is given by 'elements', or by 'position' and 'velocity'");
@@ -456,7 +651,7 @@ static void read_orbit(struct reading *r, struct orr_place place) {
     struct element_keys elements = {0};
     const struct orr_thing inner = {.what = "elements", .place = keys.elements};
     if (!orr_expect_mapping(r->reader, keys.elements, "elements") ||
-        !orr_read_mapping(r->reader, &inner, element_table, COUNT(element_table), &elements, &present))
+        !orr_read_mapping(r->reader, &inner, &element_mapping, &elements, &present))
       return;
     from_elements(&elements, w->mu, w->position, w->velocity);
   } else if (!orr_read_numbers(r->reader, keys.position, &position, w->position) ||
@@ -541,7 +736,7 @@ void orr_run_read_environment(struct orr_run_draft *d) {
   struct environment_keys keys = {0};
   uint64_t present = 0;
   if (r.thing.place.node)
-    orr_read_mapping(r.reader, &r.thing, environment_table, COUNT(environment_table), &keys, &present);
+    orr_read_mapping(r.reader, &r.thing, &orr_environment_mapping, &keys, &present);
   if (keys.gravity.node && (s->gravity[0] != 0 || s->gravity[1] != 0 || s->gravity[2] != 0))
     orr_read_error(r.reader, keys.gravity, "gravity-twice",
                    "gravity is given by the spacecraft and by the environment; it is given once");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "io/config/run/run_draft.h"
+#include "io/config/run/run_mappings.h"
 #include "io/config/text/unit.h"
 
 struct expect_keys {
@@ -13,18 +14,69 @@ struct expect_keys {
 
 enum { CHANNEL, MEASURE, BELOW, ABOVE, BETWEEN, IS, OF_PEAK, AFTER, UNTIL, EXPECT_KEYS };
 
-#define PLACE(key, field)                                                                                              \
-  { .name = (key), .type = ORR_KEY_PLACE, .offset = offsetof(struct expect_keys, field) }
-#define TIME(key, field)                                                                                               \
-  {                                                                                                                    \
-    .name = (key), .type = ORR_KEY_TIME, .range = &orr_range_not_negative,                                             \
-    .offset = offsetof(struct expect_keys, field)                                                                      \
-  }
+#define PLACE(field) .type = ORR_KEY_PLACE, .offset = offsetof(struct expect_keys, field)
 
 static const struct orr_key expect_table[EXPECT_KEYS] = {
-    [CHANNEL] = PLACE("channel", channel), [MEASURE] = PLACE("measure", measure), [BELOW] = PLACE("below", below),
-    [ABOVE] = PLACE("above", above),       [BETWEEN] = PLACE("between", between), [IS] = PLACE("is", is),
-    [OF_PEAK] = PLACE("of_peak", of_peak), [AFTER] = TIME("after", after),        [UNTIL] = TIME("until", until),
+    [CHANNEL] = {.name = "channel",
+                 .doc = "the channel, or one number of it (gyro.rate.x), that is judged",
+                 .absent = "a `measure` is",
+                 .shape = ORR_TEXT("a channel"),
+                 PLACE(channel)},
+    [MEASURE] = {.name = "measure",
+                 .doc = "a measure of the whole run: overruns.own, overruns.machine, overruns.all (frames), "
+                        "links.late, links.missed, links.refused, links.timeouts, or p50, p90, p99, p99.9 or max of "
+                        "wake_up, start, publish, latch, record, integrate and sensors (s), as in wake_up.p99.9",
+                 .absent = "a `channel` is",
+                 .shape = ORR_TEXT("a measure"),
+                 PLACE(measure)},
+    [BELOW] = {.name = "below",
+               .doc = "every number is below this",
+               .absent = "another bound stands",
+               .shape = ORR_NUMBER(ORR_UNIT_OF_CHANNEL),
+               PLACE(below)},
+    [ABOVE] = {.name = "above",
+               .doc = "every number is above this",
+               .absent = "another bound stands",
+               .shape = ORR_NUMBER(ORR_UNIT_OF_CHANNEL),
+               PLACE(above)},
+    [BETWEEN] = {.name = "between",
+                 .doc = "every number is from low to high",
+                 .absent = "another bound stands",
+                 .shape = ORR_NUMBERS(2, ORR_UNIT_OF_CHANNEL),
+                 PLACE(between)},
+    [IS] = {.name = "is",
+            .doc = "every number is this one",
+            .absent = "another bound stands",
+            .shape = ORR_NUMBER(ORR_UNIT_OF_CHANNEL),
+            PLACE(is)},
+    [OF_PEAK] = {.name = "of_peak",
+                 .doc = "what may be left after `after` of the largest magnitude before it, above 0 to 1",
+                 .absent = "another bound stands",
+                 .shape = ORR_NUMBER(NULL),
+                 PLACE(of_peak)},
+    [AFTER] = {.name = "after",
+               .doc = "from when on a channel is judged, simulated time",
+               .type = ORR_KEY_TIME,
+               .range = &orr_range_not_negative,
+               .fallback = "0",
+               .offset = offsetof(struct expect_keys, after)},
+    [UNTIL] = {.name = "until",
+               .doc = "until when, both ends included",
+               .type = ORR_KEY_TIME,
+               .range = &orr_range_not_negative,
+               .absent = "the end of the run",
+               .offset = offsetof(struct expect_keys, until)},
+};
+
+const struct orr_mapping orr_expectation_mapping = {
+    .name = "expect",
+    .doc = "What must hold for the run to have passed: a `channel` or a `measure`, and one bound. A run whose end "
+           "comes before a bound could be judged is incomplete; what a mode does not measure is not judged.",
+    ORR_KEYS(expect_table),
+    .example = "expect:\n"
+               "  - {channel: bus.pointing_error, below: 30 deg, after: 1 s}\n"
+               "  - {channel: gyro.rate.x, between: [-10 deg/s, 10 deg/s]}\n"
+               "  - {measure: overruns.own, is: 0}\n",
 };
 
 static const char *const measures[] = {
@@ -226,7 +278,7 @@ static bool read_entry(struct reading *r, struct orr_place place) {
   uint64_t present;
   const struct orr_thing thing = {.what = "an expectation", .place = place};
   *r->out = (struct orr_run_expect){0};
-  return orr_read_mapping(r->reader, &thing, expect_table, EXPECT_KEYS, &keys, &present) &&
+  return orr_read_mapping(r->reader, &thing, &orr_expectation_mapping, &keys, &present) &&
          find_subject(r, &keys, place) && read_bound(r, &keys, place) && read_span(r, &keys, present, place);
 }
 

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "io/config/run/run_draft.h"
+#include "io/config/run/run_mappings.h"
+#include "io/config/spacecraft/mappings.h"
 
 /* ---- simulation -------------------------------------------------------------------------------------------------- */
 
@@ -19,27 +21,54 @@ static const struct orr_range seed_range = {0, 9007199254740992.0, false};
 
 static const struct orr_key simulation_table[] = {
     {.name = "step",
+     .doc = "length of a frame; its inverse is the base rate, which all other rates divide",
      .type = ORR_KEY_TIME,
      .required = true,
      .range = &step_range,
      .offset = offsetof(struct simulation_keys, step)},
     {.name = "substeps",
+     .doc = "steps of the integrator in a frame; commands are held over them",
      .type = ORR_KEY_WHOLE,
      .range = &substeps_range,
+     .fallback = "1",
      .offset = offsetof(struct simulation_keys, substeps)},
     {.name = "integrator",
+     .doc = "order 4, 2, 1, and 2 with stiff modes taken implicitly",
      .type = ORR_KEY_CHOICE,
      .choices = orr_integrator_names,
+     .fallback = "rk4",
      .offset = offsetof(struct simulation_keys, integrator)},
     {.name = "duration",
+     .doc = "simulated time of the run, whole steps",
      .type = ORR_KEY_TIME,
      .range = &orr_range_positive,
+     .absent = "until a signal or flight software ends it, in real time only",
      .offset = offsetof(struct simulation_keys, duration)},
-    {.name = "seed", .type = ORR_KEY_WHOLE, .range = &seed_range, .offset = offsetof(struct simulation_keys, seed)},
-    {.name = "initial", .type = ORR_KEY_PLACE, .offset = offsetof(struct simulation_keys, initial)},
+    {.name = "seed",
+     .doc = "of all noise: the same seed gives the same bits",
+     .type = ORR_KEY_WHOLE,
+     .range = &seed_range,
+     .fallback = "1",
+     .offset = offsetof(struct simulation_keys, seed)},
+    {.name = "initial",
+     .doc = "the state at frame 0, by body",
+     .type = ORR_KEY_PLACE,
+     .absent = "zero",
+     .shape = ORR_NAMED("body", ORR_MAPPING(orr_state_mapping)),
+     .offset = offsetof(struct simulation_keys, initial)},
 };
 
-#define COUNT(table) (sizeof(table) / sizeof *(table))
+const struct orr_mapping orr_simulation_mapping = {
+    .name = "simulation",
+    .doc = "How the motion is computed, from which state and for how long. Every run has this section.",
+    ORR_KEYS(simulation_table),
+    .example = "simulation:\n"
+               "  step: 10 ms\n"
+               "  integrator: rk4\n"
+               "  duration: 60 s\n"
+               "  seed: 1\n"
+               "  initial: {bus: {rate: [1 deg/s, 0, 0]}, wing: {q: 0.1, eta: [0.002]}}\n",
+};
 
 /* The first section of the run, else its spacecraft. */
 static orr_source anywhere(const struct orr_run_draft *d) {
@@ -56,7 +85,7 @@ static orr_source anywhere(const struct orr_run_draft *d) {
 }
 
 static void read_simulation(struct orr_run_draft *d) {
-  struct simulation_keys keys = {.substeps = 1, .seed = 1};
+  struct simulation_keys keys = {.substeps = 1};
   const struct orr_thing thing = {.what = "simulation",
                                   .place = orr_config_section(d->config, ORR_SECTION_SIMULATION),
                                   .key = orr_config_section_key(d->config, ORR_SECTION_SIMULATION)};
@@ -66,7 +95,7 @@ static void read_simulation(struct orr_run_draft *d) {
                "a run needs a section 'simulation' with a 'step', and this file has none");
     return;
   }
-  orr_read_mapping(d->reader, &thing, simulation_table, COUNT(simulation_table), &keys, &present);
+  orr_read_mapping(d->reader, &thing, &orr_simulation_mapping, &keys, &present);
   if (keys.step % keys.substeps)
     orr_read_error(d->reader, orr_read_member(d->reader, &thing, "substeps"), "substeps",
                    "a step of %lld ns cannot be divided into %lld sub-steps of whole nanoseconds", (long long)keys.step,
@@ -89,15 +118,6 @@ static void read_simulation(struct orr_run_draft *d) {
 
 /* ---- pointing ---------------------------------------------------------------------------------------------------- */
 
-struct pointing_keys {
-  struct orr_place node, target;
-};
-
-static const struct orr_key pointing_table[] = {
-    {.name = "node", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct pointing_keys, node)},
-    {.name = "target", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct pointing_keys, target)},
-};
-
 struct target_keys {
   int64_t at;
   struct orr_place attitude;
@@ -105,11 +125,83 @@ struct target_keys {
 
 static const struct orr_key target_table[] = {
     {.name = "at",
+     .doc = "when the target is there; the moments grow",
      .type = ORR_KEY_TIME,
      .required = true,
      .range = &orr_range_not_negative,
      .offset = offsetof(struct target_keys, at)},
-    {.name = "attitude", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct target_keys, attitude)},
+    {.name = "attitude",
+     .doc = "the attitude of the node against inertial axes",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = &orr_shape_quaternion,
+     .offset = offsetof(struct target_keys, attitude)},
+};
+
+static const struct orr_mapping target_mapping = {
+    .name = "pointing.target",
+    .doc = "A moment of the target. Between two moments it turns along the shortest way at a constant rate; before the "
+           "first and after the last it stands still.",
+    ORR_KEYS(target_table)};
+
+struct aim_keys {
+  int aim;
+  struct orr_place offset;
+};
+
+static const struct orr_key aim_table[] = {
+    {.name = "aim",
+     .doc = "lvlh and nadir: z down, y against the orbit's normal, x ahead; velocity: x along it, y against the "
+            "normal; sun: z to the Sun, y as far against the normal as goes",
+     .type = ORR_KEY_CHOICE,
+     .required = true,
+     .choices = orr_aim_names,
+     .offset = offsetof(struct aim_keys, aim)},
+    {.name = "offset",
+     .doc = "a turn of the node against those axes",
+     .type = ORR_KEY_PLACE,
+     .absent = "none",
+     .shape = &orr_shape_quaternion,
+     .offset = offsetof(struct aim_keys, offset)},
+};
+
+static const struct orr_mapping aim_mapping = {.name = "pointing.aim",
+                                               .doc = "A target that moves with the orbit; the run needs an "
+                                                      "environment. One of the words alone stands for {aim: WORD}.",
+                                               ORR_KEYS(aim_table)};
+
+struct pointing_keys {
+  struct orr_place node, target;
+};
+
+static const struct orr_key pointing_table[] = {
+    {.name = "node",
+     .doc = "what is pointed: a node of that body",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = &orr_shape_node,
+     .offset = offsetof(struct pointing_keys, node)},
+    {.name = "target",
+     .doc = "the attitude it should have: a list of moments, one attitude for all time, or a target that moves",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape =
+         ORR_EITHER(ORR_LIST(ORR_MAPPING(target_mapping)),
+                    ORR_EITHER(&orr_shape_quaternion, ORR_EITHER(ORR_WORD(orr_aim_names), ORR_MAPPING(aim_mapping)))),
+     .offset = offsetof(struct pointing_keys, target)},
+};
+
+const struct orr_mapping orr_pointing_mapping = {
+    .name = "pointing",
+    .doc = "Where a body should look, under the name of the body. It gives the channels BODY.target (a quaternion) and "
+           "BODY.pointing_error (rad, between the node's attitude and the target of the moment).",
+    ORR_KEYS(pointing_table),
+    .example = "pointing:\n"
+               "  bus:\n"
+               "    node: bus.imu\n"
+               "    target:\n"
+               "      - {at: 0 s, attitude: [0, 0, 0, 1]}\n"
+               "      - {at: 20 s, attitude: [0, 0, 0.0174524, 0.9998477]}\n",
 };
 
 /* A list of moments, or one attitude for all time. */
@@ -130,7 +222,7 @@ static bool read_targets(struct orr_run_draft *d, struct orr_place place, struct
     uint64_t present;
     struct orr_place item = orr_place_item(d->reader->diagnostics, place, i);
     const struct orr_thing thing = {.what = "a target", .place = item};
-    good &= orr_read_mapping(d->reader, &thing, target_table, COUNT(target_table), &keys, &present);
+    good &= orr_read_mapping(d->reader, &thing, &target_mapping, &keys, &present);
     targets[i].at_ns = keys.at;
     if (keys.attitude.node)
       good &= orr_read_quaternion(d->reader, keys.attitude, "attitude", targets[i].attitude);
@@ -157,20 +249,6 @@ static bool find_pointed(struct orr_run_draft *d, struct orr_place key, struct o
   return false;
 }
 
-struct aim_keys {
-  int aim;
-  struct orr_place offset;
-};
-
-static const struct orr_key aim_table[] = {
-    {.name = "aim",
-     .type = ORR_KEY_CHOICE,
-     .required = true,
-     .choices = orr_aim_names,
-     .offset = offsetof(struct aim_keys, aim)},
-    {.name = "offset", .type = ORR_KEY_PLACE, .offset = offsetof(struct aim_keys, offset)},
-};
-
 /* A target that moves: `lvlh`, or `{aim: lvlh, offset: quaternion}`; a device of the world tells it. `at` is NULL where
  * the node is wrong. */
 static bool read_aim(struct orr_run_draft *d, struct orr_place key, struct orr_place place,
@@ -190,7 +268,7 @@ static bool read_aim(struct orr_run_draft *d, struct orr_place key, struct orr_p
     }
   } else {
     const struct orr_thing thing = {.what = "a target", .place = place, .key = key};
-    if (!orr_read_mapping(d->reader, &thing, aim_table, COUNT(aim_table), &keys, &present) ||
+    if (!orr_read_mapping(d->reader, &thing, &aim_mapping, &keys, &present) ||
         (keys.offset.node && !orr_read_quaternion(d->reader, keys.offset, "offset", p->offset)))
       return false;
   }
@@ -218,7 +296,7 @@ static bool read_pointing(struct orr_run_draft *d, struct orr_place key, struct 
   struct pointing_keys keys = {0};
   uint64_t present;
   const struct orr_thing thing = {.what = "pointing of", .name = key.node->text, .place = value, .key = key};
-  bool good = orr_read_mapping(d->reader, &thing, pointing_table, COUNT(pointing_table), &keys, &present);
+  bool good = orr_read_mapping(d->reader, &thing, &orr_pointing_mapping, &keys, &present);
   good = find_pointed(d, key, keys.node, out) && good;
   if (keys.target.node && keys.target.node->kind != ORR_YAML_SEQUENCE) {
     read_aim(d, key, keys.target, good ? out : NULL);

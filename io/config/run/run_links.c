@@ -2,9 +2,8 @@
 #include <string.h>
 
 #include "io/config/run/run_draft.h"
+#include "io/config/run/run_mappings.h"
 #include "io/wire/wire.h"
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static const char *const transports[] = {
     [ORR_TRANSPORT_LINKED] = "linked", [ORR_TRANSPORT_SHM] = "shm", [ORR_TRANSPORT_UDP] = "udp", NULL};
@@ -40,52 +39,186 @@ enum {
   LINK_KEYS
 };
 
-#define PLACE(key, field)                                                                                              \
-  { .name = (key), .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct link_keys, field) }
+#define PLACE(field) .type = ORR_KEY_PLACE, .offset = offsetof(struct link_keys, field)
+
+struct timeout_keys {
+  int64_t frames;
+  int policy;
+};
+
+static const char *const silence_policies[] = {"hold", "zero", "stop", NULL};
+static const struct orr_range frames_range = {1, 1e9, false};
+
+static const struct orr_key timeout_table[] = {
+    {.name = "frames",
+     .doc = "frames of the link without a command until the policy rules",
+     .type = ORR_KEY_WHOLE,
+     .required = true,
+     .range = &frames_range,
+     .offset = offsetof(struct timeout_keys, frames)},
+    {.name = "policy",
+     .doc = "hold the last commands, set them to zero, or stop the run",
+     .type = ORR_KEY_CHOICE,
+     .required = true,
+     .choices = silence_policies,
+     .offset = offsetof(struct timeout_keys, policy)},
+};
+
+static const struct orr_mapping timeout_mapping = {
+    .name = "links.timeout", .doc = "What happens when no commands come any more.", ORR_KEYS(timeout_table)};
+
+struct lockstep_keys {
+  int64_t timeout;
+  int policy;
+};
+
+static const char *const answer_policies[] = {"stop", "continue", NULL};
+
+static const struct orr_key lockstep_table[] = {
+    {.name = "timeout",
+     .doc = "how long an answer is waited for, on the clock",
+     .type = ORR_KEY_TIME,
+     .range = &orr_range_positive,
+     .fallback = "10 s",
+     .offset = offsetof(struct lockstep_keys, timeout)},
+    {.name = "policy",
+     .doc = "without an answer stop the run, or continue it with what is held",
+     .type = ORR_KEY_CHOICE,
+     .choices = answer_policies,
+     .fallback = "stop",
+     .offset = offsetof(struct lockstep_keys, policy)},
+};
+
+static const struct orr_mapping lockstep_mapping = {
+    .name = "links.lockstep", .doc = "How a run in lockstep waits for answers.", ORR_KEYS(lockstep_table)};
 
 static const struct orr_range mtu_range = {128, 8192, false};
 static const char *const latches[] = {"boundary", "asap", NULL};
 
 static const struct orr_key link_table[LINK_KEYS] = {
-    [TRANSPORT] = PLACE("transport", transport),
-    [NAME] = {.name = "name", .type = ORR_KEY_TEXT, .offset = offsetof(struct link_keys, name)},
-    [RATE] = PLACE("rate", rate),
+    [TRANSPORT] = {.name = "transport",
+                   .doc = "what carries it: linked, a controller inside the program; shm, shared memory; udp, CCSDS "
+                          "space packets over UDP",
+                   .required = true,
+                   .shape = ORR_WORD(transports),
+                   PLACE(transport)},
+    [NAME] = {.name = "name",
+              .doc = "shm: name of the segment, with one slash in front, such as /orrery.fsw; less than 48 long",
+              .type = ORR_KEY_TEXT,
+              .absent = "right for another transport",
+              .offset = offsetof(struct link_keys, name)},
+    [RATE] = {.name = "rate",
+              .doc = "frames of the link in a second; it divides the base rate",
+              .required = true,
+              .shape = ORR_NUMBER("Hz"),
+              PLACE(rate)},
     [PHASE] = {.name = "phase",
+               .doc = "its first frame; less than the frames between two of the link",
                .type = ORR_KEY_WHOLE,
                .range = &orr_range_not_negative,
+               .fallback = "0",
                .offset = offsetof(struct link_keys, phase)},
-    [TELEMETRY] = PLACE("telemetry", telemetry),
-    [COMMANDS] = PLACE("commands", commands),
-    [STAND_IN] = {.name = "stand_in", .type = ORR_KEY_TEXT, .offset = offsetof(struct link_keys, stand_in)},
+    [TELEMETRY] = {.name = "telemetry",
+                   .doc = "outputs that go to flight software, in this order",
+                   .required = true,
+                   .shape = &orr_shape_channels,
+                   PLACE(telemetry)},
+    [COMMANDS] = {.name = "commands",
+                  .doc = "commands that flight software gives, in this order; no two links command one channel",
+                  .required = true,
+                  .shape = &orr_shape_channels,
+                  PLACE(commands)},
+    [STAND_IN] = {.name = "stand_in",
+                  .doc = "a controller linked in that answers in batch: the sample flight software with its data for "
+                         "that mission (`tools/fsw`): cubesat, cassini, wings, chain",
+                  .type = ORR_KEY_TEXT,
+                  .absent = "the plain law, where there are gains; without them the link cannot fly in batch",
+                  .offset = offsetof(struct link_keys, stand_in)},
     [STIFFNESS] = {.name = "stiffness",
+                   .doc = "gains of the plain law that is linked in: torque per angle about the axes of the sensors",
                    .type = ORR_KEY_NUMBERS,
                    .unit = "N m/rad",
                    .range = &orr_range_not_negative,
                    .count = 3,
                    .form = "[x, y, z]",
+                   .absent = "no plain law",
                    .offset = offsetof(struct link_keys, stiffness)},
     [DAMPING] = {.name = "damping",
+                 .doc = "its gains of torque per rate",
                  .type = ORR_KEY_NUMBERS,
                  .unit = "N m s/rad",
                  .range = &orr_range_not_negative,
                  .count = 3,
                  .form = "[x, y, z]",
+                 .absent = "no plain law",
                  .offset = offsetof(struct link_keys, damping)},
     [WAIT] = {.name = "wait",
+              .doc = "how long frame 0 waits for the peer, on the clock",
               .type = ORR_KEY_TIME,
               .range = &orr_range_not_negative,
+              .fallback = "10 s",
               .offset = offsetof(struct link_keys, wait)},
     [LATCH] = {.name = "latch",
+               .doc = "real time: a command acts at the link's next frame (boundary), or at the first frame after it "
+                      "came (asap), which no second run repeats",
                .type = ORR_KEY_CHOICE,
                .choices = latches,
+               .fallback = "boundary",
                .offset = offsetof(struct link_keys, latch)},
-    [TIMEOUT] = {.name = "timeout", .type = ORR_KEY_PLACE, .offset = offsetof(struct link_keys, timeout)},
-    [LOCKSTEP] = {.name = "lockstep", .type = ORR_KEY_PLACE, .offset = offsetof(struct link_keys, lockstep)},
-    [LISTEN] = {.name = "listen", .type = ORR_KEY_TEXT, .offset = offsetof(struct link_keys, udp.listen)},
-    [PEER] = {.name = "peer", .type = ORR_KEY_TEXT, .offset = offsetof(struct link_keys, udp.peer)},
-    [ALLOW] = {.name = "allow", .type = ORR_KEY_PLACE, .offset = offsetof(struct link_keys, udp.allow)},
-    [IDS] = {.name = "message_ids", .type = ORR_KEY_PLACE, .offset = offsetof(struct link_keys, udp.message_ids)},
-    [MTU] = {.name = "mtu", .type = ORR_KEY_WHOLE, .range = &mtu_range, .offset = offsetof(struct link_keys, udp.mtu)},
+    [TIMEOUT] = {.name = "timeout",
+                 .doc = "what happens when commands stop",
+                 .absent = "the last ones are held for ever",
+                 .shape = ORR_MAPPING(timeout_mapping),
+                 PLACE(timeout)},
+    [LOCKSTEP] = {.name = "lockstep",
+                  .doc = "how a run in lockstep waits for answers",
+                  .absent = "as its keys say",
+                  .shape = ORR_MAPPING(lockstep_mapping),
+                  PLACE(lockstep)},
+    [LISTEN] = {.name = "listen",
+                .doc = "udp: address and port where commands are expected, such as 127.0.0.1:5010; IPv4; udp needs it",
+                .type = ORR_KEY_TEXT,
+                .absent = "right for another transport",
+                .offset = offsetof(struct link_keys, udp.listen)},
+    [PEER] = {.name = "peer",
+              .doc = "udp: address and port where telemetry goes",
+              .type = ORR_KEY_TEXT,
+              .absent = "to whoever sent the last good packet",
+              .offset = offsetof(struct link_keys, udp.peer)},
+    [ALLOW] = {.name = "allow",
+               .doc = "udp: addresses that may send",
+               .absent = "`peer` alone",
+               .shape = ORR_LIST(ORR_TEXT("an IPv4 address")),
+               PLACE(udp.allow)},
+    [IDS] = {.name = "message_ids",
+             .doc = "udp: message ids of the packets",
+             .absent = "as its keys say",
+             .shape = ORR_MAPPING(orr_message_ids_mapping),
+             PLACE(udp.message_ids)},
+    [MTU] = {.name = "mtu",
+             .doc = "udp: bytes of the longest packet on the wire, with IP's and UDP's 28",
+             .type = ORR_KEY_WHOLE,
+             .range = &mtu_range,
+             .fallback = "1500",
+             .offset = offsetof(struct link_keys, udp.mtu)},
+};
+
+const struct orr_mapping orr_link_mapping = {
+    .name = "links",
+    .doc = "A link to one flight software: what goes out, what comes in, how often. A command that answers frame k of "
+           "the link acts at frame k + 1, in every mode. `orrery icd FILE` prints the interface that follows.",
+    ORR_KEYS(link_table),
+    .example = "links:\n"
+               "  fsw:\n"
+               "    transport: shm\n"
+               "    name: /orrery.example\n"
+               "    rate: 10 Hz\n"
+               "    telemetry: [gyro.rate, star.attitude, bus.target]\n"
+               "    commands: [wheel_*.torque]\n"
+               "    wait: 10 s\n"
+               "    timeout: {frames: 50, policy: hold}\n"
+               "    stiffness: [20, 20, 20]\n"
+               "    damping: [100, 100, 100]\n",
 };
 
 static void no_channel(struct orr_run_draft *d, struct orr_place item, const char *pattern,
@@ -154,41 +287,21 @@ struct orr_run_payload orr_run_payload(const struct orr_channel_table *table, co
 
 /* `timeout: {frames: 50, policy: hold}` */
 static bool read_timeout(struct orr_run_draft *d, struct orr_place place, struct orr_run_link *out) {
-  static const char *const policies[] = {"hold", "zero", "stop", NULL};
-  static const struct orr_range frames = {1, 1e9, false};
-  struct {
-    int64_t frames;
-    int policy;
-  } keys = {0};
-  const struct orr_key table[] = {
-      {.name = "frames", .type = ORR_KEY_WHOLE, .required = true, .range = &frames, .offset = 0},
-      {.name = "policy", .type = ORR_KEY_CHOICE, .required = true, .choices = policies, .offset = sizeof(int64_t)},
-  };
+  struct timeout_keys keys = {0};
   const struct orr_thing thing = {.what = "timeout", .place = place};
   uint64_t present;
-  if (!place.node)
-    return true;
-  if (!orr_read_mapping(d->reader, &thing, table, COUNT(table), &keys, &present))
+  if (!orr_read_mapping(d->reader, &thing, &timeout_mapping, &keys, &present))
     return false;
   out->silence_frames = (int)keys.frames;
   out->silence_policy = keys.policy;
   return true;
 }
 
-/* `lockstep: {timeout: 10 s, policy: stop}`, which is also what holds without it. */
 static bool read_lockstep(struct orr_run_draft *d, struct orr_place place, struct orr_run_link *out) {
-  static const char *const policies[] = {"stop", "continue", NULL};
-  struct {
-    int64_t timeout;
-    int policy;
-  } keys = {.timeout = INT64_C(10000000000)};
-  const struct orr_key table[] = {
-      {.name = "timeout", .type = ORR_KEY_TIME, .range = &orr_range_positive, .offset = 0},
-      {.name = "policy", .type = ORR_KEY_CHOICE, .choices = policies, .offset = sizeof(int64_t)},
-  };
+  struct lockstep_keys keys = {0};
   const struct orr_thing thing = {.what = "lockstep", .place = place};
   uint64_t present;
-  if (place.node && !orr_read_mapping(d->reader, &thing, table, COUNT(table), &keys, &present))
+  if (!orr_read_mapping(d->reader, &thing, &lockstep_mapping, &keys, &present))
     return false;
   out->answer_ns = keys.timeout;
   out->answer_stop = keys.policy == 0;
@@ -373,7 +486,7 @@ static bool read_lists(struct orr_run_draft *d, const struct link_keys *keys, st
 }
 
 static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_place value, struct orr_run_link *out) {
-  struct link_keys keys = {.wait = INT64_C(10000000000), .udp.mtu = 1500};
+  struct link_keys keys = {0};
   uint64_t present;
   const struct orr_thing thing = {.what = "link", .name = key.node->text, .place = value, .key = key};
   if (!orr_read_name(d->reader, key, "link") || !orr_expect_mapping(d->reader, value, key.node->text))
@@ -381,7 +494,7 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
   int transport = read_transport(d, value);
   if (transport < 0)
     return false;
-  bool good = orr_read_mapping(d->reader, &thing, link_table, LINK_KEYS, &keys, &present);
+  bool good = orr_read_mapping(d->reader, &thing, &orr_link_mapping, &keys, &present);
   *out = (struct orr_run_link){.name = key.node->text, .transport = (enum orr_transport)transport};
   out->name_shm = keys.name;
   out->wait_ns = keys.wait;

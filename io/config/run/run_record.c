@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "io/config/run/run_draft.h"
-
-#define DEFAULT_CHECKPOINT_NS INT64_C(10000000000)
-#define DEFAULT_LIMIT         UINT64_C(2000000000)
+#include "io/config/run/run_mappings.h"
 
 struct record_keys {
   struct orr_place channels;
@@ -19,21 +17,44 @@ struct record_keys {
 static const char *const compressions[] = {"none", NULL};
 
 static const struct orr_key record_table[] = {
-    {.name = "channels", .type = ORR_KEY_PLACE, .offset = offsetof(struct record_keys, channels)},
+    {.name = "channels",
+     .doc = "the channels of devices and bodies that it holds",
+     .type = ORR_KEY_PLACE,
+     .absent = "all that devices and pointing tell and take, and truth that somebody else reads",
+     .shape = &orr_shape_channels,
+     .offset = offsetof(struct record_keys, channels)},
     {.name = "rate",
+     .doc = "messages of each device and body in a second; it divides the base rate",
      .type = ORR_KEY_NUMBER,
      .unit = "Hz",
      .range = &orr_range_positive,
+     .absent = "in every frame that has a new value",
      .offset = offsetof(struct record_keys, rate)},
     {.name = "checkpoint",
+     .doc = "simulated time between two copies of the whole state, from which a replay may start",
      .type = ORR_KEY_TIME,
      .range = &orr_range_positive,
+     .fallback = "10 s",
      .offset = offsetof(struct record_keys, checkpoint)},
     {.name = "compression",
+     .doc = "of the chunks of the file",
      .type = ORR_KEY_CHOICE,
      .choices = compressions,
+     .fallback = "none",
      .offset = offsetof(struct record_keys, compression)},
-    {.name = "limit", .type = ORR_KEY_TEXT, .offset = offsetof(struct record_keys, limit)},
+    {.name = "limit",
+     .doc = "size at which the file is closed: a number with B, kB, MB, GB or TB",
+     .type = ORR_KEY_TEXT,
+     .fallback = "2 GB",
+     .offset = offsetof(struct record_keys, limit)},
+};
+
+const struct orr_mapping orr_record_mapping = {
+    .name = "record",
+    .doc = "What the log of a run holds. Commands, what the links did and the timing of each frame are always in it. A "
+           "run in real time or lockstep leaves a log, one in batch when it is asked to.",
+    ORR_KEYS(record_table),
+    .example = "record: {channels: [\"*\"], rate: 50 Hz, checkpoint: 5 s, limit: 500 MB}\n",
 };
 
 /* "2 GB"; 0 for what is no size. */
@@ -79,20 +100,16 @@ void orr_run_read_record(struct orr_run_draft *d) {
   const struct orr_thing thing = {.what = "record",
                                   .place = orr_config_section(d->config, ORR_SECTION_RECORD),
                                   .key = orr_config_section_key(d->config, ORR_SECTION_RECORD)};
-  struct record_keys keys = {.checkpoint = DEFAULT_CHECKPOINT_NS};
+  struct record_keys keys = {0};
   int64_t step_ns = d->run->plant.step_ns;
   uint64_t present = 0;
-  *out = (struct orr_run_record){.limit = DEFAULT_LIMIT};
-  if (thing.place.node)
-    orr_read_mapping(d->reader, &thing, record_table, sizeof record_table / sizeof *record_table, &keys, &present);
+  orr_read_mapping(d->reader, &thing, &orr_record_mapping, &keys, &present);
   if (step_ns <= 0)
     return; /* that was reported */
   out->checkpoint_frames = (keys.checkpoint + step_ns - 1) / step_ns;
   read_channels(d, keys.channels, out);
   if (keys.rate > 0)
     out->every = orr_run_divisor(d, orr_read_member(d->reader, &thing, "rate"), keys.rate);
-  if (!keys.limit)
-    return;
   out->limit = size_of(keys.limit);
   if (out->limit == 0)
     orr_read_error(d->reader, orr_read_member(d->reader, &thing, "limit"), "size",

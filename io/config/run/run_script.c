@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "io/config/run/run_draft.h"
+#include "io/config/run/run_mappings.h"
 #include "io/config/text/unit.h"
 
 struct entry_keys {
@@ -10,21 +11,126 @@ struct entry_keys {
   int64_t at;
 };
 
-enum { CHANNEL, AT, VALUE, RAMP, SINE, TABLE, ENTRY_KEYS };
+struct ramp_keys {
+  struct orr_place from, to;
+  int64_t over;
+};
 
-static const struct orr_key entry_table[ENTRY_KEYS] = {
-    [CHANNEL] = {.name = "channel",
-                 .type = ORR_KEY_PLACE,
-                 .required = true,
-                 .offset = offsetof(struct entry_keys, channel_place)},
-    [AT] = {.name = "at",
-            .type = ORR_KEY_TIME,
-            .range = &orr_range_not_negative,
-            .offset = offsetof(struct entry_keys, at)},
-    [VALUE] = {.name = "value", .type = ORR_KEY_PLACE, .offset = offsetof(struct entry_keys, value)},
-    [RAMP] = {.name = "ramp", .type = ORR_KEY_PLACE, .offset = offsetof(struct entry_keys, ramp)},
-    [SINE] = {.name = "sine", .type = ORR_KEY_PLACE, .offset = offsetof(struct entry_keys, sine)},
-    [TABLE] = {.name = "table", .type = ORR_KEY_PLACE, .offset = offsetof(struct entry_keys, table)},
+static const struct orr_key ramp_table[] = {
+    {.name = "from",
+     .doc = "where it begins",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = ORR_NUMBER(ORR_UNIT_OF_CHANNEL),
+     .offset = offsetof(struct ramp_keys, from)},
+    {.name = "to",
+     .doc = "where it ends, and stays",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = ORR_NUMBER(ORR_UNIT_OF_CHANNEL),
+     .offset = offsetof(struct ramp_keys, to)},
+    {.name = "over",
+     .doc = "how long it takes",
+     .type = ORR_KEY_TIME,
+     .required = true,
+     .range = &orr_range_positive,
+     .offset = offsetof(struct ramp_keys, over)},
+};
+
+static const struct orr_mapping ramp_mapping = {.name = "commands.ramp",
+                                                .doc = "A straight line: from + (to - from) (t - at)/over, then `to`.",
+                                                ORR_KEYS(ramp_table)};
+
+struct sine_keys {
+  struct orr_place amplitude, offset;
+  double frequency, phase;
+};
+
+static const struct orr_key sine_table[] = {
+    {.name = "amplitude",
+     .doc = "its amplitude",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = ORR_NUMBER(ORR_UNIT_OF_CHANNEL),
+     .offset = offsetof(struct sine_keys, amplitude)},
+    {.name = "frequency",
+     .doc = "cycles in a second",
+     .type = ORR_KEY_NUMBER,
+     .required = true,
+     .unit = "Hz",
+     .range = &orr_range_not_negative,
+     .offset = offsetof(struct sine_keys, frequency)},
+    {.name = "phase",
+     .doc = "where in the cycle it begins",
+     .type = ORR_KEY_NUMBER,
+     .unit = "rad",
+     .fallback = "0",
+     .offset = offsetof(struct sine_keys, phase)},
+    {.name = "offset",
+     .doc = "its mean",
+     .type = ORR_KEY_PLACE,
+     .absent = "0",
+     .shape = ORR_NUMBER(ORR_UNIT_OF_CHANNEL),
+     .offset = offsetof(struct sine_keys, offset)},
+};
+
+static const struct orr_mapping sine_mapping = {.name = "commands.sine",
+                                                .doc =
+                                                    "A sine: offset + amplitude sin(2 pi frequency (t - at) + phase).",
+                                                ORR_KEYS(sine_table)};
+
+static const struct orr_key entry_table[] = {
+    {.name = "channel",
+     .doc = "the command, or one number of it (shake.force.x)",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = ORR_TEXT("a channel"),
+     .offset = offsetof(struct entry_keys, channel_place)},
+    {.name = "at",
+     .doc = "from when on; the first frame at or after it",
+     .type = ORR_KEY_TIME,
+     .range = &orr_range_not_negative,
+     .fallback = "0",
+     .offset = offsetof(struct entry_keys, at)},
+    {.name = "value",
+     .doc = "a step to this value, a list where the channel has several numbers",
+     .type = ORR_KEY_PLACE,
+     .absent = "another form stands",
+     .shape = ORR_EITHER(ORR_NUMBER(ORR_UNIT_OF_CHANNEL), ORR_NUMBERS(0, ORR_UNIT_OF_CHANNEL)),
+     .offset = offsetof(struct entry_keys, value)},
+    {.name = "ramp",
+     .doc = "a ramp",
+     .type = ORR_KEY_PLACE,
+     .absent = "another form stands",
+     .shape = ORR_MAPPING(ramp_mapping),
+     .offset = offsetof(struct entry_keys, ramp)},
+    {.name = "sine",
+     .doc = "a sine",
+     .type = ORR_KEY_PLACE,
+     .absent = "another form stands",
+     .shape = ORR_MAPPING(sine_mapping),
+     .offset = offsetof(struct entry_keys, sine)},
+    {.name = "table",
+     .doc = "rows [time, value]; times count from `at` and grow; linear between rows, the last one stays",
+     .type = ORR_KEY_PLACE,
+     .absent = "another form stands",
+     .shape = ORR_LIST(ORR_PAIR(ORR_SHAPE(.kind = ORR_SHAPE_TIME), ORR_NUMBER(ORR_UNIT_OF_CHANNEL))),
+     .offset = offsetof(struct entry_keys, table)},
+};
+
+const struct orr_mapping orr_command_mapping = {
+    .name = "commands",
+    .doc = "A scripted command: a channel, a moment, and one of the forms `value`, `ramp`, `sine` and `table`. It "
+           "rules its channel until another entry takes it up; of two at the same moment the last in the file. All "
+           "forms but `value` are of one number that is held; a command that is applied once for each time, such as a "
+           "thruster's on_time, takes `value`.",
+    ORR_KEYS(entry_table),
+    .example = "commands:\n"
+               "  - {channel: wheel.torque, at: 1 s, value: 5 mN m}\n"
+               "  - {channel: wheel.torque, at: 2 s, ramp: {from: 5 mN m, to: 0, over: 500 ms}}\n"
+               "  - {channel: shake.force.x, at: 1 s, sine: {amplitude: 0.1 N, frequency: 2 Hz}}\n"
+               "  - {channel: shake.torque.z, at: 1 s, table: [[0 s, 0], [500 ms, 2 mN m], [1 s, 0]]}\n"
+               "  - {channel: jet.on_time, at: 3 s, value: 20 ms}\n",
 };
 
 struct reading {
@@ -101,49 +207,36 @@ static bool read_step(struct reading *r, struct orr_place place) {
   return true;
 }
 
+/* A number in the unit of the channel. */
+static bool read_channel_number(struct reading *r, struct orr_place place, const char *name,
+                                const struct orr_range *range, double *out) {
+  return orr_read_number(r->d->reader, place, name, r->channel->unit, range, out);
+}
+
 static bool read_ramp(struct reading *r, struct orr_place place) {
   struct orr_range range = channel_range(r);
-  const struct orr_key keys[] = {
-      {.name = "from",
-       .required = true,
-       .unit = r->channel->unit,
-       .range = &range,
-       .offset = offsetof(struct orr_script_entry, from)},
-      {.name = "to",
-       .required = true,
-       .unit = r->channel->unit,
-       .range = &range,
-       .offset = offsetof(struct orr_script_entry, to)},
-      {.name = "over",
-       .type = ORR_KEY_TIME,
-       .required = true,
-       .range = &orr_range_positive,
-       .offset = offsetof(struct orr_script_entry, over_ns)},
-  };
+  struct ramp_keys keys = {0};
   uint64_t present;
   const struct orr_thing thing = {.what = "a ramp", .place = place};
   r->out->form = ORR_SCRIPT_RAMP;
-  return orr_read_mapping(r->d->reader, &thing, keys, 3, r->out, &present);
+  bool good = orr_read_mapping(r->d->reader, &thing, &ramp_mapping, &keys, &present);
+  good &= !keys.from.node || read_channel_number(r, keys.from, "from", &range, &r->out->from);
+  good &= !keys.to.node || read_channel_number(r, keys.to, "to", &range, &r->out->to);
+  r->out->over_ns = keys.over;
+  return good;
 }
 
 static bool read_sine(struct reading *r, struct orr_place place) {
-  const struct orr_key keys[] = {
-      {.name = "amplitude",
-       .required = true,
-       .unit = r->channel->unit,
-       .offset = offsetof(struct orr_script_entry, amplitude)},
-      {.name = "frequency",
-       .required = true,
-       .unit = "Hz",
-       .range = &orr_range_not_negative,
-       .offset = offsetof(struct orr_script_entry, frequency_hz)},
-      {.name = "phase", .unit = "rad", .offset = offsetof(struct orr_script_entry, phase_rad)},
-      {.name = "offset", .unit = r->channel->unit, .offset = offsetof(struct orr_script_entry, offset)},
-  };
+  struct sine_keys keys = {0};
   uint64_t present;
   const struct orr_thing thing = {.what = "a sine", .place = place};
   r->out->form = ORR_SCRIPT_SINE;
-  return orr_read_mapping(r->d->reader, &thing, keys, 4, r->out, &present);
+  bool good = orr_read_mapping(r->d->reader, &thing, &sine_mapping, &keys, &present);
+  good &= !keys.amplitude.node || read_channel_number(r, keys.amplitude, "amplitude", NULL, &r->out->amplitude);
+  good &= !keys.offset.node || read_channel_number(r, keys.offset, "offset", NULL, &r->out->offset);
+  r->out->frequency_hz = keys.frequency;
+  r->out->phase_rad = keys.phase;
+  return good;
 }
 
 static bool read_row(struct reading *r, struct orr_place row, int64_t *ns, double *value) {
@@ -242,7 +335,7 @@ void orr_run_read_script(struct orr_run_draft *d) {
     uint64_t present;
     const struct orr_thing thing = {.what = "a command", .place = place};
     *r.out = (struct orr_script_entry){0};
-    bool right = orr_read_mapping(d->reader, &thing, entry_table, ENTRY_KEYS, &keys, &present);
+    bool right = orr_read_mapping(d->reader, &thing, &orr_command_mapping, &keys, &present);
     bool formed = keys.value.node || keys.ramp.node || keys.sine.node || keys.table.node;
     r.out->at_ns = keys.at;
     find_channel(&r, keys.channel_place);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "io/config/run/run_draft.h"
+#include "io/config/run/run_mappings.h"
 #include "io/wire/wire.h"
 
 /* `127.0.0.1:5010`, or without a port where none is wanted. */
@@ -86,18 +87,32 @@ static bool read_id(struct orr_run_draft *d, const struct orr_thing *ids, const 
   return false;
 }
 
-/* `message_ids: {telemetry: 0x0880, commands: 0x1880}`, which is also what holds without it. */
+struct message_ids {
+  const char *telemetry, *commands;
+};
+
+static const struct orr_key message_ids_table[] = {
+    {.name = "telemetry",
+     .doc = "of the first packet of a frame, 0x0800 to 0x0f80; further packets count on from it",
+     .type = ORR_KEY_TEXT,
+     .fallback = "0x0880",
+     .offset = offsetof(struct message_ids, telemetry)},
+    {.name = "commands",
+     .doc = "of a command, 0x1800 to 0x1f80",
+     .type = ORR_KEY_TEXT,
+     .fallback = "0x1880",
+     .offset = offsetof(struct message_ids, commands)},
+};
+
+const struct orr_mapping orr_message_ids_mapping = {.name = "links.message_ids",
+                                                    .doc = "Message ids of the CCSDS packets of a link over UDP.",
+                                                    ORR_KEYS(message_ids_table)};
+
 static bool read_ids(struct orr_run_draft *d, struct orr_place place, struct orr_run_link *out) {
-  struct {
-    const char *telemetry, *commands;
-  } keys = {"0x0880", "0x1880"};
-  const struct orr_key table[] = {
-      {.name = "telemetry", .type = ORR_KEY_TEXT, .offset = 0},
-      {.name = "commands", .type = ORR_KEY_TEXT, .offset = sizeof(const char *)},
-  };
+  struct message_ids keys = {0};
   const struct orr_thing thing = {.what = "message_ids", .place = place};
   uint64_t present;
-  if (place.node && !orr_read_mapping(d->reader, &thing, table, sizeof table / sizeof *table, &keys, &present))
+  if (!orr_read_mapping(d->reader, &thing, &orr_message_ids_mapping, &keys, &present))
     return false;
   bool good = read_id(d, &thing, "telemetry", keys.telemetry, 0, &out->telemetry_id);
   return read_id(d, &thing, "commands", keys.commands, ORR_WIRE_ID_COMMAND, &out->command_id) && good;

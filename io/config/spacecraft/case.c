@@ -4,7 +4,147 @@
 
 #include "core/model/hinge_kinds.h"
 #include "io/config/spacecraft/draft.h"
+#include "io/config/spacecraft/mappings.h"
 #include "io/config/text/files.h"
+
+/* --- what a case may say ------------------------------------------------------------------------------------------ */
+
+struct state_keys {
+  struct orr_place position, attitude, rate, velocity, q, speed, eta, eta_rate, orbit;
+};
+
+enum state_key { POSITION, ATTITUDE, RATE, VELOCITY, Q, SPEED, ETA, ETA_RATE, ORBIT, STATE_KEYS };
+
+#define PLACE(field) .type = ORR_KEY_PLACE, .absent = "0", .offset = offsetof(struct state_keys, field)
+
+static const struct orr_key state_table[STATE_KEYS] = {
+    [POSITION] = {.name = "position",
+                  .doc = "position of a free hinge, axes of what it hangs on",
+                  .shape = ORR_NUMBERS(3, "m"),
+                  PLACE(position)},
+    [ATTITUDE] = {.name = "attitude",
+                  .doc = "attitude of a free or ball hinge against what it hangs on",
+                  .type = ORR_KEY_PLACE,
+                  .absent = "no turn",
+                  .shape = &orr_shape_quaternion,
+                  .offset = offsetof(struct state_keys, attitude)},
+    [RATE] = {.name = "rate",
+              .doc = "angular velocity of a free or ball hinge, body axes",
+              .shape = ORR_NUMBERS(3, "rad/s"),
+              PLACE(rate)},
+    [VELOCITY] = {.name = "velocity",
+                  .doc = "velocity of a free hinge, body axes",
+                  .shape = ORR_NUMBERS(3, "m/s"),
+                  PLACE(velocity)},
+    [Q] = {.name = "q",
+           .doc = "coordinates of any other hinge: angles and distances",
+           .shape = ORR_EITHER(ORR_NUMBER("rad|m"), ORR_NUMBERS(0, "rad|m")),
+           PLACE(q)},
+    [SPEED] = {.name = "speed",
+               .doc = "their rates",
+               .shape = ORR_EITHER(ORR_NUMBER("rad/s|m/s"), ORR_NUMBERS(0, "rad/s|m/s")),
+               PLACE(speed)},
+    [ETA] = {.name = "eta", .doc = "amplitudes of the modes", .shape = ORR_NUMBERS(0, NULL), PLACE(eta)},
+    [ETA_RATE] = {.name = "eta_rate", .doc = "their rates, per second", .shape = ORR_NUMBERS(0, NULL), PLACE(eta_rate)},
+    [ORBIT] = {.name = "orbit",
+               .doc = "the orbit of a run with an environment, of one free body",
+               .type = ORR_KEY_PLACE,
+               .absent = "there is no environment, or another body has it",
+               .shape = ORR_LATER("orbit"),
+               .offset = offsetof(struct state_keys, orbit)},
+};
+
+const struct orr_mapping orr_state_mapping = {
+    .name = "state",
+    .doc = "The state of a body's hinge and modes. Which keys it takes follows from the kind of its hinge.",
+    ORR_KEYS(state_table)};
+
+struct pair_keys {
+  struct orr_place hinge, modal;
+};
+
+#define PER_SPEED(si) ORR_EITHER(ORR_NUMBER(si), ORR_NUMBERS(0, si))
+
+static const struct orr_key force_table[] = {
+    {.name = "tau",
+     .doc = "force of each coordinate of the hinge",
+     .type = ORR_KEY_PLACE,
+     .absent = "0",
+     .shape = PER_SPEED("N m|N"),
+     .offset = offsetof(struct pair_keys, hinge)},
+    {.name = "modal",
+     .doc = "force of each mode",
+     .type = ORR_KEY_PLACE,
+     .absent = "0",
+     .shape = ORR_NUMBERS(0, NULL),
+     .offset = offsetof(struct pair_keys, modal)},
+};
+
+static const struct orr_key acceleration_table[] = {
+    {.name = "acceleration",
+     .doc = "of each coordinate of the hinge",
+     .type = ORR_KEY_PLACE,
+     .absent = "0",
+     .shape = PER_SPEED("rad/s^2|m/s^2"),
+     .offset = offsetof(struct pair_keys, hinge)},
+    {.name = "eta_acceleration",
+     .doc = "of each mode, per second squared",
+     .type = ORR_KEY_PLACE,
+     .absent = "0",
+     .shape = ORR_NUMBERS(0, NULL),
+     .offset = offsetof(struct pair_keys, modal)},
+};
+
+static const struct orr_mapping force_mapping = {
+    .name = "case.forces",
+    .doc = "Generalised forces that an actuator would supply; springs and dampers come on top.",
+    ORR_KEYS(force_table)};
+static const struct orr_mapping acceleration_mapping = {
+    .name = "case.accelerations", .doc = "Accelerations, for `--inverse`.", ORR_KEYS(acceleration_table)};
+static const struct orr_mapping prescribed_mapping = {
+    .name = "case.prescribed", .doc = "The given motion of a hinge.", .keys = acceleration_table, .key_count = 1};
+
+struct external_keys {
+  struct orr_place node;
+  double force[3], moment[3];
+  int frame;
+};
+
+static const char *const frames[] = {"inertial", "body", NULL};
+
+static const struct orr_key external_table[] = {
+    {.name = "node",
+     .doc = "where it acts, on the deformed body",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = &orr_shape_node,
+     .offset = offsetof(struct external_keys, node)},
+    {.name = "force",
+     .doc = "the force",
+     .type = ORR_KEY_NUMBERS,
+     .unit = "N",
+     .count = 3,
+     .form = "[x, y, z]",
+     .fallback = "0",
+     .offset = offsetof(struct external_keys, force)},
+    {.name = "moment",
+     .doc = "the moment",
+     .type = ORR_KEY_NUMBERS,
+     .unit = "N m",
+     .count = 3,
+     .form = "[x, y, z]",
+     .fallback = "0",
+     .offset = offsetof(struct external_keys, moment)},
+    {.name = "frame",
+     .doc = "the axes of both: inertial, or those of the body frame",
+     .type = ORR_KEY_CHOICE,
+     .choices = frames,
+     .fallback = "inertial",
+     .offset = offsetof(struct external_keys, frame)},
+};
+
+static const struct orr_mapping external_mapping = {
+    .name = "case.external", .doc = "A force on a node.", ORR_KEYS(external_table)};
 
 struct case_keys {
   struct orr_place state, forces, external, prescribed, accelerations;
@@ -13,14 +153,40 @@ struct case_keys {
 enum case_key { STATE, FORCES, EXTERNAL, PRESCRIBED, ACCELERATIONS, CASE_KEYS };
 
 static const struct orr_key case_table[CASE_KEYS] = {
-    [STATE] = {.name = "state", .type = ORR_KEY_PLACE, .offset = offsetof(struct case_keys, state)},
-    [FORCES] = {.name = "forces", .type = ORR_KEY_PLACE, .offset = offsetof(struct case_keys, forces)},
-    [EXTERNAL] = {.name = "external", .type = ORR_KEY_PLACE, .offset = offsetof(struct case_keys, external)},
-    [PRESCRIBED] = {.name = "prescribed", .type = ORR_KEY_PLACE, .offset = offsetof(struct case_keys, prescribed)},
+    [STATE] = {.name = "state",
+               .doc = "the state, by body",
+               .type = ORR_KEY_PLACE,
+               .absent = "zero",
+               .shape = ORR_NAMED("body", ORR_MAPPING(orr_state_mapping)),
+               .offset = offsetof(struct case_keys, state)},
+    [FORCES] = {.name = "forces",
+                .doc = "generalised forces, by body",
+                .type = ORR_KEY_PLACE,
+                .absent = "none",
+                .shape = ORR_NAMED("body", ORR_MAPPING(force_mapping)),
+                .offset = offsetof(struct case_keys, forces)},
+    [EXTERNAL] = {.name = "external",
+                  .doc = "forces on nodes",
+                  .type = ORR_KEY_PLACE,
+                  .absent = "none",
+                  .shape = ORR_LIST(ORR_MAPPING(external_mapping)),
+                  .offset = offsetof(struct case_keys, external)},
+    [PRESCRIBED] = {.name = "prescribed",
+                    .doc = "hinges whose motion is given, by body",
+                    .type = ORR_KEY_PLACE,
+                    .absent = "those of the model",
+                    .shape = ORR_NAMED("body", ORR_MAPPING(prescribed_mapping)),
+                    .offset = offsetof(struct case_keys, prescribed)},
     [ACCELERATIONS] = {.name = "accelerations",
+                       .doc = "accelerations by body, in place of `forces`, for `--inverse`",
                        .type = ORR_KEY_PLACE,
+                       .absent = "they are what is asked for",
+                       .shape = ORR_NAMED("body", ORR_MAPPING(acceleration_mapping)),
                        .offset = offsetof(struct case_keys, accelerations)},
 };
+
+const struct orr_mapping orr_case_mapping = {
+    .name = "case", .doc = "A case of `orrery eval`: a state of the model, and what acts on it.", ORR_KEYS(case_table)};
 
 struct reading {
   struct orr_reader reader;
@@ -99,24 +265,6 @@ static bool read_per_mode(struct entry *e, struct orr_place place, const char *n
 
 /* --- state ------------------------------------------------------------------------------------------------------ */
 
-struct state_keys {
-  struct orr_place position, attitude, rate, velocity, q, speed, eta, eta_rate, orbit;
-};
-
-enum state_key { POSITION, ATTITUDE, RATE, VELOCITY, Q, SPEED, ETA, ETA_RATE, ORBIT, STATE_KEYS };
-
-static const struct orr_key state_table[STATE_KEYS] = {
-    [POSITION] = {.name = "position", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, position)},
-    [ATTITUDE] = {.name = "attitude", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, attitude)},
-    [RATE] = {.name = "rate", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, rate)},
-    [VELOCITY] = {.name = "velocity", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, velocity)},
-    [Q] = {.name = "q", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, q)},
-    [SPEED] = {.name = "speed", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, speed)},
-    [ETA] = {.name = "eta", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, eta)},
-    [ETA_RATE] = {.name = "eta_rate", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, eta_rate)},
-    [ORBIT] = {.name = "orbit", .type = ORR_KEY_PLACE, .offset = offsetof(struct state_keys, orbit)},
-};
-
 /* Which of the keys a hinge takes. */
 static unsigned state_keys_of(enum orr_hinge_kind kind) {
   unsigned modal = 1u << ETA | 1u << ETA_RATE;
@@ -160,7 +308,7 @@ static void read_state(struct entry *e) {
   struct state_keys keys = {0};
   uint64_t there;
   const struct orr_thing thing = {.what = "state of", .name = e->body->name, .place = e->value, .key = e->key};
-  orr_read_mapping(r, &thing, state_table, STATE_KEYS, &keys, &there);
+  orr_read_mapping(r, &thing, &orr_state_mapping, &keys, &there);
   check_state_keys(e, &there);
   double *attitude = e->body->hinge.kind == ORR_HINGE_FREE ? e->out->q + 3 : e->out->q;
   if (there >> POSITION & 1)
@@ -185,24 +333,11 @@ static void read_state(struct entry *e) {
 
 /* --- forces, prescribed, accelerations --------------------------------------------------------------------------- */
 
-struct pair_keys {
-  struct orr_place hinge, modal;
-};
-
-static const struct orr_key force_table[] = {
-    {.name = "tau", .type = ORR_KEY_PLACE, .offset = offsetof(struct pair_keys, hinge)},
-    {.name = "modal", .type = ORR_KEY_PLACE, .offset = offsetof(struct pair_keys, modal)},
-};
-static const struct orr_key acceleration_table[] = {
-    {.name = "acceleration", .type = ORR_KEY_PLACE, .offset = offsetof(struct pair_keys, hinge)},
-    {.name = "eta_acceleration", .type = ORR_KEY_PLACE, .offset = offsetof(struct pair_keys, modal)},
-};
-
 static void read_forces(struct entry *e) {
   struct pair_keys keys = {0};
   uint64_t present;
   const struct orr_thing thing = {.what = "forces on", .name = e->body->name, .place = e->value, .key = e->key};
-  orr_read_mapping(&e->r->reader, &thing, force_table, 2, &keys, &present);
+  orr_read_mapping(&e->r->reader, &thing, &force_mapping, &keys, &present);
   if (keys.hinge.node && e->out->prescribed)
     orr_read_error(&e->r->reader,
                    orr_place_key(e->r->reader.diagnostics, e->value, orr_yaml_find(e->value.node, "tau")),
@@ -220,7 +355,7 @@ static void read_prescribed(struct entry *e) {
   const struct orr_thing thing = {
       .what = "prescribed motion of", .name = e->body->name, .place = e->value, .key = e->key};
   e->out->prescribed = e->out->driven = true;
-  orr_read_mapping(&e->r->reader, &thing, acceleration_table, 1, &keys, &present);
+  orr_read_mapping(&e->r->reader, &thing, &prescribed_mapping, &keys, &present);
   if (e->kind->speed_count == 0)
     orr_read_error(&e->r->reader, e->key, "not-moving",
                    "the hinge of '%.60s' is fixed; there is no motion to prescribe", e->body->name);
@@ -232,7 +367,7 @@ static void read_accelerations(struct entry *e) {
   struct pair_keys keys = {0};
   uint64_t present;
   const struct orr_thing thing = {.what = "accelerations of", .name = e->body->name, .place = e->value, .key = e->key};
-  orr_read_mapping(&e->r->reader, &thing, acceleration_table, 2, &keys, &present);
+  orr_read_mapping(&e->r->reader, &thing, &acceleration_mapping, &keys, &present);
   if (keys.hinge.node && e->out->driven)
     orr_read_error(
         &e->r->reader, orr_place_key(e->r->reader.diagnostics, e->value, orr_yaml_find(e->value.node, "acceleration")),
@@ -278,31 +413,6 @@ static void read_section(struct reading *r, struct orr_place section, enum case_
 
 /* --- external forces --------------------------------------------------------------------------------------------- */
 
-struct external_keys {
-  struct orr_place node;
-  double force[3], moment[3];
-  int frame;
-};
-
-static const char *const frames[] = {"inertial", "body", NULL};
-
-static const struct orr_key external_table[] = {
-    {.name = "node", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct external_keys, node)},
-    {.name = "force",
-     .type = ORR_KEY_NUMBERS,
-     .unit = "N",
-     .count = 3,
-     .form = "[x, y, z]",
-     .offset = offsetof(struct external_keys, force)},
-    {.name = "moment",
-     .type = ORR_KEY_NUMBERS,
-     .unit = "N m",
-     .count = 3,
-     .form = "[x, y, z]",
-     .offset = offsetof(struct external_keys, moment)},
-    {.name = "frame", .type = ORR_KEY_CHOICE, .choices = frames, .offset = offsetof(struct external_keys, frame)},
-};
-
 static void read_external(struct reading *r) {
   struct orr_place list = r->keys.external;
   if (!list.node || !orr_expect_sequence(&r->reader, list, "external"))
@@ -314,8 +424,7 @@ static void read_external(struct reading *r) {
     uint64_t present;
     const struct orr_thing thing = {.what = "an external force",
                                     .place = orr_place_item(r->reader.diagnostics, list, i)};
-    orr_read_mapping(&r->reader, &thing, external_table, sizeof external_table / sizeof *external_table, &keys,
-                     &present);
+    orr_read_mapping(&r->reader, &thing, &external_mapping, &keys, &present);
     struct orr_case_external *x = &externals[i];
     memcpy(x->force, keys.force, sizeof x->force);
     memcpy(x->moment, keys.moment, sizeof x->moment);
@@ -390,7 +499,7 @@ const struct orr_case *orr_case_load(const char *path, struct orr_config *config
     return NULL;
   const struct orr_thing thing = {.what = "a case", .place = r.root};
   uint64_t present;
-  orr_read_mapping(&r.reader, &thing, case_table, CASE_KEYS, &r.keys, &present);
+  orr_read_mapping(&r.reader, &thing, &orr_case_mapping, &r.keys, &present);
   prepare(&r);
   check_kind(&r);
   read_section(&r, r.keys.prescribed, PRESCRIBED, read_prescribed); /* first: they decide whether a tau is an error */

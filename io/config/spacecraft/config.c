@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "io/config/spacecraft/mappings.h"
 #include "io/config/spacecraft/spacecraft.h"
 #include "io/config/text/setting.h"
 
@@ -22,20 +23,76 @@ struct top_keys {
 #define SECTION(which) .type = ORR_KEY_PLACE, .offset = offsetof(struct top_keys, sections[which])
 
 static const struct orr_key top_table[] = {
-    {.name = "orrery", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct top_keys, version)},
-    {.name = "spacecraft", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct top_keys, spacecraft)},
-    {.name = "actuators", SECTION(ORR_SECTION_ACTUATORS)},
-    {.name = "sensors", SECTION(ORR_SECTION_SENSORS)},
-    {.name = "pointing", SECTION(ORR_SECTION_POINTING)},
-    {.name = "environment", SECTION(ORR_SECTION_ENVIRONMENT)},
-    {.name = "simulation", SECTION(ORR_SECTION_SIMULATION)},
-    {.name = "commands", SECTION(ORR_SECTION_COMMANDS)},
-    {.name = "realtime", SECTION(ORR_SECTION_REALTIME)},
-    {.name = "links", SECTION(ORR_SECTION_LINKS)},
-    {.name = "record", SECTION(ORR_SECTION_RECORD)},
-    {.name = "faults", .type = ORR_KEY_UNBUILT},
-    {.name = "expect", SECTION(ORR_SECTION_EXPECT)},
+    {.name = "orrery",
+     .doc = "version of the language: 1",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = ORR_NUMBER(NULL),
+     .offset = offsetof(struct top_keys, version)},
+    {.name = "spacecraft",
+     .doc = "the spacecraft, or the file that holds it",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = ORR_EITHER(ORR_TEXT("a path, relative to this file"), ORR_MAPPING(orr_spacecraft_mapping)),
+     .offset = offsetof(struct top_keys, spacecraft)},
+    {.name = "actuators",
+     .doc = "what takes commands and moves the spacecraft",
+     .absent = "none",
+     .shape = ORR_NAMED("actuator", ORR_SHAPE(.kind = ORR_SHAPE_DEVICE, .what = "actuator")),
+     SECTION(ORR_SECTION_ACTUATORS)},
+    {.name = "sensors",
+     .doc = "what measures",
+     .absent = "none",
+     .shape = ORR_NAMED("sensor", ORR_SHAPE(.kind = ORR_SHAPE_DEVICE, .what = "sensor")),
+     SECTION(ORR_SECTION_SENSORS)},
+    {.name = "pointing",
+     .doc = "where bodies should look, by the body's name",
+     .absent = "none",
+     .shape = ORR_NAMED("body", ORR_LATER("pointing")),
+     SECTION(ORR_SECTION_POINTING)},
+    {.name = "environment",
+     .doc = "gravity fields, air, light and magnetic field around an orbit",
+     .absent = "empty space",
+     .shape = ORR_LATER("environment"),
+     SECTION(ORR_SECTION_ENVIRONMENT)},
+    {.name = "simulation",
+     .doc = "step, duration, integrator and initial state; a file with it is a run",
+     .absent = "the file is a model alone",
+     .shape = ORR_LATER("simulation"),
+     SECTION(ORR_SECTION_SIMULATION)},
+    {.name = "commands",
+     .doc = "scripted commands",
+     .absent = "none",
+     .shape = ORR_LIST(ORR_LATER("commands")),
+     SECTION(ORR_SECTION_COMMANDS)},
+    {.name = "realtime",
+     .doc = "how the executive keeps time",
+     .absent = "as its keys say",
+     .shape = ORR_LATER("realtime"),
+     SECTION(ORR_SECTION_REALTIME)},
+    {.name = "links",
+     .doc = "links to flight software, by name",
+     .absent = "none",
+     .shape = ORR_NAMED("link", ORR_LATER("links")),
+     SECTION(ORR_SECTION_LINKS)},
+    {.name = "record",
+     .doc = "what a log of the run holds",
+     .absent = "as its keys say",
+     .shape = ORR_LATER("record"),
+     SECTION(ORR_SECTION_RECORD)},
+    {.name = "faults", .doc = "faults of devices and links", .type = ORR_KEY_UNBUILT},
+    {.name = "expect",
+     .doc = "what the run must show to have passed",
+     .absent = "nothing",
+     .shape = ORR_LIST(ORR_LATER("expect")),
+     SECTION(ORR_SECTION_EXPECT)},
 };
+
+const struct orr_mapping orr_file_mapping = {
+    .name = "run file",
+    .doc = "A model file is `orrery` and `spacecraft`. A run file adds sections that say how it is flown. Numbers may "
+           "carry a unit (30 deg, 5 ms, 1200 rpm); a bare number is SI.",
+    ORR_KEYS(top_table)};
 
 /* Sections belong to the file that is named on the command line. */
 static void keep_sections(struct orr_config *c, const struct top_keys *keys, struct orr_place root, bool named) {
@@ -66,7 +123,7 @@ static void read_top(struct orr_config *c, const struct orr_file *file, orr_sour
     return;
   }
   const struct orr_thing thing = {.what = "a model file", .place = root};
-  orr_read_mapping(&c->reader, &thing, top_table, sizeof top_table / sizeof *top_table, &keys, &present);
+  orr_read_mapping(&c->reader, &thing, &orr_file_mapping, &keys, &present);
   orr_spacecraft_check_version(&c->reader, keys.version);
   keep_sections(c, &keys, root, named);
   if (!keys.spacecraft.node)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "io/config/spacecraft/draft.h"
+#include "io/config/spacecraft/mappings.h"
 
 static const char *const deformations[] = {"full", "linearized", NULL};
 
@@ -18,31 +19,163 @@ struct body_keys {
 
 enum body_key { MASS, COM, INERTIA, HINGE, NODES, DEFORMATION, MODES, STIFFNESS, DAMPING_MATRIX, BODY_KEYS };
 
+struct mode_keys {
+  double frequency, damping;
+};
+
+static const struct orr_key mode_table[] = {
+    {.name = "frequency",
+     .doc = "frequency f of the undamped mode: K = (2 pi f)^2 M with its modal mass M",
+     .type = ORR_KEY_NUMBER,
+     .required = true,
+     .unit = "Hz",
+     .range = &orr_range_not_negative,
+     .offset = offsetof(struct mode_keys, frequency)},
+    {.name = "damping",
+     .doc = "damping ratio: D = 2 damping (2 pi f) M",
+     .type = ORR_KEY_NUMBER,
+     .range = &orr_range_not_negative,
+     .fallback = "0",
+     .offset = offsetof(struct mode_keys, damping)},
+};
+
+static const struct orr_mapping mode_mapping = {
+    .name = "bodies.modes", .doc = "A mode of a flexible body, by frequency and damping.", ORR_KEYS(mode_table)};
+
+struct node_keys {
+  double at[3], mass, com[3], inertia[6];
+  struct orr_place modes;
+};
+
+enum node_key { NODE_AT, NODE_MASS, NODE_COM, NODE_INERTIA, NODE_MODES, NODE_KEYS };
+
+static const struct orr_key node_table[NODE_KEYS] = {
+    [NODE_AT] = {.name = "at",
+                 .doc = "where it is on the undeformed body, body axes",
+                 .type = ORR_KEY_NUMBERS,
+                 .required = true,
+                 .unit = "m",
+                 .count = 3,
+                 .form = com_form,
+                 .offset = offsetof(struct node_keys, at)},
+    [NODE_MASS] = {.name = "mass",
+                   .doc = "its mass, on a flexible body",
+                   .type = ORR_KEY_NUMBER,
+                   .unit = "kg",
+                   .fallback = "0",
+                   .offset = offsetof(struct node_keys, mass)},
+    [NODE_COM] = {.name = "com",
+                  .doc = "its centre of mass off the node, body axes, on a flexible body",
+                  .type = ORR_KEY_NUMBERS,
+                  .unit = "m",
+                  .count = 3,
+                  .form = com_form,
+                  .fallback = "0",
+                  .offset = offsetof(struct node_keys, com)},
+    [NODE_INERTIA] = {.name = "inertia",
+                      .doc = "its inertia about its own centre of mass, body axes, on a flexible body",
+                      .type = ORR_KEY_NUMBERS,
+                      .unit = "kg m^2",
+                      .count = 6,
+                      .form = inertia_form,
+                      .fallback = "0",
+                      .offset = offsetof(struct node_keys, inertia)},
+    [NODE_MODES] = {.name = "modes",
+                    .doc = "how each mode moves the node: a row [slope x, y, z, translation x, y, z] for every mode of "
+                           "its body, rad and m per unit of amplitude",
+                    .type = ORR_KEY_PLACE,
+                    .absent = "right on a body without modes only",
+                    .shape = ORR_LIST(ORR_NUMBERS(6, NULL)),
+                    .offset = offsetof(struct node_keys, modes)},
+};
+
+static const struct orr_mapping node_mapping = {
+    .name = "bodies.nodes",
+    .doc = "A named place on a body. On a rigid body it has `at` alone; `origin` is there without being named. On a "
+           "flexible body the nodes carry the mass.",
+    ORR_KEYS(node_table)};
+
+static const char body_example[] =
+    "spacecraft:\n"
+    "  bodies:\n"
+    "    bus: {mass: 1200, com: [0, 0, 0.4], inertia: [800, 900, 700, 0, 0, 0],\n"
+    "          hinge: {kind: free, to: inertial},\n"
+    "          nodes: {imu: {at: [0, 0, 0.5]}, root: {at: [0, 1.1, 0]}}}\n"
+    "    wing:\n"
+    "      hinge: {kind: revolute, to: bus.root, axis: [0, 1, 0], damping: 0.02}\n"
+    "      modes: [{frequency: 0.35 Hz, damping: 0.003}]\n"
+    "      nodes:\n"
+    "        origin: {at: [0, 0, 0], mass: 4, inertia: [1, 0.1, 1, 0, 0, 0], modes: [[0, 0, 0, 0, 0, 0]]}\n"
+    "        tip: {at: [0, 4, 0], mass: 3, modes: [[0.14, 0, 0, 0, 0, 0.35]]}\n";
+
 static const struct orr_key body_table[BODY_KEYS] = {
-    [MASS] = {.name = "mass", .type = ORR_KEY_NUMBER, .unit = "kg", .offset = offsetof(struct body_keys, mass)},
+    [MASS] = {.name = "mass",
+              .doc = "mass of a rigid body, with all that rides on it",
+              .type = ORR_KEY_NUMBER,
+              .unit = "kg",
+              .absent = "the body is flexible: its nodes have the mass",
+              .offset = offsetof(struct body_keys, mass)},
     [COM] = {.name = "com",
+             .doc = "centre of mass of a rigid body, in its own axes",
              .type = ORR_KEY_NUMBERS,
              .unit = "m",
              .count = 3,
              .form = com_form,
+             .fallback = "0",
              .offset = offsetof(struct body_keys, com)},
     [INERTIA] = {.name = "inertia",
+                 .doc = "inertia of a rigid body about its centre of mass, body axes; xy is the matrix element, minus "
+                        "the product of inertia",
                  .type = ORR_KEY_NUMBERS,
                  .unit = "kg m^2",
                  .count = 6,
                  .form = inertia_form,
+                 .absent = "the body is flexible",
                  .offset = offsetof(struct body_keys, inertia)},
-    [HINGE] = {.name = "hinge", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct body_keys, hinge)},
-    [NODES] = {.name = "nodes", .type = ORR_KEY_PLACE, .offset = offsetof(struct body_keys, nodes)},
+    [HINGE] = {.name = "hinge",
+               .doc = "what joins the body to its parent, or to `inertial`",
+               .type = ORR_KEY_PLACE,
+               .required = true,
+               .shape = ORR_MAPPING(orr_hinge_mapping),
+               .offset = offsetof(struct body_keys, hinge)},
+    [NODES] = {.name = "nodes",
+               .doc = "named places, where hinges, devices and loops sit",
+               .type = ORR_KEY_PLACE,
+               .absent = "a rigid body has the node `origin`",
+               .shape = ORR_NAMED("node", ORR_MAPPING(node_mapping)),
+               .offset = offsetof(struct body_keys, nodes)},
     [DEFORMATION] = {.name = "deformation",
+                     .doc = "how inertia follows the deformation: in full, or as of the undeformed body (for low spin)",
                      .type = ORR_KEY_CHOICE,
                      .choices = deformations,
+                     .fallback = "full",
                      .offset = offsetof(struct body_keys, deformation)},
-    [MODES] = {.name = "modes", .type = ORR_KEY_PLACE, .offset = offsetof(struct body_keys, modes)},
-    [STIFFNESS] = {.name = "stiffness", .type = ORR_KEY_PLACE, .offset = offsetof(struct body_keys, stiffness)},
+    [MODES] = {.name = "modes",
+               .doc = "the modes of a flexible body; each node says how it moves in them",
+               .type = ORR_KEY_PLACE,
+               .absent = "none",
+               .shape = ORR_LIST(ORR_MAPPING(mode_mapping)),
+               .offset = offsetof(struct body_keys, modes)},
+    [STIFFNESS] = {.name = "stiffness",
+                   .doc = "the modal stiffness as a symmetric n x n matrix, in place of `modes`",
+                   .type = ORR_KEY_PLACE,
+                   .absent = "`modes` say it",
+                   .shape = ORR_LIST(ORR_NUMBERS(0, NULL)),
+                   .offset = offsetof(struct body_keys, stiffness)},
     [DAMPING_MATRIX] = {.name = "damping_matrix",
+                        .doc = "the modal damping as a symmetric n x n matrix, beside `stiffness`",
                         .type = ORR_KEY_PLACE,
+                        .absent = "no damping",
+                        .shape = ORR_LIST(ORR_NUMBERS(0, NULL)),
                         .offset = offsetof(struct body_keys, damping_matrix)},
+};
+
+const struct orr_mapping orr_body_mapping = {
+    .name = "bodies",
+    .doc = "A body, rigid or flexible. A rigid one says its mass and inertia. A flexible one says modes or matrices, "
+           "and its nodes say their mass and how each mode moves them.",
+    ORR_KEYS(body_table),
+    .example = body_example,
 };
 
 enum {
@@ -144,23 +277,6 @@ static void read_matrices(struct reading *r) {
     break_body(r);
 }
 
-struct mode_keys {
-  double frequency, damping;
-};
-
-static const struct orr_key mode_table[] = {
-    {.name = "frequency",
-     .type = ORR_KEY_NUMBER,
-     .required = true,
-     .unit = "Hz",
-     .range = &orr_range_not_negative,
-     .offset = offsetof(struct mode_keys, frequency)},
-    {.name = "damping",
-     .type = ORR_KEY_NUMBER,
-     .range = &orr_range_not_negative,
-     .offset = offsetof(struct mode_keys, damping)},
-};
-
 static void read_modes(struct reading *r) {
   struct orr_reader *reader = r->reader;
   if (!orr_expect_sequence(reader, r->keys.modes, "modes")) {
@@ -174,7 +290,7 @@ static void read_modes(struct reading *r) {
     struct mode_keys keys = {0};
     uint64_t present;
     const struct orr_thing thing = {.what = "a mode", .place = place};
-    if (!orr_read_mapping(reader, &thing, mode_table, 2, &keys, &present))
+    if (!orr_read_mapping(reader, &thing, &mode_mapping, &keys, &present))
       break_body(r);
     modes[i] = (struct orr_mode_desc){keys.frequency, keys.damping, orr_place_source(reader->diagnostics, place)};
   }
@@ -184,37 +300,6 @@ static void read_modes(struct reading *r) {
 }
 
 /* --- nodes ----------------------------------------------------------------------------------------------------- */
-
-struct node_keys {
-  double at[3], mass, com[3], inertia[6];
-  struct orr_place modes;
-};
-
-enum node_key { NODE_AT, NODE_MASS, NODE_COM, NODE_INERTIA, NODE_MODES, NODE_KEYS };
-
-static const struct orr_key node_table[NODE_KEYS] = {
-    [NODE_AT] = {.name = "at",
-                 .type = ORR_KEY_NUMBERS,
-                 .required = true,
-                 .unit = "m",
-                 .count = 3,
-                 .form = com_form,
-                 .offset = offsetof(struct node_keys, at)},
-    [NODE_MASS] = {.name = "mass", .type = ORR_KEY_NUMBER, .unit = "kg", .offset = offsetof(struct node_keys, mass)},
-    [NODE_COM] = {.name = "com",
-                  .type = ORR_KEY_NUMBERS,
-                  .unit = "m",
-                  .count = 3,
-                  .form = com_form,
-                  .offset = offsetof(struct node_keys, com)},
-    [NODE_INERTIA] = {.name = "inertia",
-                      .type = ORR_KEY_NUMBERS,
-                      .unit = "kg m^2",
-                      .count = 6,
-                      .form = inertia_form,
-                      .offset = offsetof(struct node_keys, inertia)},
-    [NODE_MODES] = {.name = "modes", .type = ORR_KEY_PLACE, .offset = offsetof(struct node_keys, modes)},
-};
 
 /* What only a flexible body's node may say. */
 static void refuse_flexible_keys(struct reading *r, const char *name, struct orr_place value, uint64_t present) {
@@ -280,7 +365,7 @@ static void read_node(struct reading *r, struct orr_node_desc *node, struct orr_
   node->source = orr_place_entity(r->reader->diagnostics, key, value);
   if (!orr_read_name(r->reader, key, "node"))
     break_body(r);
-  if (!orr_read_mapping(r->reader, &thing, node_table, NODE_KEYS, &keys, &present))
+  if (!orr_read_mapping(r->reader, &thing, &node_mapping, &keys, &present))
     break_body(r);
   memcpy(node->at, keys.at, sizeof node->at);
   if (r->body->flexible)
@@ -384,7 +469,7 @@ void orr_draft_read_body(struct orr_draft *draft, size_t index) {
   r.body->source = orr_place_entity(draft->reader->diagnostics, r.home->key, r.home->value);
   const struct orr_thing thing = {.what = "body", .name = r.body->name, .place = r.home->value, .key = r.home->key};
   uint64_t present;
-  if (!orr_read_mapping(draft->reader, &thing, body_table, BODY_KEYS, &r.keys, &present))
+  if (!orr_read_mapping(draft->reader, &thing, &orr_body_mapping, &r.keys, &present))
     break_body(&r);
   if (r.home->value.node->kind == ORR_YAML_MAPPING)
     r.there = keys_there(r.home->value.node);

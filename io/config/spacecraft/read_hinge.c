@@ -4,6 +4,7 @@
 
 #include "core/model/hinge_kinds.h"
 #include "io/config/spacecraft/draft.h"
+#include "io/config/spacecraft/mappings.h"
 
 /* --- references ------------------------------------------------------------------------------------------------ */
 
@@ -111,22 +112,78 @@ enum hinge_key { KIND, TO, AT, AXIS, AXES, NORMAL, ROTATION, PRESCRIBED, STIFFNE
 static const char *const kinds[] = {"fixed",  "revolute", "prismatic", "cylindrical", "universal",
                                     "gimbal", "ball",     "planar",    "free",        NULL};
 
+#define PLACE(field) .type = ORR_KEY_PLACE, .offset = offsetof(struct hinge_keys, field)
+
+/* One number for a hinge of one coordinate, else a list; the unit follows from what the coordinate is. */
+#define PER_COORDINATE(si) ORR_EITHER(ORR_NUMBER(si), ORR_NUMBERS(0, si))
+
 static const struct orr_key hinge_table[HINGE_KEYS] = {
     [KIND] = {.name = "kind",
+              .doc = "what it lets move; `orrery help run-file hinge` has what each takes",
               .type = ORR_KEY_CHOICE,
               .required = true,
               .choices = kinds,
               .offset = offsetof(struct hinge_keys, kind)},
-    [TO] = {.name = "to", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct hinge_keys, to)},
-    [AT] = {.name = "at", .type = ORR_KEY_TEXT, .offset = offsetof(struct hinge_keys, at)},
-    [AXIS] = {.name = "axis", .type = ORR_KEY_PLACE, .offset = offsetof(struct hinge_keys, axis)},
-    [AXES] = {.name = "axes", .type = ORR_KEY_PLACE, .offset = offsetof(struct hinge_keys, axes)},
-    [NORMAL] = {.name = "normal", .type = ORR_KEY_PLACE, .offset = offsetof(struct hinge_keys, normal)},
-    [ROTATION] = {.name = "rotation", .type = ORR_KEY_PLACE, .offset = offsetof(struct hinge_keys, rotation)},
-    [PRESCRIBED] = {.name = "prescribed", .type = ORR_KEY_FLAG, .offset = offsetof(struct hinge_keys, prescribed)},
-    [STIFFNESS] = {.name = "stiffness", .type = ORR_KEY_PLACE, .offset = offsetof(struct hinge_keys, stiffness)},
-    [DAMPING] = {.name = "damping", .type = ORR_KEY_PLACE, .offset = offsetof(struct hinge_keys, damping)},
-    [REST] = {.name = "rest", .type = ORR_KEY_PLACE, .offset = offsetof(struct hinge_keys, rest)},
+    [TO] = {.name = "to",
+            .doc = "what the body hangs on: a node of its parent, `inertial`, or in a part's file `mount`",
+            .required = true,
+            .shape = ORR_TEXT("body.node, inertial or mount"),
+            PLACE(to)},
+    [AT] = {.name = "at",
+            .doc = "the body's own node at which it hangs",
+            .type = ORR_KEY_TEXT,
+            .fallback = "origin",
+            .offset = offsetof(struct hinge_keys, at)},
+    [AXIS] = {.name = "axis",
+              .doc = "the axis of a revolute, prismatic or cylindrical hinge, axes of the hinge",
+              .absent = "the kind takes none",
+              .shape = &orr_shape_direction,
+              PLACE(axis)},
+    [AXES] = {.name = "axes",
+              .doc = "the axes of a universal (2) or gimbal (3) hinge, in the order of their angles",
+              .absent = "the kind takes none",
+              .shape = ORR_LIST(&orr_shape_direction),
+              PLACE(axes)},
+    [NORMAL] = {.name = "normal",
+                .doc = "the normal of a planar hinge, one of the coordinate axes",
+                .absent = "the kind takes none",
+                .shape = &orr_shape_direction,
+                PLACE(normal)},
+    [ROTATION] = {.name = "rotation",
+                  .doc = "a fixed turn of the hinge's frame against the parent's node",
+                  .absent = "none",
+                  .shape = &orr_shape_quaternion,
+                  PLACE(rotation)},
+    [PRESCRIBED] = {.name = "prescribed",
+                    .doc = "its motion is given, by the channel BODY.acceleration in a run, and its force is found",
+                    .type = ORR_KEY_FLAG,
+                    .fallback = "false",
+                    .offset = offsetof(struct hinge_keys, prescribed)},
+    [STIFFNESS] = {.name = "stiffness",
+                   .doc = "spring of each scalar coordinate",
+                   .absent = "no spring",
+                   .shape = PER_COORDINATE("N m/rad|N m|N/m"),
+                   PLACE(stiffness)},
+    [DAMPING] = {.name = "damping",
+                 .doc = "damper of each scalar coordinate",
+                 .absent = "no damper",
+                 .shape = PER_COORDINATE("N m s/rad|N m s|N s/m"),
+                 PLACE(damping)},
+    [REST] = {.name = "rest",
+              .doc = "where the springs are at rest",
+              .absent = "0",
+              .shape = PER_COORDINATE("rad|m"),
+              PLACE(rest)},
+};
+
+const struct orr_mapping orr_hinge_mapping = {
+    .name = "bodies.hinge",
+    .doc = "What joins a body to its parent. The kinds and their coordinates q: fixed, none; revolute (`axis`), an "
+           "angle; prismatic (`axis`), a distance; cylindrical (`axis`), an angle and a distance; universal (two "
+           "`axes`), two angles; gimbal (three `axes`), three angles; ball, a quaternion; planar (`normal`), an angle "
+           "and two distances; free, a position and a quaternion. Springs and dampers act on scalar coordinates: -k (q "
+           "- rest) - c dq/dt.",
+    ORR_KEYS(hinge_table),
 };
 
 struct reading {
@@ -290,7 +347,7 @@ static bool read_parent(struct reading *r) {
 }
 
 static bool read_at(struct reading *r) {
-  const char *name = r->keys.at ? r->keys.at : "origin";
+  const char *name = r->keys.at;
   bool given = r->present >> AT & 1;
   struct orr_place place = r->home->hinge_key;
   if (given)
@@ -322,7 +379,7 @@ void orr_draft_read_hinge(struct orr_draft *draft, size_t index) {
   r.hinge->source = orr_place_entity(draft->reader->diagnostics, r.home->hinge_key, r.home->hinge);
   const char *name = orr_arena_format(draft->reader->arena, "hinge of '%.60s'", draft->bodies[index].name);
   const struct orr_thing thing = {.what = name, .place = r.home->hinge, .key = r.home->hinge_key};
-  if (!orr_read_mapping(draft->reader, &thing, hinge_table, HINGE_KEYS, &r.keys, &r.present))
+  if (!orr_read_mapping(draft->reader, &thing, &orr_hinge_mapping, &r.keys, &r.present))
     break_body(&r);
   bool good = !r.keys.to.node || read_parent(&r);
   if (!good || !r.keys.to.node)

@@ -1,6 +1,7 @@
 /* Loops and gears. */
 #include "core/model/hinge_kinds.h"
 #include "io/config/spacecraft/draft.h"
+#include "io/config/spacecraft/mappings.h"
 
 struct loop_keys {
   struct orr_place between, gear, axis;
@@ -12,20 +13,6 @@ enum loop_key { BETWEEN, GEAR, LOOP_KIND, AXIS, METHOD, LOOP_KEYS };
 static const char *const kinds[] = {"point", "weld", "revolute", "distance", NULL}; /* as enum orr_loop_kind */
 static const char *const methods[] = {"auto", "embed", "augment", NULL};            /* as enum orr_loop_method */
 
-static const struct orr_key loop_table[LOOP_KEYS] = {
-    [BETWEEN] = {.name = "between", .type = ORR_KEY_PLACE, .offset = offsetof(struct loop_keys, between)},
-    [GEAR] = {.name = "gear", .type = ORR_KEY_PLACE, .offset = offsetof(struct loop_keys, gear)},
-    [LOOP_KIND] = {.name = "kind",
-                   .type = ORR_KEY_CHOICE,
-                   .choices = kinds,
-                   .offset = offsetof(struct loop_keys, kind)},
-    [AXIS] = {.name = "axis", .type = ORR_KEY_PLACE, .offset = offsetof(struct loop_keys, axis)},
-    [METHOD] = {.name = "method",
-                .type = ORR_KEY_CHOICE,
-                .choices = methods,
-                .offset = offsetof(struct loop_keys, method)},
-};
-
 struct gear_keys {
   struct orr_place hinge, drives, ratio, offset;
 };
@@ -34,19 +21,76 @@ enum gear_key { GEAR_HINGE, GEAR_DRIVES, GEAR_RATIO, GEAR_OFFSET, GEAR_KEYS };
 
 static const struct orr_key gear_table[GEAR_KEYS] = {
     [GEAR_HINGE] = {.name = "hinge",
+                    .doc = "body A, whose hinge drives",
                     .type = ORR_KEY_PLACE,
                     .required = true,
+                    .shape = ORR_TEXT("a body"),
                     .offset = offsetof(struct gear_keys, hinge)},
     [GEAR_DRIVES] = {.name = "drives",
+                     .doc = "body B, whose hinge is driven",
                      .type = ORR_KEY_PLACE,
                      .required = true,
+                     .shape = ORR_TEXT("a body"),
                      .offset = offsetof(struct gear_keys, drives)},
     [GEAR_RATIO] = {.name = "ratio",
+                    .doc = "turns of B for one of A; not 0; between an angle and a distance it has a unit",
                     .type = ORR_KEY_PLACE,
                     .required = true,
+                    .shape = ORR_NUMBER("|rad/m|m/rad"),
                     .offset = offsetof(struct gear_keys, ratio)},
-    [GEAR_OFFSET] = {.name = "offset", .type = ORR_KEY_PLACE, .offset = offsetof(struct gear_keys, offset)},
+    [GEAR_OFFSET] = {.name = "offset",
+                     .doc = "where B stands when A is at zero",
+                     .type = ORR_KEY_PLACE,
+                     .absent = "0",
+                     .shape = ORR_NUMBER("rad|m"),
+                     .offset = offsetof(struct gear_keys, offset)},
 };
+
+static const struct orr_mapping gear_mapping = {
+    .name = "loops.gear",
+    .doc = "A gear between the hinges of two bodies, of one coordinate each: q_B = ratio q_A + offset.",
+    ORR_KEYS(gear_table)};
+
+static const struct orr_key loop_table[LOOP_KEYS] = {
+    [BETWEEN] = {.name = "between",
+                 .doc = "the two nodes that the loop joins",
+                 .type = ORR_KEY_PLACE,
+                 .absent = "it is a gear",
+                 .shape = ORR_PAIR(&orr_shape_node, &orr_shape_node),
+                 .offset = offsetof(struct loop_keys, between)},
+    [GEAR] = {.name = "gear",
+              .doc = "a gear, in place of `between`",
+              .type = ORR_KEY_PLACE,
+              .absent = "it joins two nodes",
+              .shape = ORR_MAPPING(gear_mapping),
+              .offset = offsetof(struct loop_keys, gear)},
+    [LOOP_KIND] = {.name = "kind",
+                   .doc = "what it keeps: point, the two nodes together; weld, their orientation too; revolute, all "
+                          "but the turn about `axis`; distance, their distance",
+                   .type = ORR_KEY_CHOICE,
+                   .absent = "right for a gear only",
+                   .choices = kinds,
+                   .offset = offsetof(struct loop_keys, kind)},
+    [AXIS] = {.name = "axis",
+              .doc = "of a revolute loop, the same components in both nodes' frames",
+              .type = ORR_KEY_PLACE,
+              .absent = "the kind takes none",
+              .shape = &orr_shape_direction,
+              .offset = offsetof(struct loop_keys, axis)},
+    [METHOD] = {.name = "method",
+                .doc = "how it is solved: embed makes its bodies one aggregate, augment adds multipliers; the "
+                       "accelerations are the same",
+                .type = ORR_KEY_CHOICE,
+                .choices = methods,
+                .fallback = "auto",
+                .offset = offsetof(struct loop_keys, method)},
+};
+
+const struct orr_mapping orr_loop_mapping = {
+    .name = "loops",
+    .doc = "What makes the tree of hinges more than a tree: two nodes kept together, or two hinges geared. Where the "
+           "motion begins a loop must be closed within 1e-6 m and rad.",
+    ORR_KEYS(loop_table)};
 
 struct reading {
   struct orr_draft *draft;
@@ -162,7 +206,7 @@ static void read_gear(struct reading *r) {
   refuse_key(r, LOOP_KIND, "gear");
   refuse_key(r, AXIS, "gear");
   const struct orr_thing thing = {.what = "a gear", .place = r->keys.gear, .key = key_place(r, GEAR)};
-  orr_read_mapping(r->reader, &thing, gear_table, GEAR_KEYS, &keys, &present);
+  orr_read_mapping(r->reader, &thing, &gear_mapping, &keys, &present);
   bool a = read_gear_hinge(r, keys.hinge, "hinge", &r->loop->body[0]);
   bool b = read_gear_hinge(r, keys.drives, "drives", &r->loop->body[1]);
   if (!a || !b)
@@ -192,7 +236,7 @@ static void read_one(struct orr_draft *draft, const struct orr_scope *scope, str
   r.loop = &draft->loops[draft->loop_count];
   *r.loop = (struct orr_loop_desc){.source = orr_place_source(draft->reader->diagnostics, place)};
   const struct orr_thing thing = {.what = "a loop", .place = place};
-  orr_read_mapping(draft->reader, &thing, loop_table, LOOP_KEYS, &r.keys, &r.present);
+  orr_read_mapping(draft->reader, &thing, &orr_loop_mapping, &r.keys, &r.present);
   r.loop->method = (enum orr_loop_method)r.keys.method;
   if (place.node->kind == ORR_YAML_MAPPING || place.node->kind == ORR_YAML_NULL)
     read_kind(&r);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "io/config/spacecraft/mappings.h"
+
 enum { DEEPEST_INCLUDE = 16 };
 
 /* A file on the way from the spacecraft to the part that is being read. */
@@ -35,37 +37,99 @@ struct gathering {
   uint64_t included; /* nodes that includes stood for so far */
 };
 
-static const struct orr_key spacecraft_table[] = {
-    {.name = "bodies", .type = ORR_KEY_PLACE, .offset = offsetof(struct section, bodies)},
-    {.name = "loops", .type = ORR_KEY_PLACE, .offset = offsetof(struct section, loops)},
-    {.name = "parts", .type = ORR_KEY_PLACE, .offset = offsetof(struct section, parts)},
-    {.name = "gravity",
-     .type = ORR_KEY_NUMBERS,
-     .unit = "m/s^2",
-     .count = 3,
-     .form = "[x, y, z]",
-     .offset = offsetof(struct section, gravity)},
-};
-
-static const struct orr_key part_file_table[] = {
-    {.name = "bodies", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct section, bodies)},
-    {.name = "loops", .type = ORR_KEY_PLACE, .offset = offsetof(struct section, loops)},
-    {.name = "parts", .type = ORR_KEY_PLACE, .offset = offsetof(struct section, parts)},
-    {.name = "orrery", .type = ORR_KEY_PLACE, .offset = offsetof(struct section, version)},
-};
-
 struct part_keys {
   const char *include, *prefix;
   struct orr_place include_place, to;
 };
 
 static const struct orr_key part_table[] = {
-    {.name = "include", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct part_keys, include_place)},
-    {.name = "prefix", .type = ORR_KEY_TEXT, .offset = offsetof(struct part_keys, prefix)},
-    {.name = "to", .type = ORR_KEY_PLACE, .required = true, .offset = offsetof(struct part_keys, to)},
+    {.name = "include",
+     .doc = "the file of the part, relative to the file that names it",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = ORR_TEXT("a path"),
+     .offset = offsetof(struct part_keys, include_place)},
+    {.name = "prefix",
+     .doc = "what all names inside take in front",
+     .type = ORR_KEY_TEXT,
+     .fallback = "",
+     .offset = offsetof(struct part_keys, prefix)},
+    {.name = "to",
+     .doc = "what the hinge hangs on that the file writes `to: mount`",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = ORR_TEXT("body.node or inertial"),
+     .offset = offsetof(struct part_keys, to)},
 };
 
-#define COUNT(table) (sizeof(table) / sizeof *(table))
+static const struct orr_mapping part_mapping = {
+    .name = "parts",
+    .doc = "Bodies and loops from another file, as often as one likes. One hinge of that file is written `to: mount`.",
+    ORR_KEYS(part_table)};
+
+static const struct orr_key spacecraft_table[] = {
+    {.name = "bodies",
+     .doc = "the bodies by name, in any order",
+     .type = ORR_KEY_PLACE,
+     .absent = "the parts have them",
+     .shape = ORR_NAMED("body", ORR_MAPPING(orr_body_mapping)),
+     .offset = offsetof(struct section, bodies)},
+    {.name = "loops",
+     .doc = "closed loops and gears",
+     .type = ORR_KEY_PLACE,
+     .absent = "none",
+     .shape = ORR_LIST(ORR_MAPPING(orr_loop_mapping)),
+     .offset = offsetof(struct section, loops)},
+    {.name = "parts",
+     .doc = "parts that stand in files of their own",
+     .type = ORR_KEY_PLACE,
+     .absent = "none",
+     .shape = ORR_NAMED("part", ORR_MAPPING(part_mapping)),
+     .offset = offsetof(struct section, parts)},
+    {.name = "gravity",
+     .doc = "uniform gravity, inertial axes; fields around an orbit are the environment's",
+     .type = ORR_KEY_NUMBERS,
+     .unit = "m/s^2",
+     .count = 3,
+     .form = "[x, y, z]",
+     .fallback = "0",
+     .offset = offsetof(struct section, gravity)},
+};
+
+const struct orr_mapping orr_spacecraft_mapping = {
+    .name = "spacecraft",
+    .doc = "The spacecraft: bodies, what closes loops between them, parts from other files.",
+    ORR_KEYS(spacecraft_table)};
+
+static const struct orr_key part_file_table[] = {
+    {.name = "bodies",
+     .doc = "the bodies by name, in any order",
+     .type = ORR_KEY_PLACE,
+     .required = true,
+     .shape = ORR_NAMED("body", ORR_MAPPING(orr_body_mapping)),
+     .offset = offsetof(struct section, bodies)},
+    {.name = "loops",
+     .doc = "closed loops and gears",
+     .type = ORR_KEY_PLACE,
+     .absent = "none",
+     .shape = ORR_LIST(ORR_MAPPING(orr_loop_mapping)),
+     .offset = offsetof(struct section, loops)},
+    {.name = "parts",
+     .doc = "parts of the part",
+     .type = ORR_KEY_PLACE,
+     .absent = "none",
+     .shape = ORR_NAMED("part", ORR_MAPPING(part_mapping)),
+     .offset = offsetof(struct section, parts)},
+    {.name = "orrery",
+     .doc = "version of the language: 1",
+     .type = ORR_KEY_PLACE,
+     .absent = "1",
+     .shape = ORR_NUMBER(NULL),
+     .offset = offsetof(struct section, version)},
+};
+
+const struct orr_mapping orr_part_file_mapping = {
+    .name = "part file", .doc = "The file that a part includes.", ORR_KEYS(part_file_table)};
 
 /* --- bodies ---------------------------------------------------------------------------------------------------- */
 
@@ -161,7 +225,7 @@ static void gather_part_file(struct gathering *g, const struct level *outer, con
   struct section section = {0};
   uint64_t present;
   const struct orr_thing thing = {.what = "a part's file", .place = root};
-  scope->doubtful = !orr_read_mapping(g->reader, &thing, part_file_table, COUNT(part_file_table), &section, &present);
+  scope->doubtful = !orr_read_mapping(g->reader, &thing, &orr_part_file_mapping, &section, &present);
   orr_spacecraft_check_version(g->reader, section.version);
   const struct level level = {.outer = outer, .file = file, .scope = scope, .depth = outer->depth + 1};
   gather_section(g, &level, &section);
@@ -181,7 +245,7 @@ static void gather_part(struct gathering *g, const struct level *outer, struct o
   uint64_t present;
   const struct orr_thing thing = {.what = "part", .name = key.node->text, .place = value, .key = key};
   orr_read_name(g->reader, key, "part");
-  orr_read_mapping(g->reader, &thing, part_table, COUNT(part_table), &keys, &present);
+  orr_read_mapping(g->reader, &thing, &part_mapping, &keys, &present);
   const char *to;
   if (keys.to.node && !orr_read_text(g->reader, keys.to, "to", &to))
     keys.to.node = NULL;
@@ -224,7 +288,7 @@ void orr_spacecraft_read(struct orr_draft *draft, struct orr_files *files, const
   uint64_t present;
   draft->errors_before = orr_diagnostics_errors(draft->reader->diagnostics);
   const struct orr_thing thing = {.what = "spacecraft", .place = place, .key = key};
-  orr_read_mapping(draft->reader, &thing, spacecraft_table, COUNT(spacecraft_table), &section, &present);
+  orr_read_mapping(draft->reader, &thing, &orr_spacecraft_mapping, &section, &present);
   const struct level level = {.file = file, .scope = &draft->own};
   gather_section(&g, &level, &section);
   draft->broken = orr_arena_alloc(draft->reader->arena, draft->body_count, 1);

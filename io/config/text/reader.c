@@ -12,6 +12,13 @@
 const struct orr_range orr_range_positive = {0, HUGE_VAL, true};
 const struct orr_range orr_range_not_negative = {0, HUGE_VAL, false};
 
+const struct orr_shape orr_shape_node = {.kind = ORR_SHAPE_TEXT, .what = "a node, body.node"};
+const struct orr_shape orr_shape_direction = {.kind = ORR_SHAPE_NUMBERS, .what = "[x, y, z], made unit", .count = 3};
+const struct orr_shape orr_shape_quaternion = {
+    .kind = ORR_SHAPE_NUMBERS, .what = "a unit quaternion [x, y, z, w]", .count = 4};
+const struct orr_shape orr_shape_channels = {.kind = ORR_SHAPE_LIST,
+                                             .of = ORR_TEXT("a channel; * stands for any letters")};
+
 void orr_read_error(struct orr_reader *r, struct orr_place place, const char *code, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -330,8 +337,24 @@ bool orr_read_direction(struct orr_reader *r, struct orr_place place, const char
 
 /* --- mappings -------------------------------------------------------------------------------------------------- */
 
+/* Whether a word stands in place of a number that has words, or what was meant as one. */
+static bool is_word(const struct orr_yaml *node, const struct orr_key *key) {
+  char c = node->kind == ORR_YAML_SCALAR ? node->text[0] : '0';
+  return key->choices && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'));
+}
+
+static bool read_word(struct orr_reader *r, struct orr_place place, const struct orr_key *key, int64_t *out) {
+  int word;
+  if (!read_choice(r, place, key, &word))
+    return false;
+  *out = -1 - word;
+  return true;
+}
+
 static bool read_value(struct orr_reader *r, struct orr_place place, const struct orr_key *key, unsigned char *target) {
   void *out = target + key->offset;
+  if ((key->type == ORR_KEY_WHOLE || key->type == ORR_KEY_TIME) && is_word(place.node, key))
+    return read_word(r, place, key, out);
   switch (key->type) {
   case ORR_KEY_NUMBER:
     return orr_read_number(r, place, key->name, key->unit, key->range, out);
@@ -352,6 +375,80 @@ static bool read_value(struct orr_reader *r, struct orr_place place, const struc
     return true;
   default:
     return false;
+  }
+}
+
+static int word_index(const char *const *words, const char *text) {
+  for (int i = 0; words && words[i]; i++)
+    if (strcmp(words[i], text) == 0)
+      return i;
+  return -1;
+}
+
+static double number_of(const char *text, const char *unit) {
+  struct orr_quantity q = {0};
+  if (strcmp(text, "0") == 0)
+    return 0;
+  enum orr_quantity_status status = orr_quantity_parse(text, unit ? unit : "", &q);
+  assert(status == ORR_QUANTITY_OK);
+  (void)status;
+  return q.value;
+}
+
+static int64_t time_of(const char *text) {
+  struct orr_quantity q = {0};
+  enum orr_quantity_status status = orr_quantity_parse_time(text, &q);
+  assert(status == ORR_QUANTITY_OK);
+  (void)status;
+  return q.ns;
+}
+
+/* What holds without a key. All numbers of a list have one and the same. */
+static void take_fallback(const struct orr_key *key, unsigned char *target) {
+  void *out = target + key->offset;
+  int word = word_index(key->choices, key->fallback);
+  switch (key->type) {
+  case ORR_KEY_NUMBER:
+    *(double *)out = number_of(key->fallback, key->unit);
+    break;
+  case ORR_KEY_NUMBERS:
+    for (size_t i = 0; i < key->count; i++)
+      ((double *)out)[i] = number_of(key->fallback, key->unit);
+    break;
+  case ORR_KEY_WHOLE:
+    *(int64_t *)out = word < 0 ? (int64_t)number_of(key->fallback, NULL) : -1 - word;
+    break;
+  case ORR_KEY_TIME:
+    *(int64_t *)out = word < 0 ? time_of(key->fallback) : -1 - word;
+    break;
+  case ORR_KEY_FLAG:
+    *(bool *)out = strcmp(key->fallback, "true") == 0;
+    break;
+  case ORR_KEY_CHOICE:
+    assert(word >= 0);
+    *(int *)out = word;
+    break;
+  case ORR_KEY_TEXT:
+    *(const char **)out = key->fallback;
+    break;
+  default:
+    assert(!"a PLACE has no fallback: say in `absent` what holds without it");
+  }
+}
+
+/* That a key can be looked up (CONTRIBUTING.md, "To add"). */
+static void judge_key(const struct orr_key *key) {
+  assert(key->doc);
+  assert(key->required || key->fallback || key->absent || key->type == ORR_KEY_UNBUILT);
+  assert(key->shape || key->type != ORR_KEY_PLACE);
+  (void)key;
+}
+
+static void take_fallbacks(const struct orr_mapping *mapping, void *target) {
+  for (size_t k = 0; k < mapping->key_count; k++) {
+    judge_key(&mapping->keys[k]);
+    if (mapping->keys[k].fallback)
+      take_fallback(&mapping->keys[k], target);
   }
 }
 
@@ -399,11 +496,16 @@ static bool report_missing(struct orr_reader *r, const struct orr_thing *thing, 
   return good;
 }
 
-bool orr_read_mapping(struct orr_reader *r, const struct orr_thing *thing, const struct orr_key *keys, size_t key_count,
+bool orr_read_mapping(struct orr_reader *r, const struct orr_thing *thing, const struct orr_mapping *mapping,
                       void *target, uint64_t *present) {
+  const struct orr_key *keys = mapping->keys;
+  size_t key_count = mapping->key_count;
   assert(key_count <= 64);
   uint64_t there = 0;
   *present = 0;
+  take_fallbacks(mapping, target);
+  if (!thing->place.node)
+    return true;
   if (thing->place.node->kind != ORR_YAML_MAPPING && thing->place.node->kind != ORR_YAML_NULL) {
     orr_read_error(r, thing->place, "wrong-type", "%s must be a mapping (name: value) and this is %s",
                    name_of(r, thing), kind_text(thing->place.node));

@@ -1,4 +1,9 @@
-/* Reads mappings by a table of their keys: one line per key says its name, type, unit, range and where the value goes.
+/* Reads mappings by a table of their keys: one line per key says its name, type, unit, range, default, what it means
+ * and where the value goes.
+ *
+ * The tables are also the reference: `orrery help run-file`, configs/run-file.md and `orrery schema` are printed from
+ * them (io/config/reference). So a key without `doc`, and one that may be left out without `fallback` or `absent`, is
+ * our own mistake, which an assert finds.
  *
  * Everything in a file goes through here: model files, cases, run files, the parameters of devices. Each function
  * reports what is wrong with its value and returns false; reading goes on with the next. [init]; one thread at a time.
@@ -20,8 +25,8 @@ struct orr_reader {
 enum orr_key_type {
   ORR_KEY_NUMBER,  /* double, SI */
   ORR_KEY_NUMBERS, /* double[count], SI */
-  ORR_KEY_WHOLE,   /* int64_t */
-  ORR_KEY_TIME,    /* int64_t, ns */
+  ORR_KEY_WHOLE,   /* int64_t; with `choices` one of them may stand in its place: −1 for the first, −2, … */
+  ORR_KEY_TIME,    /* int64_t, ns; with `choices` as above */
   ORR_KEY_FLAG,    /* bool */
   ORR_KEY_CHOICE,  /* int: the index into `choices` */
   ORR_KEY_TEXT,    /* const char * */
@@ -37,10 +42,63 @@ struct orr_range {
 extern const struct orr_range orr_range_positive;     /* (0, ∞) */
 extern const struct orr_range orr_range_not_negative; /* [0, ∞) */
 
+/* What stands in a PLACE, for the reference: its reader is not in the table. */
+enum orr_shape_kind {
+  ORR_SHAPE_TEXT,    /* a text; `what` says of what kind */
+  ORR_SHAPE_WORD,    /* one of `words` */
+  ORR_SHAPE_NUMBER,  /* a number of `unit` */
+  ORR_SHAPE_TIME,    /* an exact time */
+  ORR_SHAPE_NUMBERS, /* a list of `count` numbers of `unit`; 0: of any length */
+  ORR_SHAPE_MAPPING, /* the keys of `mapping` */
+  ORR_SHAPE_LATER,   /* the mapping of this name (`what`), which a later room reads (io/config/reference/language.h) */
+  ORR_SHAPE_DEVICE,  /* a device; `what` is its role */
+  ORR_SHAPE_LIST,    /* a list of `of` */
+  ORR_SHAPE_PAIR,    /* a list of `of` and `other`, one each */
+  ORR_SHAPE_NAMED,   /* a mapping of names, of `what`, to `of` */
+  ORR_SHAPE_EITHER,  /* `of`, or `other` */
+};
+
+struct orr_mapping;
+
+struct orr_shape {
+  enum orr_shape_kind kind;
+  const char *what, *unit;
+  size_t count;
+  const char *const *words; /* ends with NULL */
+  const struct orr_mapping *mapping;
+  const struct orr_shape *of, *other;
+};
+
+/* In a table of keys: `.shape = ORR_TEXT("a node, body.node")`. */
+#define ORR_SHAPE(...)       (&(const struct orr_shape){__VA_ARGS__})
+#define ORR_TEXT(said)       ORR_SHAPE(.kind = ORR_SHAPE_TEXT, .what = (said))
+#define ORR_WORD(list)       ORR_SHAPE(.kind = ORR_SHAPE_WORD, .words = (list))
+#define ORR_NUMBER(si)       ORR_SHAPE(.kind = ORR_SHAPE_NUMBER, .unit = (si))
+#define ORR_NUMBERS(n, si)   ORR_SHAPE(.kind = ORR_SHAPE_NUMBERS, .count = (n), .unit = (si))
+#define ORR_MAPPING(name)    ORR_SHAPE(.kind = ORR_SHAPE_MAPPING, .mapping = &(name))
+#define ORR_LATER(name)      ORR_SHAPE(.kind = ORR_SHAPE_LATER, .what = (name))
+#define ORR_LIST(item)       ORR_SHAPE(.kind = ORR_SHAPE_LIST, .of = (item))
+#define ORR_PAIR(a, b)       ORR_SHAPE(.kind = ORR_SHAPE_PAIR, .of = (a), .other = (b))
+#define ORR_NAMED(whose, of) ORR_SHAPE(.kind = ORR_SHAPE_NAMED, .what = (whose), ORR_SHAPE_OF(of))
+#define ORR_SHAPE_OF(item)   .of = (item)
+#define ORR_EITHER(a, b)     ORR_SHAPE(.kind = ORR_SHAPE_EITHER, .of = (a), .other = (b))
+
+/* The unit of a number that has that of the channel it is for. */
+#define ORR_UNIT_OF_CHANNEL "*"
+
+extern const struct orr_shape orr_shape_node;       /* body.node */
+extern const struct orr_shape orr_shape_direction;  /* [x, y, z], made unit */
+extern const struct orr_shape orr_shape_quaternion; /* [x, y, z, w] */
+extern const struct orr_shape orr_shape_channels;   /* names of channels, with `*` */
+
 struct orr_key {
   const char *name;
+  const char *doc; /* what it means, a sentence without a full stop at its end */
   enum orr_key_type type;
   bool required;
+  const char *fallback;          /* what holds without it, as a file would write it; the reader reads it, too */
+  const char *absent;            /* or what its absence means, where no value says that */
+  const struct orr_shape *shape; /* PLACE: what stands there */
   const char *unit;              /* NUMBER(S): as orr_quantity_parse takes it; NULL: a plain number */
   const struct orr_range *range; /* NUMBER(S), WHOLE, TIME (in s): NULL for any finite */
   size_t count;                  /* NUMBERS: how many; at most 32 */
@@ -48,6 +106,17 @@ struct orr_key {
   const char *const *choices;    /* CHOICE: ends with NULL */
   size_t offset;                 /* of the value in the target */
 };
+
+/* What a mapping of the language holds. */
+struct orr_mapping {
+  const char *name; /* of its own in the whole language: "links.timeout" */
+  const char *doc;  /* what it is: sentences */
+  const struct orr_key *keys;
+  size_t key_count;
+  const char *example; /* lines as they stand in a run file, from the section's own key on; or NULL */
+};
+
+#define ORR_KEYS(table) .keys = (table), .key_count = sizeof(table) / sizeof *(table)
 
 /* What a mapping is, for its messages: "unknown key 'x' in body 'bus'". */
 struct orr_thing {
@@ -58,9 +127,11 @@ struct orr_thing {
 };
 
 /* [init] Reads a mapping into the struct that starts at `target`: at most 64 keys. Bit i of *present is set when key i
- * is there and right; what is absent or wrong leaves the target as it was. False after reporting anything. */
-bool orr_read_mapping(struct orr_reader *reader, const struct orr_thing *thing, const struct orr_key *keys,
-                      size_t key_count, void *target, uint64_t *present);
+ * is there and right; what is absent or wrong becomes its `fallback`, and without one leaves the target as it was. A
+ * mapping that does not stand in the file at all (a NULL node) is right, with the fallbacks. False after reporting
+ * anything. */
+bool orr_read_mapping(struct orr_reader *reader, const struct orr_thing *thing, const struct orr_mapping *mapping,
+                      void *target, uint64_t *present);
 
 /* [init] The place of a value of a thing by its key, or of the thing where it has none; O(keys). */
 struct orr_place orr_read_member(struct orr_reader *reader, const struct orr_thing *thing, const char *key);

@@ -118,19 +118,49 @@ static void read_sample(const char *path, struct orr_diagnostics *d) {
   static const struct orr_range above = {3, HUGE_VAL, true}, from = {3, HUGE_VAL, false}, between = {0, 1, false},
                                 open = {0, 1, true};
   static const struct orr_key keys[] = {
-      {.name = "whole", .type = ORR_KEY_WHOLE, .offset = offsetof(struct sample, whole)},
-      {.name = "time", .type = ORR_KEY_TIME, .range = &orr_range_positive, .offset = offsetof(struct sample, time)},
-      {.name = "part", .type = ORR_KEY_NUMBER, .range = &between, .offset = offsetof(struct sample, part)},
-      {.name = "share", .type = ORR_KEY_NUMBER, .range = &open, .offset = offsetof(struct sample, part)},
-      {.name = "above", .type = ORR_KEY_NUMBER, .range = &above, .offset = offsetof(struct sample, above)},
-      {.name = "from", .type = ORR_KEY_NUMBER, .range = &from, .offset = offsetof(struct sample, above)},
+      {.name = "whole",
+       .doc = "whole",
+       .absent = "as it was",
+       .type = ORR_KEY_WHOLE,
+       .offset = offsetof(struct sample, whole)},
+      {.name = "time",
+       .doc = "time",
+       .absent = "as it was",
+       .type = ORR_KEY_TIME,
+       .range = &orr_range_positive,
+       .offset = offsetof(struct sample, time)},
+      {.name = "part",
+       .doc = "part",
+       .absent = "as it was",
+       .type = ORR_KEY_NUMBER,
+       .range = &between,
+       .offset = offsetof(struct sample, part)},
+      {.name = "share",
+       .doc = "share",
+       .absent = "as it was",
+       .type = ORR_KEY_NUMBER,
+       .range = &open,
+       .offset = offsetof(struct sample, part)},
+      {.name = "above",
+       .doc = "above",
+       .absent = "as it was",
+       .type = ORR_KEY_NUMBER,
+       .range = &above,
+       .offset = offsetof(struct sample, above)},
+      {.name = "from",
+       .doc = "from",
+       .absent = "as it was",
+       .type = ORR_KEY_NUMBER,
+       .range = &from,
+       .offset = offsetof(struct sample, above)},
   };
+  static const struct orr_mapping mapping = {.name = "sample", ORR_KEYS(keys)};
   struct orr_reader reader = {d, orr_diagnostics_arena(d)};
   struct orr_files files = {.reader = &reader};
   struct sample sample;
   uint64_t present;
   const struct orr_thing thing = {.what = "a sample", .place = {orr_files_open(&files, path, NULL, 0)->root, 0}};
-  assert_false(orr_read_mapping(&reader, &thing, keys, sizeof keys / sizeof *keys, &sample, &present));
+  assert_false(orr_read_mapping(&reader, &thing, &mapping, &sample, &present));
 }
 
 static void read_run(const char *path, struct orr_diagnostics *d) {

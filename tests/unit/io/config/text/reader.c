@@ -27,23 +27,60 @@ enum key { NUMBER, VECTOR, WHOLE, TIME, FLAG, CHOICE, TEXT, PLACE, REQUIRED, KEY
 
 static const struct orr_key table[KEYS] = {
     [NUMBER] = {.name = "number",
+                .doc = "number",
+                .absent = "as it was",
                 .type = ORR_KEY_NUMBER,
                 .unit = "N m",
                 .range = &orr_range_positive,
                 .offset = offsetof(struct target, number)},
-    [VECTOR] =
-        {.name = "vector", .type = ORR_KEY_NUMBERS, .unit = "m", .count = 3, .offset = offsetof(struct target, vector)},
-    [WHOLE] = {.name = "whole", .type = ORR_KEY_WHOLE, .offset = offsetof(struct target, whole)},
-    [TIME] = {.name = "time", .type = ORR_KEY_TIME, .offset = offsetof(struct target, time)},
-    [FLAG] = {.name = "flag", .type = ORR_KEY_FLAG, .offset = offsetof(struct target, flag)},
+    [VECTOR] = {.name = "vector",
+                .doc = "vector",
+                .absent = "as it was",
+                .type = ORR_KEY_NUMBERS,
+                .unit = "m",
+                .count = 3,
+                .offset = offsetof(struct target, vector)},
+    [WHOLE] = {.name = "whole",
+               .doc = "whole",
+               .absent = "as it was",
+               .type = ORR_KEY_WHOLE,
+               .offset = offsetof(struct target, whole)},
+    [TIME] = {.name = "time",
+              .doc = "time",
+              .absent = "as it was",
+              .type = ORR_KEY_TIME,
+              .offset = offsetof(struct target, time)},
+    [FLAG] = {.name = "flag",
+              .doc = "flag",
+              .absent = "as it was",
+              .type = ORR_KEY_FLAG,
+              .offset = offsetof(struct target, flag)},
     [CHOICE] = {.name = "choice",
+                .doc = "choice",
+                .absent = "as it was",
                 .type = ORR_KEY_CHOICE,
                 .choices = colours,
                 .offset = offsetof(struct target, choice)},
-    [TEXT] = {.name = "text", .type = ORR_KEY_TEXT, .offset = offsetof(struct target, text)},
-    [PLACE] = {.name = "place", .type = ORR_KEY_PLACE, .offset = offsetof(struct target, place)},
-    [REQUIRED] = {.name = "required", .type = ORR_KEY_FLAG, .required = true, .offset = offsetof(struct target, flag)},
+    [TEXT] = {.name = "text",
+              .doc = "text",
+              .absent = "as it was",
+              .type = ORR_KEY_TEXT,
+              .offset = offsetof(struct target, text)},
+    [PLACE] = {.name = "place",
+               .doc = "place",
+               .absent = "as it was",
+               .type = ORR_KEY_PLACE,
+               .shape = ORR_TEXT("anything"),
+               .offset = offsetof(struct target, place)},
+    [REQUIRED] = {.name = "required",
+                  .doc = "required",
+                  .absent = "as it was",
+                  .type = ORR_KEY_FLAG,
+                  .required = true,
+                  .offset = offsetof(struct target, flag)},
 };
+
+static const struct orr_mapping mapping = {.name = "thing", ORR_KEYS(table)};
 
 struct reading {
   struct orr_diagnostics *d;
@@ -60,7 +97,7 @@ static struct reading read_text(const char *text) {
   const struct orr_thing thing = {
       .what = "thing", .name = "t", .place = {orr_yaml_parse(r.d, file, 0, text, strlen(text)), 0}};
   assert_non_null(thing.place.node);
-  r.good = orr_read_mapping(&reader, &thing, table, KEYS, &r.target, &r.present);
+  r.good = orr_read_mapping(&reader, &thing, &mapping, &r.target, &r.present);
   assert_true(r.good == (orr_diagnostics_errors(r.d) == 0));
   return r;
 }
@@ -125,12 +162,97 @@ static void suggestions_stop_after_a_hundred_errors(void **state) {
   orr_diagnostics_destroy(d);
 }
 
+/* ---- defaults, and words in place of numbers --------------------------------------------------------------------- */
+
+static const char *const words[] = {"auto", "any", NULL};
+
+static const struct orr_key default_table[] = {
+    {.name = "number", .doc = "number", .unit = "N m", .fallback = "3 mN m", .offset = offsetof(struct target, number)},
+    {.name = "vector",
+     .doc = "vector",
+     .type = ORR_KEY_NUMBERS,
+     .unit = "m",
+     .count = 3,
+     .fallback = "2 cm",
+     .offset = offsetof(struct target, vector)},
+    {.name = "whole",
+     .doc = "whole",
+     .type = ORR_KEY_WHOLE,
+     .choices = words,
+     .fallback = "any",
+     .offset = offsetof(struct target, whole)},
+    {.name = "time",
+     .doc = "time",
+     .type = ORR_KEY_TIME,
+     .choices = words,
+     .fallback = "5 ms",
+     .offset = offsetof(struct target, time)},
+    {.name = "flag", .doc = "flag", .type = ORR_KEY_FLAG, .fallback = "true", .offset = offsetof(struct target, flag)},
+    {.name = "choice",
+     .doc = "choice",
+     .type = ORR_KEY_CHOICE,
+     .choices = colours,
+     .fallback = "green",
+     .offset = offsetof(struct target, choice)},
+    {.name = "text", .doc = "text", .type = ORR_KEY_TEXT, .fallback = "a b", .offset = offsetof(struct target, text)},
+};
+
+static const struct orr_mapping default_mapping = {.name = "defaults", ORR_KEYS(default_table)};
+
+static struct reading read_defaults(const char *text) {
+  struct reading r = {.d = orr_diagnostics_create()};
+  struct orr_reader reader = {r.d, orr_diagnostics_arena(r.d)};
+  struct orr_thing thing = {.what = "thing"};
+  if (text) {
+    uint32_t file = orr_sources_add_file(orr_diagnostics_sources(r.d), "t.yaml", text, strlen(text));
+    thing.place.node = orr_yaml_parse(r.d, file, 0, text, strlen(text));
+  }
+  r.good = orr_read_mapping(&reader, &thing, &default_mapping, &r.target, &r.present);
+  return r;
+}
+
+static void assert_defaults(const struct target *t) {
+  assert_true(fabs(t->number - 0.003) < 1e-18);
+  assert_true(t->vector[0] == 0.02 && t->vector[1] == 0.02 && t->vector[2] == 0.02);
+  assert_true(t->whole == -2 && t->time == 5000000 && t->flag);
+  assert_int_equal(t->choice, 1);
+  assert_string_equal(t->text, "a b");
+}
+
+static void what_is_absent_or_wrong_has_its_default(void **state) {
+  (void)state;
+  static const char *const texts[] = {NULL, "{}",
+                                      "{number: x, vector: [1], whole: 1.5, time: ay, flag: 1, choice: x, text: []}"};
+  for (int i = 0; i < 3; i++) {
+    struct reading r = read_defaults(texts[i]);
+    assert_true(r.good == (i < 2));
+    assert_int_equal(r.present, 0);
+    assert_defaults(&r.target);
+    orr_diagnostics_destroy(r.d);
+  }
+}
+
+static void a_word_may_stand_in_place_of_a_number(void **state) {
+  (void)state;
+  struct reading r = read_defaults("{whole: auto, time: any}");
+  assert_true(r.good && r.target.whole == -1 && r.target.time == -2);
+  orr_diagnostics_destroy(r.d);
+  r = read_defaults("{whole: 7, time: 2 s}");
+  assert_true(r.good && r.target.whole == 7 && r.target.time == 2000000000);
+  orr_diagnostics_destroy(r.d);
+  r = read_defaults("{whole: aut}");
+  assert_string_equal(orr_diagnostics_get(r.d, 0).text, "unknown whole 'aut', did you mean 'auto'?");
+  orr_diagnostics_destroy(r.d);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_type_is_read),
       cmocka_unit_test(wrong_values_leave_the_target_as_it_was),
       cmocka_unit_test(what_is_missing_is_told_at_the_mapping),
       cmocka_unit_test(a_required_key_with_a_wrong_value_is_not_missing),
+      cmocka_unit_test(what_is_absent_or_wrong_has_its_default),
+      cmocka_unit_test(a_word_may_stand_in_place_of_a_number),
       cmocka_unit_test(suggestions_stop_after_a_hundred_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
