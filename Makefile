@@ -32,7 +32,7 @@ ORR_FLAGS = -std=c17 -march=$(ARCH) $(OPTIMIZE) -g $(MATH) $(CHECKS) $(WARNINGS)
 HOSTED = -D_GNU_SOURCE -pthread $(PKG_CFLAGS)
 LINK = $(CHECKS) -pthread -Wl,--as-needed $(LDFLAGS)
 
-PACKAGES := libfyaml jansson liburing erfa
+PACKAGES := libfyaml jansson liburing erfa libzstd
 TEST_PACKAGES := $(PACKAGES) cmocka
 PKG_CFLAGS := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(TEST_PACKAGES) 2>/dev/null))
 PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)

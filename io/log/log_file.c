@@ -54,12 +54,34 @@ bool orr_log_file_create(struct orr_log_file *f, const char *path, size_t chunk_
   return true;
 }
 
+const char *orr_log_stop_text(enum orr_log_stop stop, int error) {
+  static const char *const words[] = {[ORR_LOG_GOES_ON] = "the disk was behind",
+                                      [ORR_LOG_LIMIT] = "the file is as large as 'limit' allows",
+                                      [ORR_LOG_SPACE] = "less than 1 GB is free on the disk",
+                                      [ORR_LOG_GONE] = "the file was removed",
+                                      [ORR_LOG_SPOILT] = "another program cut the file short"};
+  return stop == ORR_LOG_ERROR ? strerror(error) : words[stop];
+}
+
 static bool stop(struct orr_log_file *f, enum orr_log_stop why, int error) {
   if (f->stop == ORR_LOG_GOES_ON) {
     f->stop = why;
     f->error = error;
   }
   return false;
+}
+
+/* What is written into a file without a name is lost when it is closed, and behind a cut it cannot be read: whatever
+ * stopped the log before, this is worse. */
+static bool is_there(struct orr_log_file *f) {
+  struct stat file;
+  if (fstat(f->fd, &file) != 0)
+    return stop(f, ORR_LOG_ERROR, errno);
+  if (file.st_nlink == 0)
+    f->stop = ORR_LOG_GONE;
+  else if ((uint64_t)file.st_size < f->whole)
+    f->stop = ORR_LOG_SPOILT;
+  return f->stop != ORR_LOG_GONE && f->stop != ORR_LOG_SPOILT;
 }
 
 static bool has_room(struct orr_log_file *f, size_t more) {
@@ -91,7 +113,7 @@ bool orr_log_file_flush(struct orr_log_file *f) {
     return false;
   if (f->out.used == 0)
     return true;
-  if (!has_room(f, f->out.used) || !write_all(f))
+  if (!is_there(f) || !has_room(f, f->out.used) || !write_all(f))
     return false;
   f->whole = f->out.at;
   return true;
@@ -123,11 +145,14 @@ bool orr_log_file_chunk(struct orr_log_file *f) {
     return false;
   if (f->chunk.entry_count == 0)
     return orr_log_file_flush(f);
-  size_t size = orr_mcap_chunk_size(&f->chunk, f->chunk.records.used);
+  struct orr_mcap_text packed = {(const char *)f->chunk.records.bytes, f->chunk.records.used};
+  if (f->packer)
+    packed = orr_pack(f->packer, f->chunk.records.bytes, f->chunk.records.used);
+  size_t size = orr_mcap_chunk_size(&f->chunk, packed.size);
   if (!orr_log_file_room(f, size) || !has_room(f, f->out.used + size))
     return false;
   memcpy(f->before, f->index, sizeof *f->index);
-  while (!orr_mcap_chunk_close(&f->chunk, &f->out, f->index, &f->crc, "", NULL))
+  while (!orr_mcap_chunk_close(&f->chunk, &f->out, f->index, &f->crc, f->packer ? "zstd" : "", &packed))
     orr_log_index_grow(f->index);
   if (orr_log_file_flush(f))
     return true;
@@ -140,6 +165,8 @@ bool orr_log_file_chunk(struct orr_log_file *f) {
 bool orr_log_file_finish(struct orr_log_file *f) {
   orr_log_file_chunk(f);
   bool stopped = f->stop != ORR_LOG_GOES_ON;
+  if (!is_there(f))
+    return false;
   if (stopped && ftruncate(f->fd, (off_t)f->whole) != 0)
     return false;
   if (f->whole == 0)
@@ -165,6 +192,7 @@ void orr_log_file_close(struct orr_log_file *f) {
   free(f->chunk.records.bytes);
   free(f->chunk.entries);
   free(f->out.bytes);
+  orr_packer_destroy(f->packer);
   if (f->fd >= 0)
     close(f->fd);
   *f = (struct orr_log_file){.fd = -1};

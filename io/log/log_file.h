@@ -11,18 +11,27 @@
 #define ORR_IO_LOG_LOG_FILE_H
 
 #include "io/log/mcap_write.h"
+#include "io/log/pack.h"
 
 enum orr_log_stop {
   ORR_LOG_GOES_ON,
   ORR_LOG_LIMIT, /* the file is as large as it may be */
   ORR_LOG_SPACE, /* too little is free on the disk */
   ORR_LOG_ERROR, /* the system refused: `error` */
+  ORR_LOG_GONE,  /* somebody removed the file, and all that was in it */
+  ORR_LOG_SPOILT /* somebody else cut the file short */
 };
+
+/* What is kept free on a disk. */
+#define ORR_LOG_KEEP_FREE UINT64_C(1000000000)
+
+/* [any] In words; `error` is an errno, of ORR_LOG_ERROR. */
+const char *orr_log_stop_text(enum orr_log_stop stop, int error);
 
 struct orr_log_file {
   int fd;
   enum orr_log_stop stop;
-  int error;          /* errno */
+  int error;          /* errno, of ORR_LOG_ERROR */
   uint64_t limit;     /* bytes; 0: none */
   uint64_t keep_free; /* bytes of the disk */
   uint64_t whole;     /* bytes on the disk up to the last whole chunk */
@@ -30,6 +39,7 @@ struct orr_log_file {
   struct orr_mcap_chunk chunk;
   struct orr_mcap_index *index, *before; /* as it stood when all was on the disk */
   struct orr_crc32 crc;
+  struct orr_packer *packer; /* of the caller, gone with the file; NULL: chunks are as they are */
 };
 
 /* [init] A new file, which must not be there yet; chunks of at most `chunk_bytes` of records. False with errno. */

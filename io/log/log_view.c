@@ -40,9 +40,9 @@ void orr_view_close(struct orr_view *view) {
   *view = (struct orr_view){0};
 }
 
-bool orr_walk_start(struct orr_walk *w, struct orr_walk_tables *tables, const struct orr_crc32 *crc,
-                    const uint8_t *bytes, size_t size) {
-  *w = (struct orr_walk){.tables = tables, .crc = crc, .to_ns = UINT64_MAX};
+bool orr_walk_start(struct orr_walk *w, struct orr_walk_tables *tables, struct orr_unpacker *unpacker,
+                    const struct orr_crc32 *crc, const uint8_t *bytes, size_t size) {
+  *w = (struct orr_walk){.tables = tables, .unpacker = unpacker, .crc = crc, .to_ns = UINT64_MAX};
   memset(tables, 0, sizeof *tables);
   return orr_mcap_start(&w->file, bytes, size);
 }
@@ -61,23 +61,37 @@ static bool enter(struct orr_walk *w, const struct orr_mcap_record *r) {
   w->chunks++;
   if (head.end_ns < w->from_ns || head.start_ns > w->to_ns)
     return true;
-  if (head.compression.size)
-    w->end = ORR_WALK_COMPRESSED;
-  else if (!orr_mcap_chunk_is_whole(&head, w->crc))
-    w->end = ORR_WALK_DAMAGED;
-  else
-    w->in_chunk = true;
-  orr_mcap_start_records(&w->chunk, (const uint8_t *)head.records.text, head.records.size);
-  return w->in_chunk;
+  struct orr_mcap_text records;
+  enum orr_unpacked unpacked = orr_unpack(w->unpacker, &head, w->crc, &records);
+  if (unpacked != ORR_UNPACKED) {
+    w->end = unpacked == ORR_UNPACK_UNKNOWN ? ORR_WALK_COMPRESSED : ORR_WALK_DAMAGED;
+    return false;
+  }
+  w->in_chunk = true;
+  w->unpacked = head.compression.size > 0;
+  orr_mcap_start_records(&w->chunk, (const uint8_t *)records.text, records.size);
+  return true;
 }
 
+/* One that comes again in another chunk is the same: the first copy stays. */
 static void keep(struct orr_walk *w, const struct orr_mcap_record *r) {
   struct orr_mcap_schema schema;
   struct orr_mcap_channel channel;
-  if (r->op == ORR_MCAP_SCHEMA && orr_mcap_read_schema(r, &schema) && schema.id < ORR_WALK_IDS)
+  struct orr_unpacker *u = w->in_chunk && w->unpacked ? w->unpacker : NULL;
+  if (r->op == ORR_MCAP_SCHEMA && orr_mcap_read_schema(r, &schema) && schema.id < ORR_WALK_IDS &&
+      !(u && w->tables->schemas[schema.id].id)) {
+    if (u)
+      schema = (struct orr_mcap_schema){schema.id, orr_unpacker_keep(u, schema.name),
+                                        orr_unpacker_keep(u, schema.encoding), orr_unpacker_keep(u, schema.data)};
     w->tables->schemas[schema.id] = schema;
-  if (r->op == ORR_MCAP_CHANNEL && orr_mcap_read_channel(r, &channel) && channel.id < ORR_WALK_IDS)
+  }
+  if (r->op == ORR_MCAP_CHANNEL && orr_mcap_read_channel(r, &channel) && channel.id < ORR_WALK_IDS &&
+      !(u && is_known(w, channel.id))) {
+    if (u)
+      channel = (struct orr_mcap_channel){channel.id, channel.schema, orr_unpacker_keep(u, channel.topic),
+                                          orr_unpacker_keep(u, channel.encoding), orr_unpacker_keep(u, channel.pairs)};
     w->tables->channels[channel.id] = channel;
+  }
 }
 
 /* Whether a record is something to give to the caller. */
@@ -96,7 +110,7 @@ static bool is_item(struct orr_walk *w, const struct orr_mcap_record *r, struct 
     return false;
   case ORR_MCAP_METADATA:
     item->kind = ORR_WALK_METADATA;
-    return orr_mcap_read_metadata(r, &item->metadata);
+    return !w->in_chunk && orr_mcap_read_metadata(r, &item->metadata);
   default:
     keep(w, r);
     return false;

@@ -1,7 +1,8 @@
 /* A file in memory to be read, and the records of a log in their order.
  *
  * orr_view_open → orr_walk_start over its bytes → orr_walk_next until it is no record → orr_view_close. The walk
- * looks at no byte beyond the given ones, whatever they are, and takes no memory but what it is given.
+ * looks at no byte beyond the given ones, whatever they are, and takes no memory but what it is given and what the
+ * unpacker takes.
  */
 #ifndef ORR_IO_LOG_LOG_VIEW_H
 #define ORR_IO_LOG_LOG_VIEW_H
@@ -38,18 +39,20 @@ enum orr_walk_end { ORR_WALK_GOES_ON, ORR_WALK_COMPLETE, ORR_WALK_CUT, ORR_WALK_
 struct orr_walk {
   struct orr_mcap_reader file, chunk;
   struct orr_walk_tables *tables;
+  struct orr_unpacker *unpacker;
   const struct orr_crc32 *crc;
-  bool in_chunk;
+  bool in_chunk, unpacked; /* what stands in the chunk lasts until the next one only */
   uint64_t from_ns, to_ns; /* of messages: chunks and messages outside are passed over */
   uint64_t chunks;
   enum orr_walk_end end; /* why there is no next one */
 };
 
 /* [any] False when the bytes do not begin as an MCAP file. Tables are emptied. */
-bool orr_walk_start(struct orr_walk *walk, struct orr_walk_tables *tables, const struct orr_crc32 *crc,
-                    const uint8_t *bytes, size_t size);
+bool orr_walk_start(struct orr_walk *walk, struct orr_walk_tables *tables, struct orr_unpacker *unpacker,
+                    const struct orr_crc32 *crc, const uint8_t *bytes, size_t size);
 /* [any] The next message of a channel that is known, attachment or metadata; false at the end, which `end` explains.
- * What stands before a cut or damage has been given. Amortised O(size). */
+ * What stands before a cut or damage has been given. The data of a message lasts until the next call, the tables as
+ * long as bytes and unpacker. Amortised O(size). */
 bool orr_walk_next(struct orr_walk *walk, struct orr_walk_item *item);
 
 /* [any] The value of a key among pairs; an empty text with a NULL pointer where there is none. O(pairs). */

@@ -60,6 +60,7 @@ struct orr_logger {
   struct orr_logger_result result;
   pthread_t thread;
   _Atomic int stopping;
+  _Atomic int stopped, error; /* file.stop and file.error for others to see */
 };
 
 static void *memory(size_t bytes) {
@@ -141,6 +142,8 @@ static void close_chunk(struct orr_logger *r) {
   else
     lose(r, r->chunk_first, (int64_t)r->in_chunk, &r->result.lost_file);
   r->in_chunk = 0;
+  atomic_store(&r->error, r->file.error);
+  atomic_store(&r->stopped, (int)r->file.stop);
 }
 
 /* Room for a message of a topic; NULL when the log has stopped. */
@@ -536,23 +539,26 @@ struct orr_logger *orr_logger_start(const struct orr_logger_desc *desc, char *me
   for (int i = 0; i < desc->link_count; i++)
     links[i] = desc->links[i].name;
   r->topics = orr_log_topics_create(r->arena, desc->table, desc->chosen, links, desc->link_count);
-  int error = 0;
-  if (!orr_log_file_create(&r->file, desc->path, chunk_bytes(r)))
-    error = errno;
+  const char *wrong = NULL;
+  bool made = orr_log_file_create(&r->file, desc->path, chunk_bytes(r));
+  if (!made)
+    wrong = errno == EEXIST ? "something of that name is there, and nothing is overwritten" : strerror(errno);
+  r->file.packer = made && desc->zstd ? orr_packer_create() : NULL;
   r->file.limit = desc->limit;
   r->file.keep_free = desc->keep_free;
   lay_out(r);
-  if (!error) {
+  if (made) {
     make_rings(r);
     make_memory(r);
     if (!write_head(r))
-      error = r->file.stop == ORR_LOG_ERROR ? r->file.error : ENOSPC;
+      wrong = orr_log_stop_text(r->file.stop, r->file.error);
   }
-  if (!error)
-    error = start_thread(r);
-  if (!error)
+  int error = wrong ? 0 : start_thread(r);
+  if (!wrong && !error)
     return r;
-  snprintf(message, size, "%s", strerror(error));
+  snprintf(message, size, "%s", error ? strerror(error) : wrong);
+  if (made)
+    unlink(desc->path);
   orr_logger_free(r);
   return NULL;
 }
@@ -566,6 +572,12 @@ size_t orr_logger_regions(const struct orr_logger *r, struct orr_region *regions
   for (; n < sizeof all / sizeof *all && n < room; n++)
     regions[n] = all[n];
   return n;
+}
+
+struct orr_logger_trouble orr_logger_trouble(const struct orr_logger *r) {
+  return (struct orr_logger_trouble){.stop = (enum orr_log_stop)atomic_load(&r->stopped),
+                                     .error = atomic_load(&r->error),
+                                     .behind = !r->desc.patient && orr_ring_refused(&r->frames) > 0};
 }
 
 /* ---- end --------------------------------------------------------------------------------------------------------- */
@@ -585,6 +597,10 @@ const struct orr_logger_result *orr_logger_stop(struct orr_logger *r, int64_t ne
   bool finished = orr_log_file_finish(&r->file);
   r->result.stop = r->file.stop;
   r->result.error = r->file.error;
+  if (r->file.stop == ORR_LOG_GONE || r->file.stop == ORR_LOG_SPOILT) { /* so are those that were written */
+    lose(r, r->desc.first_frame, (int64_t)r->result.frames, &r->result.lost_file);
+    r->result.frames = 0;
+  }
   r->result.bytes = finished ? r->file.out.at : r->file.whole;
   r->result.lost_checkpoints = orr_ring_refused(&r->checkpoints);
   r->result.complete = finished && r->result.stop == ORR_LOG_GOES_ON && r->result.lost_ring + r->result.lost_file == 0;

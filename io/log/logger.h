@@ -45,6 +45,7 @@ struct orr_logger_desc {
   int64_t checkpoint_frames; /* 0: only before the first frame */
   uint64_t limit, keep_free; /* bytes; 0: none */
   bool patient;
+  bool zstd;                         /* chunks are made smaller */
   const char *const *stages;         /* [ORR_STAGES_MAX] names, NULL beyond the last; NULL: no executive */
   const struct orr_mcap_pair *facts; /* metadata `orrery` */
   size_t fact_count;
@@ -80,6 +81,14 @@ void orr_logger_frame(struct orr_logger *logger, int64_t frame, const struct orr
 /* [rt] Whether a checkpoint is due before this frame; and making one. O(state). */
 bool orr_logger_is_checkpoint(const struct orr_logger *logger, int64_t frame);
 void orr_logger_checkpoint(struct orr_logger *logger, int64_t frame);
+
+/* [any] How the log stands while the run flies. O(1). */
+struct orr_logger_trouble {
+  enum orr_log_stop stop;
+  int error;
+  bool behind; /* frames were lost because the ring was full */
+};
+struct orr_logger_trouble orr_logger_trouble(const struct orr_logger *logger);
 
 /* [init] After the last frame, `next` being the one that would follow: `timing` of the last one or NULL, and what the
  * end of the run has to tell (metadata `end`). Waits until all is written. */

@@ -199,13 +199,6 @@ bool orr_mcap_next_pair(struct orr_mcap_text *pairs, struct orr_mcap_pair *pair)
 
 /* ---- whole files ------------------------------------------------------------------------------------------------- */
 
-bool orr_mcap_chunk_is_whole(const struct orr_mcap_chunk_head *c, const struct orr_crc32 *crc) {
-  if (c->compression.size)
-    return true; /* its sum is of what it holds uncompressed */
-  return c->uncompressed_size == c->records.size &&
-         (c->crc == 0 || c->crc == orr_crc32(crc, 0, c->records.text, c->records.size));
-}
-
 /* Behind the data end. */
 static bool ends(struct orr_mcap_reader *reader) {
   struct orr_mcap_record r;
@@ -217,8 +210,9 @@ static bool ends(struct orr_mcap_reader *reader) {
 }
 
 /* Whether a record may stand among the data and is sound as far as sums tell. */
-static bool is_sound(const struct orr_mcap_record *r, const struct orr_crc32 *crc) {
+static bool is_sound(const struct orr_mcap_record *r, struct orr_unpacker *unpacker, const struct orr_crc32 *crc) {
   struct orr_mcap_chunk_head chunk;
+  struct orr_mcap_text records;
   struct orr_mcap_attachment attachment;
   struct orr_mcap_schema schema;
   struct orr_mcap_channel channel;
@@ -226,7 +220,7 @@ static bool is_sound(const struct orr_mcap_record *r, const struct orr_crc32 *cr
   bool whole;
   switch (r->op) {
   case ORR_MCAP_CHUNK:
-    return orr_mcap_read_chunk(r, &chunk) && orr_mcap_chunk_is_whole(&chunk, crc);
+    return orr_mcap_read_chunk(r, &chunk) && orr_unpack(unpacker, &chunk, crc, &records) != ORR_UNPACK_DAMAGED;
   case ORR_MCAP_ATTACHMENT:
     return orr_mcap_read_attachment(r, crc, &attachment, &whole) && whole;
   case ORR_MCAP_SCHEMA:
@@ -240,7 +234,8 @@ static bool is_sound(const struct orr_mcap_record *r, const struct orr_crc32 *cr
   }
 }
 
-bool orr_mcap_measure(const uint8_t *bytes, size_t size, const struct orr_crc32 *crc, struct orr_mcap_extent *out) {
+bool orr_mcap_measure(const uint8_t *bytes, size_t size, struct orr_unpacker *unpacker, const struct orr_crc32 *crc,
+                      struct orr_mcap_extent *out) {
   struct orr_mcap_reader reader;
   struct orr_mcap_record r;
   *out = (struct orr_mcap_extent){0};
@@ -253,7 +248,7 @@ bool orr_mcap_measure(const uint8_t *bytes, size_t size, const struct orr_crc32 
       out->complete = ends(&reader);
       return true;
     }
-    if (!is_sound(&r, crc)) {
+    if (!is_sound(&r, unpacker, crc)) {
       out->damaged = true;
       return true;
     }

@@ -11,6 +11,7 @@
 
 #include "io/log/crc32.h"
 #include "io/log/mcap.h"
+#include "io/log/pack.h"
 
 struct orr_mcap_record {
   uint8_t op;
@@ -56,9 +57,6 @@ bool orr_mcap_read_attachment(const struct orr_mcap_record *r, const struct orr_
 /* Takes the next key and value off `pairs`; false at the end, or where they are cut. */
 bool orr_mcap_next_pair(struct orr_mcap_text *pairs, struct orr_mcap_pair *pair);
 
-/* Whether an uncompressed chunk has the sum and the size that it says. O(size). */
-bool orr_mcap_chunk_is_whole(const struct orr_mcap_chunk_head *chunk, const struct orr_crc32 *crc);
-
 /* Where a file that may be cut stops making sense. */
 struct orr_mcap_extent {
   size_t end;    /* of the data: behind the last chunk whose sum is right, or record that is no chunk; message indexes
@@ -69,7 +67,9 @@ struct orr_mcap_extent {
   bool damaged;      /* what stands at `end` is no cut but nonsense, or a chunk with a wrong sum */
 };
 
-/* False when not even the header is there. O(size): every chunk is summed. */
-bool orr_mcap_measure(const uint8_t *bytes, size_t size, const struct orr_crc32 *crc, struct orr_mcap_extent *out);
+/* False when not even the header is there. What is made smaller in a way that is not known here is believed. O(size):
+ * every chunk is summed; the one function here that takes heap, by the unpacker. */
+bool orr_mcap_measure(const uint8_t *bytes, size_t size, struct orr_unpacker *unpacker, const struct orr_crc32 *crc,
+                      struct orr_mcap_extent *out);
 
 #endif

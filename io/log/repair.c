@@ -10,19 +10,19 @@
 #include "io/log/log_file.h"
 #include "io/log/log_view.h"
 
-/* The messages of an uncompressed chunk, for the index. False where its records make no sense. */
+/* The messages of a chunk, for the index. False where its records make no sense. */
 struct entries {
   struct orr_mcap_entry *list;
   size_t count, room;
 };
 
-static bool gather(const struct orr_mcap_chunk_head *chunk, struct entries *e) {
+static bool gather(struct orr_mcap_text records, struct entries *e) {
   struct orr_mcap_reader reader;
   struct orr_mcap_record r;
   struct orr_mcap_message m;
   enum orr_mcap_next next;
   e->count = 0;
-  orr_mcap_start_records(&reader, (const uint8_t *)chunk->records.text, chunk->records.size);
+  orr_mcap_start_records(&reader, (const uint8_t *)records.text, records.size);
   while ((next = orr_mcap_next(&reader, &r)) == ORR_MCAP_NEXT_RECORD) {
     if (r.op != ORR_MCAP_MESSAGE)
       continue;
@@ -53,9 +53,12 @@ static bool is_ours(const uint8_t *bytes, size_t size) {
 
 /* Indexes behind a chunk that are not the last one's stand where they belong; they are made once more, in memory
  * only. */
-static bool index_chunk(struct orr_log_file *f, const struct orr_mcap_record *r, struct entries *e, bool last) {
+static bool index_chunk(struct orr_log_file *f, struct orr_unpacker *unpacker, const struct orr_mcap_record *r,
+                        struct entries *e, bool last) {
   struct orr_mcap_chunk_head head;
-  if (!orr_mcap_read_chunk(r, &head) || head.compression.size || !gather(&head, e))
+  struct orr_mcap_text records;
+  if (!orr_mcap_read_chunk(r, &head) || orr_unpack(unpacker, &head, &f->crc, &records) != ORR_UNPACKED ||
+      !gather(records, e))
     return false;
   const struct orr_mcap_chunk_index chunk = {.start_ns = head.start_ns,
                                              .end_ns = head.end_ns,
@@ -99,17 +102,19 @@ static void index_record(struct orr_log_file *f, const struct orr_mcap_record *r
 }
 
 static bool rebuild(struct orr_log_file *f, const struct orr_view *view, const struct orr_mcap_extent *extent) {
+  struct orr_unpacker unpacker = {0};
   struct orr_mcap_reader reader;
   struct orr_mcap_record r;
   struct entries e = {0};
   bool good = orr_mcap_start(&reader, view->bytes, extent->end);
   while (good && orr_mcap_next(&reader, &r) == ORR_MCAP_NEXT_RECORD) {
     if (r.op == ORR_MCAP_CHUNK)
-      good = index_chunk(f, &r, &e, r.at == extent->last_chunk);
+      good = index_chunk(f, &unpacker, &r, &e, r.at == extent->last_chunk);
     else
       index_record(f, &r, view->bytes);
   }
   free(e.list);
+  orr_unpacker_free(&unpacker);
   return good;
 }
 
@@ -137,11 +142,13 @@ static bool rewrite(int fd, const struct orr_view *view, struct orr_repair *out)
 bool orr_log_repair(const char *path, struct orr_repair *out, char *message, size_t size) {
   struct orr_view view;
   struct orr_crc32 crc;
+  struct orr_unpacker unpacker = {0};
   *out = (struct orr_repair){0};
   if (!orr_view_open(&view, path, message, size))
     return false;
   orr_crc32_init(&crc);
-  bool good = orr_mcap_measure(view.bytes, view.size, &crc, &out->extent);
+  bool good = orr_mcap_measure(view.bytes, view.size, &unpacker, &crc, &out->extent);
+  orr_unpacker_free(&unpacker);
   out->bytes_before = out->bytes_after = view.size;
   out->was_complete = out->extent.complete;
   if (!good) {

@@ -64,6 +64,13 @@ grep -q '^  /gyro' "$dir/info" && fail "a channel that was not asked for: $(cat 
 grep -q '^  /orrery/checkpoint  *3 messages' "$dir/info" || fail "checkpoint: $(cat "$dir/info")"
 "$ORRERY" replay "$dir/r.mcap" >"$dir/out" || fail "replay of it: $(cat "$dir/out")"
 [ "$("$ORRERY" log cat "$dir/r.mcap" --topics /bus --to 0s | wc -l)" -eq 1 ] || fail "bus.rate is one message a time"
+record '{compression: zstd}'
+[ "$(stat -c %s "$dir/r.mcap")" -lt $(($(stat -c %s "$dir/a.mcap") * 2 / 3)) ] || fail "zstd: $(ls -l "$dir/r.mcap" "$dir/a.mcap")"
+for log in a r; do "$ORRERY" log cat "$dir/$log.mcap" >"$dir/$log.cat" || fail "cat of $log"; done
+cmp "$dir/a.cat" "$dir/r.cat" || fail "zstd: other messages"
+head -c 500000 "$dir/r.mcap" >"$dir/cut.mcap"
+"$ORRERY" log repair "$dir/cut.mcap" >"$dir/out" && "$ORRERY" log info "$dir/cut.mcap" | grep -q ': complete$' || fail "zstd: repair: $(cat "$dir/out")"
+for log in r cut; do "$ORRERY" replay "$dir/$log.mcap" --from 15s >"$dir/out" || fail "zstd: replay of $log: $(cat "$dir/out")"; done
 record '{limit: 300 kB}'
 [ "$(stat -c %s "$dir/r.mcap")" -lt 320000 ] || fail "limit: $(ls -l "$dir/r.mcap")"
 grep -q ': complete$' "$dir/info" || fail "limit: its index is not there: $(cat "$dir/info")"

@@ -22,7 +22,7 @@ static void set_right(uint8_t *bytes, size_t size, const struct orr_crc32 *crc) 
   bool whole, good = orr_mcap_start(&reader, bytes, size);
   while (good && orr_mcap_next(&reader, &r) == ORR_MCAP_NEXT_RECORD) {
     uint8_t *content = bytes + r.at + ORR_MCAP_HEAD_BYTES;
-    if (r.op == ORR_MCAP_CHUNK && orr_mcap_read_chunk(&r, &chunk)) {
+    if (r.op == ORR_MCAP_CHUNK && orr_mcap_read_chunk(&r, &chunk) && chunk.compression.size == 0) {
       uint32_t sum = orr_crc32(crc, 0, chunk.records.text, chunk.records.size);
       uint64_t length = chunk.records.size;
       memcpy(content + 16, &length, 8);
@@ -58,13 +58,27 @@ static void visit_message(const struct orr_walk *w, const struct orr_mcap_messag
   }
 }
 
+/* Where a message stands: in the bytes, or in what was unpacked of them. */
+static void touch_message(const struct orr_walk *w, const struct orr_mcap_message *m, const uint8_t *bytes,
+                          size_t size) {
+  const struct orr_mcap_text data = {(const char *)m->data, m->size};
+  if (w->unpacked)
+    touch(data, w->unpacker->bytes, w->unpacker->room);
+  else
+    touch(data, bytes, size);
+}
+
+/* A chunk may hold more than the bytes are long; so much is enough of it. */
+enum { MOST_ITEMS = 1 << 16 };
+
 static void visit(struct orr_walk *w, const uint8_t *bytes, size_t size) {
   struct orr_walk_item item;
   size_t items = 0;
-  while (orr_walk_next(w, &item)) {
-    orr_must(++items <= size);
+  while (items < MOST_ITEMS && orr_walk_next(w, &item)) {
+    items++;
+    orr_must(items <= size || w->unpacker->room > 0);
     if (item.kind == ORR_WALK_MESSAGE) {
-      touch((struct orr_mcap_text){(const char *)item.message.data, item.message.size}, bytes, size);
+      touch_message(w, &item.message, bytes, size);
       visit_message(w, &item.message);
     } else if (item.kind == ORR_WALK_ATTACHMENT) {
       touch(item.attachment.data, bytes, size);
@@ -103,6 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint8_t *bytes = malloc(length ? length : 1); /* just so many, so that the sanitizer sees a byte beyond */
   struct orr_mcap_extent extent;
   struct orr_walk walk;
+  struct orr_unpacker unpacker = {0};
   orr_must(bytes != NULL);
   if (!begun)
     orr_crc32_init(crc);
@@ -111,16 +126,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(bytes, data + 1, length);
   if (size && data[0] & 1)
     set_right(bytes, length, crc);
-  if (orr_mcap_measure(bytes, length, crc, &extent)) {
+  if (orr_mcap_measure(bytes, length, &unpacker, crc, &extent)) {
     struct orr_mcap_extent again;
     orr_must(extent.end <= length && (!extent.complete || !extent.damaged));
     /* cut there, nothing is missing and nothing is wrong */
-    orr_must(orr_mcap_measure(bytes, extent.end, crc, &again));
+    orr_must(orr_mcap_measure(bytes, extent.end, &unpacker, crc, &again));
     orr_must(again.end == extent.end && again.chunks == extent.chunks && !again.damaged);
   }
-  if (orr_walk_start(&walk, tables, crc, bytes, length))
+  if (orr_walk_start(&walk, tables, &unpacker, crc, bytes, length))
     visit(&walk, bytes, length);
   visit_summary(bytes, length);
+  orr_unpacker_free(&unpacker);
   free(bytes);
   return 0;
 }

@@ -18,7 +18,7 @@ bool orr_log_open(struct orr_log_open *log, const char *who, const char *path) {
   if (!log->tables)
     abort();
   orr_crc32_init(&log->crc);
-  if (orr_walk_start(&log->walk, log->tables, &log->crc, log->view.bytes, log->view.size))
+  if (orr_walk_start(&log->walk, log->tables, &log->unpacker, &log->crc, log->view.bytes, log->view.size))
     return true;
   fprintf(stderr, "%s: '%s' is no MCAP file\n", who, path);
   orr_log_close(log);
@@ -27,6 +27,7 @@ bool orr_log_open(struct orr_log_open *log, const char *who, const char *path) {
 
 void orr_log_close(struct orr_log_open *log) {
   free(log->tables);
+  orr_unpacker_free(&log->unpacker);
   orr_view_close(&log->view);
 }
 
@@ -34,7 +35,7 @@ bool orr_log_ended(const struct orr_log_open *log) {
   static const char *const words[] = {
       [ORR_WALK_CUT] = "was cut: what follows its last whole chunk is lost; 'orrery log repair' writes its index",
       [ORR_WALK_DAMAGED] = "is damaged: nothing is read beyond that place",
-      [ORR_WALK_COMPRESSED] = "has compressed chunks, which this build does not read"};
+      [ORR_WALK_COMPRESSED] = "has chunks that are compressed by something else than zstd, which is not read here"};
   enum orr_walk_end end = log->walk.end;
   if (end == ORR_WALK_COMPLETE || end == ORR_WALK_GOES_ON)
     return true;

@@ -10,6 +10,7 @@ struct orr_log_open {
   struct orr_view view;
   struct orr_walk_tables *tables;
   struct orr_crc32 crc;
+  struct orr_unpacker unpacker;
   struct orr_walk walk;
 };
 

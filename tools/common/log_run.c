@@ -63,6 +63,16 @@ static void take_file(struct orr_log_run *run, const struct orr_mcap_attachment 
   run->files[run->file_count++] = (struct orr_text_file){keep(run, a->name), keep(run, a->data), a->data.size};
 }
 
+/* Of the message, which may not last, a copy. */
+static void take_checkpoint(struct orr_log_run *run, const struct orr_log_checkpoint *at) {
+  uint8_t *words = realloc(run->words, 8 * at->count);
+  if (!words)
+    abort();
+  run->words = memcpy(words, at->words, 8 * at->count);
+  run->checkpoint = *at;
+  run->checkpoint.words = run->words;
+}
+
 static void take_metadata(struct orr_log_run *run, const struct orr_mcap_metadata *m) {
   char key[16];
   if (equals(m->name, "end"))
@@ -95,7 +105,7 @@ bool orr_log_run_read(struct orr_log_run *run, struct orr_log_open *log, uint64_
     else if (orr_log_is_topic(log, item.message.channel, "/orrery/checkpoint") &&
              orr_log_checkpoint_read(&item.message, &at) &&
              (run->checkpoint.frame < 0 || item.message.log_ns <= from_ns))
-      run->checkpoint = at;
+      take_checkpoint(run, &at);
   }
   const char *missing = !run->path || run->step_ns <= 0 ? "what was flown"
                         : !run->file_count              ? "the files of the run"
@@ -110,5 +120,6 @@ void orr_log_run_free(struct orr_log_run *run) {
   for (size_t i = 0; i < run->owned_count; i++)
     free(run->owned[i]);
   free(run->owned);
+  free(run->words);
   free(run->files);
 }

@@ -22,6 +22,7 @@ struct orr_log_run {
   struct orr_mcap_text facts, end;      /* metadata; empty: not there */
   char *path;                           /* of the run file */
   struct orr_log_checkpoint checkpoint; /* the last one at or before the asked time */
+  uint8_t *words;                       /* those of the checkpoint */
   int64_t step_ns;
   void **owned; /* texts */
   size_t owned_count;

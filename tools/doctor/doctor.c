@@ -215,7 +215,7 @@ static json_t *measure(const struct arguments *a, const struct orr_executive_opt
     fprintf(stderr, "orrery doctor: %s\n", wrong);
     *status = ORR_EXIT_BAD;
   } else {
-    int signal = orr_run_realtime_wait(&executive, signals, NULL);
+    int signal = orr_run_realtime_wait(&executive, signals, NULL, NULL);
     orr_executive_join(&executive);
     if (signal)
       fprintf(stderr, "orrery doctor: ended by a signal (%s): what was measured until then\n", strsignal(signal));

@@ -118,9 +118,9 @@ static const char *state_of(const struct orr_log_open *t, const struct orr_mcap_
   return extent->complete ? "complete" : extent->damaged ? "damaged" : "cut";
 }
 
-static void tell(const struct orr_log_arguments *a, const struct orr_log_open *t, struct seen *s) {
+static void tell(const struct orr_log_arguments *a, struct orr_log_open *t, struct seen *s) {
   struct orr_mcap_extent extent;
-  orr_mcap_measure(t->view.bytes, t->view.size, &t->crc, &extent);
+  orr_mcap_measure(t->view.bytes, t->view.size, &t->unpacker, &t->crc, &extent);
   if (!a->json) {
     print_topics(t, s);
     printf("log         %s, %.3g MB, %" PRIu64 " chunks, %" PRIu64 " messages, %.9g to %.9g s: %s\n", a->path,

@@ -260,7 +260,7 @@ static bool walk(struct replay *r) {
   bool good = put_state(r, &r->of.checkpoint);
   double begin_s = now_s();
   r->begin = r->of.checkpoint.frame;
-  orr_walk_start(&r->log.walk, r->log.tables, &r->log.crc, r->log.view.bytes, r->log.view.size);
+  orr_walk_start(&r->log.walk, r->log.tables, &r->log.unpacker, &r->log.crc, r->log.view.bytes, r->log.view.size);
   r->log.walk.from_ns = (uint64_t)(r->begin * r->of.step_ns);
   r->log.walk.to_ns = r->arguments->to_ns;
   while (good && !r->difference.found && orr_walk_next(&r->log.walk, &item)) {

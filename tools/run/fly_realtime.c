@@ -42,13 +42,20 @@ static void let_signals_back(const sigset_t *signals, const sigset_t *before) {
   pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals, struct orr_run_status *status) {
+int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals, struct orr_run_status *status,
+                          struct orr_run_log *log) {
   const struct timespec look = {.tv_nsec = 50 * ORR_NS_PER_MS};
+  char text[ORR_RUN_LOG_TEXT];
   int caught = 0, looks = 0;
   while (!orr_executive_ended(executive)) {
     int signal = sigtimedwait(signals, NULL, &look);
     if (status && ++looks % LOOKS_PER_SCREEN == 0)
       orr_run_status_draw(status, executive->board.stats);
+    if (log && orr_run_log_watch(log, text, sizeof text)) {
+      if (status)
+        orr_run_status_wipe(status);
+      fputs(text, stderr);
+    }
     if (signal <= 0)
       continue;
     orr_executive_stop(executive);
@@ -249,7 +256,7 @@ static int fly(struct flight *f, const struct orr_executive_options *options, co
     fprintf(stderr, "%s: error: %s\n", f->request->path, wrong);
     return ORR_EXIT_BAD;
   }
-  f->signal = orr_run_realtime_wait(&f->executive, signals, f->request->status);
+  f->signal = orr_run_realtime_wait(&f->executive, signals, f->request->status, f->request->log);
   if (f->request->status)
     orr_run_status_wipe(f->request->status);
   orr_executive_join(&f->executive);

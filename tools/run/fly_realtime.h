@@ -27,7 +27,8 @@ int orr_run_realtime(const struct orr_realtime_request *request, struct orr_sess
 
 /* Waits for the end; the signals in `signals`, which the caller has blocked, end the run. Returns
  * the signal, or 0. Draws `status` meanwhile; NULL: nothing. */
-int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals, struct orr_run_status *status);
+int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals, struct orr_run_status *status,
+                          struct orr_run_log *log);
 
 /* The signals that end a run, blocked for this thread and those it will make; *before gets what was. */
 void orr_run_realtime_block(sigset_t *signals, sigset_t *before);

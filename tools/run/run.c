@@ -192,6 +192,7 @@ static enum orr_status fly(struct flight *f) {
   struct orr_session *s = f->session;
   bool terminal = isatty(STDERR_FILENO);
   double start = now_s(), next_s = start + 0.5;
+  char text[ORR_RUN_LOG_TEXT];
   while (orr_plant_frame(s->plant) < f->last) {
     if (f->log->wanted)
       orr_recording_checkpoint(&f->log->recording);
@@ -203,6 +204,8 @@ static enum orr_status fly(struct flight *f) {
       s->end = ORR_PORT_INTERRUPTED;
       break;
     }
+    if (orr_run_log_watch(f->log, text, sizeof text))
+      fprintf(stderr, "%s%s", terminal ? "\r\033[K" : "", text);
     if (terminal)
       show_progress(f, &next_s);
   }

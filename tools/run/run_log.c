@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,6 @@
 #include "tools/common/doctor_checks.h"
 #include "tools/common/version.h"
 
-#define KEEP_FREE UINT64_C(1000000000)
 enum { KEPT = 10 };
 
 /* ---- where ------------------------------------------------------------------------------------------------------- */
@@ -178,6 +178,7 @@ void orr_run_log_start(struct orr_run_log *log, struct orr_diagnostics *d, const
     return;
   if (!log->path[0])
     choose_path(log);
+  signal(SIGXFSZ, SIG_IGN); /* a file that may not grow (ulimit -f) is a write that fails, and not the end of the run */
   struct orr_arena *arena = orr_arena_create();
   struct facts run = {.arena = arena}, machine = {.arena = arena};
   char library[64];
@@ -186,7 +187,7 @@ void orr_run_log_start(struct orr_run_log *log, struct orr_diagnostics *d, const
   add_machine(&machine, log->recording.session);
   struct orr_recording_request request = {.path = log->path,
                                           .library = library,
-                                          .keep_free = KEEP_FREE,
+                                          .keep_free = ORR_LOG_KEEP_FREE,
                                           .patient = patient,
                                           .stages = stages,
                                           .facts = run.pairs,
@@ -213,11 +214,21 @@ void orr_run_log_stop(struct orr_run_log *log) {
   log->result = orr_recording_stop(&log->recording, end, 2);
 }
 
-static const char *why(const struct orr_logger_result *r) {
-  static const char *const words[] = {[ORR_LOG_GOES_ON] = "the disk was behind",
-                                      [ORR_LOG_LIMIT] = "the file is as large as 'limit' allows",
-                                      [ORR_LOG_SPACE] = "less than 1 GB is free on the disk"};
-  return r->stop == ORR_LOG_ERROR ? strerror(r->error) : words[r->stop];
+bool orr_run_log_watch(struct orr_run_log *log, char *text, size_t size) {
+  if (!log->recording.logger || log->told_stop)
+    return false;
+  struct orr_logger_trouble t = orr_logger_trouble(log->recording.logger);
+  bool stopped = t.stop != ORR_LOG_GOES_ON, behind = t.behind && !log->told_behind;
+  if (stopped)
+    snprintf(text, size, "orrery run: warning: the log '%s' stopped: %s; the run goes on\n", log->path,
+             orr_log_stop_text(t.stop, t.error));
+  else if (behind)
+    snprintf(text, size,
+             "orrery run: warning: the disk is behind, so frames will be missing in the log '%s'; the run goes on\n",
+             log->path);
+  log->told_stop = stopped;
+  log->told_behind = t.behind;
+  return stopped || behind;
 }
 
 void orr_run_log_print(const struct orr_run_log *log) {
@@ -228,17 +239,21 @@ void orr_run_log_print(const struct orr_run_log *log) {
     printf("log         none: '%s': %s\n", log->path, log->refused);
     return;
   }
-  printf("log         %s, %.3g MB\n", log->path, 1e-6 * (double)r->bytes);
+  if (r->stop == ORR_LOG_GONE)
+    printf("log         none: '%s': %s\n", log->path, orr_log_stop_text(r->stop, r->error));
+  else
+    printf("log         %s, %.3g MB\n", log->path, 1e-6 * (double)r->bytes);
   uint64_t lost = r->lost_ring + r->lost_file;
   if (lost)
     printf("            incomplete: %" PRIu64 " frames are not in it, of %" PRId64 " to %" PRId64 ": %s\n", lost,
-           r->lost_first, r->lost_last, why(r));
-  else if (!r->complete)
-    printf("            incomplete: its index could not be written: %s; 'orrery log repair %s' does it\n", why(r),
-           log->path);
+           r->lost_first, r->lost_last, orr_log_stop_text(r->stop, r->error));
+  else if (!r->complete && r->stop != ORR_LOG_GONE)
+    printf("            incomplete: its index could not be written: %s; 'orrery log repair %s' does it\n",
+           orr_log_stop_text(r->stop, r->error), log->path);
   if (r->lost_checkpoints)
     printf("            %" PRIu64 " checkpoints are not in it: the disk was behind\n", r->lost_checkpoints);
-  printf("            orrery replay %s\n", log->path);
+  if (r->frames)
+    printf("            orrery replay %s\n", log->path);
 }
 
 void orr_run_log_json(const struct orr_run_log *log, json_t *root) {
@@ -259,7 +274,7 @@ void orr_run_log_json(const struct orr_run_log *log, json_t *root) {
   if (r && r->lost_ring + r->lost_file) {
     json_object_set_new(out, "lost_first", json_integer(r->lost_first));
     json_object_set_new(out, "lost_last", json_integer(r->lost_last));
-    json_object_set_new(out, "error", json_string(why(r)));
+    json_object_set_new(out, "error", json_string(orr_log_stop_text(r->stop, r->error)));
   }
   json_object_set_new(root, "log", out);
 }

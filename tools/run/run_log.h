@@ -9,6 +9,8 @@
 
 #include "io/recording.h"
 
+enum { ORR_RUN_LOG_TEXT = PATH_MAX + 200 };
+
 struct orr_run_log {
   bool wanted;
   const char *mode, *run_path;
@@ -19,6 +21,7 @@ struct orr_run_log {
   char refused[256]; /* why there is no log though it was wanted; empty: there is one */
   struct orr_recording recording;
   const struct orr_logger_result *result;
+  bool told_stop, told_behind;
 };
 
 /* `file` as --log has it; NULL: ./orrery-logs/RUN-UTC.mcap where the mode logs by itself, or in the folder that the
@@ -30,6 +33,9 @@ void orr_run_log_choose(struct orr_run_log *log, const char *file, bool none, bo
 /* Before the first frame. A log that cannot be written is a warning: the flight does not need it. */
 void orr_run_log_start(struct orr_run_log *log, struct orr_diagnostics *diagnostics, const char *const *stages,
                        bool patient);
+/* While the run flies, any thread but always the same: a warning in `text`, once, when the log stops or loses frames;
+ * false: nothing is new. */
+bool orr_run_log_watch(struct orr_run_log *log, char *text, size_t size);
 /* After the last frame was recorded. */
 void orr_run_log_stop(struct orr_run_log *log);
 

@@ -123,6 +123,7 @@ struct orr_run_record {
   int every;                 /* frames between messages of devices and bodies; 0: whenever they have something new */
   int64_t checkpoint_frames; /* between two checkpoints */
   uint64_t limit;            /* bytes of the file */
+  bool zstd;                 /* its chunks are made smaller */
 };
 
 struct orr_run {

@@ -14,7 +14,7 @@ struct record_keys {
   const char *limit;
 };
 
-static const char *const compressions[] = {"none", NULL};
+static const char *const compressions[] = {"none", "zstd", NULL};
 
 static const struct orr_key record_table[] = {
     {.name = "channels",
@@ -107,6 +107,7 @@ void orr_run_read_record(struct orr_run_draft *d) {
   if (step_ns <= 0)
     return; /* that was reported */
   out->checkpoint_frames = (keys.checkpoint + step_ns - 1) / step_ns;
+  out->zstd = keys.compression == 1;
   read_channels(d, keys.channels, out);
   if (keys.rate > 0)
     out->every = orr_run_divisor(d, orr_read_member(d->reader, &thing, "rate"), keys.rate);

@@ -96,6 +96,7 @@ static bool is_topic(const struct orr_walk_tables *t, uint16_t channel, const ch
 static struct seen *look(const char *path) {
   struct orr_view view = {0};
   struct orr_crc32 crc;
+  struct orr_unpacker unpacker = {0};
   struct orr_walk walk;
   struct orr_walk_item item;
   char message[200];
@@ -103,7 +104,7 @@ static struct seen *look(const char *path) {
   struct seen *seen = calloc(1, sizeof *seen);
   assert_true(tables && seen && orr_view_open(&view, path, message, sizeof message));
   orr_crc32_init(&crc);
-  assert_true(orr_walk_start(&walk, tables, &crc, view.bytes, view.size));
+  assert_true(orr_walk_start(&walk, tables, &unpacker, &crc, view.bytes, view.size));
   while (orr_walk_next(&walk, &item)) {
     if (item.kind != ORR_WALK_MESSAGE)
       continue;
@@ -121,6 +122,7 @@ static struct seen *look(const char *path) {
     }
   }
   seen->end = walk.end;
+  orr_unpacker_free(&unpacker);
   orr_view_close(&view);
   free(tables);
   return seen;

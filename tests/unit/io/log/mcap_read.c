@@ -1,5 +1,6 @@
-/* io/log/mcap_write against io/log/mcap_read: what goes in comes out; a file that is cut anywhere is readable to its
- * last whole chunk; a byte that is wrong is noticed; and a little file byte by byte as the specification has it. */
+/* io/log/mcap_write against io/log/mcap_read, with chunks as they are and made smaller: what goes in comes out; a file
+ * that is cut anywhere is readable to its last whole chunk; a byte that is wrong is noticed; and a little file byte by
+ * byte as the specification has it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ enum { ROOM = 1 << 16, CHUNKS = 5, MESSAGES = 7 };
 
 struct made {
   struct orr_crc32 crc;
+  struct orr_unpacker unpacker;
   struct orr_mcap_index index;
   struct orr_mcap_bytes out;
   uint8_t bytes[ROOM], lists[ORR_MCAP_LISTS][4096], records[4096];
@@ -39,7 +41,13 @@ static void make_head(struct made *m) {
   orr_mcap_write_attachment(&m->out, &m->index, &m->crc, &attachment);
 }
 
-static struct made *make(void) {
+static void unmake(struct made *m) {
+  orr_unpacker_free(&m->unpacker);
+  free(m);
+}
+
+static struct made *make(bool zstd) {
+  struct orr_packer *packer = zstd ? orr_packer_create() : NULL;
   struct made *m = calloc(1, sizeof *m);
   assert_non_null(m);
   orr_crc32_init(&m->crc);
@@ -58,17 +66,21 @@ static struct made *make(void) {
       assert_non_null(data);
       memset(data, (int)(16 * k + i), 8);
     }
-    size_t content = 40 + chunk.records.used;
+    struct orr_mcap_text stored = {(const char *)chunk.records.bytes, chunk.records.used};
+    if (zstd)
+      stored = orr_pack(packer, chunk.records.bytes, chunk.records.used);
+    size_t content = (zstd ? 44u : 40u) + stored.size;
     m->ends[k + 1] = m->out.used + ORR_MCAP_HEAD_BYTES + content;
-    assert_true(orr_mcap_chunk_close(&chunk, &m->out, &m->index, &m->crc, "", NULL));
+    assert_true(orr_mcap_chunk_close(&chunk, &m->out, &m->index, &m->crc, zstd ? "zstd" : "", &stored));
   }
+  orr_packer_destroy(packer);
   orr_mcap_finish(&m->out, &m->index, &m->crc);
   assert_false(m->out.full);
   return m;
 }
 
 /* Messages that the walk gives, each judged. */
-static size_t walk(const struct made *m, size_t size, enum orr_walk_end *end) {
+static size_t walk(struct made *m, size_t size, enum orr_walk_end *end) {
   struct orr_walk_tables *tables = calloc(1, sizeof *tables);
   uint8_t *exact = malloc(size + 1); /* so that the sanitizer sees a byte beyond */
   struct orr_walk w;
@@ -76,7 +88,7 @@ static size_t walk(const struct made *m, size_t size, enum orr_walk_end *end) {
   size_t messages = 0;
   assert_true(tables && exact);
   memcpy(exact, m->bytes, size);
-  bool begun = orr_walk_start(&w, tables, &m->crc, exact, size);
+  bool begun = orr_walk_start(&w, tables, &m->unpacker, &m->crc, exact, size);
   while (begun && orr_walk_next(&w, &item)) {
     if (item.kind != ORR_WALK_MESSAGE)
       continue;
@@ -93,21 +105,19 @@ static size_t walk(const struct made *m, size_t size, enum orr_walk_end *end) {
   return messages;
 }
 
-static void what_goes_in_comes_out(void **state) {
-  (void)state;
-  struct made *m = make();
+static void check_what_goes_in(bool zstd) {
+  struct made *m = make(zstd);
   enum orr_walk_end end;
   struct orr_mcap_extent extent;
   assert_int_equal(walk(m, m->out.used, &end), CHUNKS * MESSAGES);
   assert_int_equal(end, ORR_WALK_COMPLETE);
-  assert_true(orr_mcap_measure(m->bytes, m->out.used, &m->crc, &extent));
+  assert_true(orr_mcap_measure(m->bytes, m->out.used, &m->unpacker, &m->crc, &extent));
   assert_true(extent.complete && !extent.damaged && extent.chunks == CHUNKS);
-  free(m);
+  unmake(m);
 }
 
-static void a_file_that_is_cut_anywhere_is_readable_to_its_last_whole_chunk(void **state) {
-  (void)state;
-  struct made *m = make();
+static void check_cuts(bool zstd) {
+  struct made *m = make(zstd);
   for (size_t size = 0; size < m->out.used; size++) {
     size_t whole = 0;
     enum orr_walk_end end;
@@ -117,34 +127,82 @@ static void a_file_that_is_cut_anywhere_is_readable_to_its_last_whole_chunk(void
     assert_int_equal(walk(m, size, &end), whole * MESSAGES);
     if (size < m->ends[0])
       continue;
-    assert_true(orr_mcap_measure(m->bytes, size, &m->crc, &extent));
+    assert_true(orr_mcap_measure(m->bytes, size, &m->unpacker, &m->crc, &extent));
     assert_int_equal(extent.chunks, whole);
     assert_int_equal(extent.end, m->ends[whole]);
     assert_false(extent.complete || extent.damaged);
   }
-  free(m);
+  unmake(m);
 }
 
-static void a_wrong_byte_in_a_chunk_is_noticed(void **state) {
-  (void)state;
-  struct made *m = make();
-  for (size_t at = m->ends[2] - 200; at < m->ends[2]; at++) {
+static void check_wrong_bytes(bool zstd) {
+  struct made *m = make(zstd);
+  for (size_t at = m->ends[2] - (zstd ? 60 : 200); at < m->ends[2]; at++) {
     enum orr_walk_end end;
     struct orr_mcap_extent extent;
     m->bytes[at] ^= 16;
     assert_int_equal(walk(m, m->out.used, &end), MESSAGES);
     assert_int_equal(end, ORR_WALK_DAMAGED);
-    assert_true(orr_mcap_measure(m->bytes, m->out.used, &m->crc, &extent));
+    assert_true(orr_mcap_measure(m->bytes, m->out.used, &m->unpacker, &m->crc, &extent));
     assert_true(extent.damaged && extent.chunks == 1);
     m->bytes[at] ^= 16;
   }
-  free(m);
+  unmake(m);
+}
+
+static void what_goes_in_comes_out(void **state) {
+  (void)state;
+  check_what_goes_in(false);
+  check_what_goes_in(true);
+}
+
+static void a_file_that_is_cut_anywhere_is_readable_to_its_last_whole_chunk(void **state) {
+  (void)state;
+  check_cuts(false);
+  check_cuts(true);
+}
+
+static void a_wrong_byte_in_a_chunk_is_noticed(void **state) {
+  (void)state;
+  check_wrong_bytes(false);
+  check_wrong_bytes(true);
+}
+
+/* A chunk that says of itself what is not so: damaged; one of another compression: not known, and nobody's fault. */
+static void a_chunk_holds_just_what_it_says(void **state) {
+  (void)state;
+  static const uint8_t bytes[1000] = {1, 2, 3};
+  struct orr_crc32 crc;
+  struct orr_unpacker unpacker = {0};
+  struct orr_packer *packer = orr_packer_create();
+  struct orr_mcap_text out;
+  orr_crc32_init(&crc);
+  struct orr_mcap_chunk_head c = {.uncompressed_size = sizeof bytes,
+                                  .crc = orr_crc32(&crc, 0, bytes, sizeof bytes),
+                                  .compression = {"zstd", 4},
+                                  .records = orr_pack(packer, bytes, sizeof bytes)};
+  assert_true(c.records.size < 100);
+  assert_int_equal(orr_unpack(&unpacker, &c, &crc, &out), ORR_UNPACKED);
+  assert_int_equal(out.size, sizeof bytes);
+  assert_memory_equal(out.text, bytes, sizeof bytes);
+  const uint64_t sizes[] = {sizeof bytes - 1, sizeof bytes + 1, 0, ORR_UNPACK_MAX + UINT64_C(1), UINT64_MAX};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    c.uncompressed_size = sizes[i];
+    assert_int_equal(orr_unpack(&unpacker, &c, &crc, &out), ORR_UNPACK_DAMAGED);
+  }
+  c.uncompressed_size = sizeof bytes;
+  c.crc ^= 1;
+  assert_int_equal(orr_unpack(&unpacker, &c, &crc, &out), ORR_UNPACK_DAMAGED);
+  c.compression = (struct orr_mcap_text){"lz4", 3};
+  assert_int_equal(orr_unpack(&unpacker, &c, &crc, &out), ORR_UNPACK_UNKNOWN);
+  orr_packer_destroy(packer);
+  orr_unpacker_free(&unpacker);
 }
 
 /* Each index of a chunk leads to the chunk, each entry of a message index to a message of its channel and time. */
 static void indexes_lead_where_they_say(void **state) {
   (void)state;
-  struct made *m = make();
+  struct made *m = make(false);
   struct orr_mcap_reader r;
   struct orr_mcap_record record, chunk_record;
   struct orr_mcap_chunk_head head = {0};
@@ -236,6 +294,7 @@ int main(void) {
       cmocka_unit_test(what_goes_in_comes_out),
       cmocka_unit_test(a_file_that_is_cut_anywhere_is_readable_to_its_last_whole_chunk),
       cmocka_unit_test(a_wrong_byte_in_a_chunk_is_noticed),
+      cmocka_unit_test(a_chunk_holds_just_what_it_says),
       cmocka_unit_test(indexes_lead_where_they_say),
       cmocka_unit_test(an_empty_file_is_as_the_specification_has_it),
       cmocka_unit_test(what_finds_no_room_is_left_out_whole),
