@@ -97,7 +97,9 @@ COMMIT := $(shell git describe --always --dirty --tags 2>/dev/null || echo unver
 # By way of a file of its own: `make run` may be at work in another terminal.
 $(B)/generated/build_info.h: FORCE
 	@mkdir -p $(@D)
-	@new=$@.$$$$; printf '#define ORR_BUILD_VERSION "%s"\n#define ORR_BUILD_COMMIT "%s"\n#define ORR_BUILD_FLAGS "%s"\n' '$(VERSION)' '$(COMMIT)' '$(filter-out -W%,$(ORR_FLAGS))' > $$new; \
+	@new=$@.$$$$; flags='$(filter-out -W%,$(ORR_FLAGS))'; set -- $$(printf '%s' "$$flags" | cksum); \
+	  printf '#define ORR_BUILD_VERSION "%s"\n#define ORR_BUILD_COMMIT "%s"\n#define ORR_BUILD_FLAGS "%s"\n#define ORR_BUILD_FLAGS_SUM "%s"\n' \
+	  '$(VERSION)' '$(COMMIT)' "$$flags" "$$1" > $$new; \
 	  cmp -s $$new $@ && rm $$new || mv $$new $@
 
 $(B)/%.o: %.c $(B)/flags | packages

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "io/saved_state.h"
+
 void orr_recording_choose(struct orr_recording *r, struct orr_session *s) {
   const struct orr_channel_table *table = &s->plant->table;
   const bool *asked = s->run->record.chosen;
@@ -51,10 +53,9 @@ bool orr_recording_start(struct orr_recording *r, const struct orr_recording_req
                                        .values = s->plant->values,
                                        .links = r->links,
                                        .link_count = links,
-                                       .state_words = orr_session_state_words(s),
+                                       .state_head = orr_saved_state_head(s, request->build),
                                        .state = state_of,
                                        .user = s,
-                                       .layout = orr_plant_layout_hash(s->plant),
                                        .step_ns = s->plant->step_ns,
                                        .first_frame = orr_plant_frame(s->plant),
                                        .every = s->run->record.every,

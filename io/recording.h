@@ -29,6 +29,7 @@ struct orr_recording {
 struct orr_recording_request {
   const char *path;          /* of a file that is not there yet */
   const char *library;       /* what writes it */
+  const char *build;         /* the same, for checkpoints */
   uint64_t keep_free;        /* bytes of the disk */
   bool patient;              /* not in real time: the ring is waited for */
   const char *const *stages; /* of the executive; NULL: none */

@@ -97,6 +97,18 @@ static void reset(const struct orr_device *device) {
   *s = (struct state){.left = propellant(device->params)};
 }
 
+/* Pulses in their order, within the years that a count of ns has. */
+static bool is_sound(const void *state) {
+  const struct state *s = state;
+  int64_t last = 0;
+  bool sound = s->count >= 0 && s->count <= PULSES;
+  for (int64_t i = 0; sound && i < s->count; i++) {
+    sound = s->open_ns[i] >= last && s->close_ns[i] >= s->open_ns[i] && s->close_ns[i] < INT64_MAX / 4;
+    last = s->close_ns[i];
+  }
+  return sound;
+}
+
 /* The new pulse behind those that wait; where there is no room for another it lengthens the last. */
 static void add_pulse(const struct params *p, struct state *s, int64_t start_ns, double on_time) {
   int64_t length = llrint(1e9 * on_time), open = start_ns + llrint(1e9 * p->valve_delay);
@@ -224,6 +236,7 @@ const struct orr_device_kind orr_thruster = {
     .propellant = propellant,
     .judge = judge,
     .reset = reset,
+    .is_sound = is_sound,
     .apply = apply,
     .sense = sense,
 };

@@ -107,6 +107,7 @@ struct orr_device_kind {
   double (*propellant)(const void *params);             /* kg of its body's mass that it may use: NULL, none */
   const char *(*judge)(const void *params); /* NULL, or what is wrong between parameters; NULL: nothing can be */
   void (*reset)(const struct orr_device *device);
+  bool (*is_sound)(const void *state); /* state_bytes from outside can be its state; NULL: any can */
   void (*apply)(const struct orr_device *device, const struct orr_acting *now);
   void (*sense)(const struct orr_device *device, const struct orr_sensing *now, double *out);
 };

@@ -1,5 +1,7 @@
 #include "core/plant/plant.h"
 
+#include <math.h>
+
 #include "core/math/hash.h"
 #include "core/tree/forward.h"
 #include "core/tree/kinematics.h"
@@ -266,6 +268,50 @@ static size_t pieces(const struct orr_plant *p, uint64_t *out, const uint64_t *i
 }
 
 size_t orr_plant_state_words(const struct orr_plant *plant) { return pieces(plant, NULL, NULL); }
+
+static bool all_finite(const uint64_t *words, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    double number;
+    memcpy(&number, &words[i], sizeof number);
+    if (!isfinite(number))
+      return false;
+  }
+  return true;
+}
+
+/* Samples that wait come out later than now, in turn and at a device's frames, so that they are no more than there is
+ * room for. `due` is the queue's piece among the words. */
+static bool queue_is_sound(const struct orr_device *device, int room, const int64_t *due, int64_t frame) {
+  int64_t first = due[room], count = due[room + 1], last = frame;
+  if (first < 0 || first >= room || count < 0 || count > room)
+    return false;
+  for (int64_t i = 0; i < count; i++) {
+    int64_t at = due[(first + i) % room];
+    if (at <= last || at > frame + device->delay || (at - device->delay - device->phase) % device->divisor)
+      return false;
+    last = at;
+  }
+  return true;
+}
+
+bool orr_plant_state_is_sound(const struct orr_plant *p, const uint64_t *words, int64_t frame) {
+  size_t moving = (size_t)(p->model->q_count + p->model->u_count + p->model->rotor_count);
+  const char *state = (const char *)(words + moving);
+  const uint64_t *values = words + moving + p->state_bytes / 8;
+  size_t outputs = (size_t)p->table.output_values, commands = (size_t)p->table.value_count - outputs;
+  if (frame < 0 || frame > INT64_MAX / 4 / p->step_ns || memcmp(state, &frame, sizeof frame) != 0 ||
+      !all_finite(words, moving) || !all_finite(values + outputs, commands))
+    return false;
+  for (int i = 0; i < p->device_count; i++) {
+    const struct orr_device *device = &p->devices[i];
+    const struct orr_sample_queue *queue = &p->queues[i];
+    const void *due = state + ((const char *)queue->due - p->state), *own = state + ((char *)device->state - p->state);
+    if ((device->output_count && !queue_is_sound(device, queue->room, due, frame)) ||
+        (device->kind->is_sound && !device->kind->is_sound(own)))
+      return false;
+  }
+  return true;
+}
 
 void orr_plant_state_get(const struct orr_plant *plant, uint64_t *words) { pieces(plant, words, NULL); }
 

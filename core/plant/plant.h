@@ -141,6 +141,10 @@ size_t orr_plant_state_words(const struct orr_plant *plant);
 void orr_plant_state_get(const struct orr_plant *plant, uint64_t *words);
 enum orr_status orr_plant_state_put(struct orr_plant *plant, const uint64_t *words);
 
+/* [init] Whether words from outside can be the state of this plant at that frame: whatever else they are, setting them
+ * and flying on then touches no memory but the plant's. O(state). */
+bool orr_plant_state_is_sound(const struct orr_plant *plant, const uint64_t *words, int64_t frame);
+
 /* [init] What two plants must share to exchange states: layout of the state, channels. */
 uint64_t orr_plant_layout_hash(const struct orr_plant *plant);
 

@@ -40,7 +40,7 @@ struct orr_logger {
   struct orr_ring frames, checkpoints;
   struct run *runs; /* [run_count] */
   int run_count;
-  size_t slot_words, value_words;
+  size_t slot_words, value_words, state_words;
   void *frame_memory, *checkpoint_memory;
   size_t frame_bytes, checkpoint_bytes;
   int64_t next_checkpoint;
@@ -48,8 +48,9 @@ struct orr_logger {
   _Alignas(64) struct orr_log_file file;
   struct orr_arena *arena;
   const struct orr_log_topics *topics;
-  double *block;  /* [table->value_count] as it stood in the frame at hand */
-  uint8_t **last; /* [entity_count] its last message */
+  uint64_t *record; /* of the checkpoint at hand */
+  double *block;    /* [table->value_count] as it stood in the frame at hand */
+  uint8_t **last;   /* [entity_count] its last message */
   uint64_t *last_commands;
   uint64_t *last_links; /* [link_count][LINK_WORDS] */
   int64_t expected;     /* the frame that comes next */
@@ -320,16 +321,19 @@ static void make_room(struct orr_logger *r, int64_t frame, size_t bytes, size_t 
 
 static void take_checkpoint(struct orr_logger *r, const uint64_t *slot) {
   int64_t frame = (int64_t)slot[0];
-  size_t bytes = ORR_CDR_HEAD_BYTES + 24 + 8 * r->desc.state_words;
+  struct orr_state_head head = r->desc.state_head;
+  size_t words = orr_state_record_words(&head), bytes = ORR_CDR_HEAD_BYTES + 16 + 8 * words;
   struct orr_cdr_out out;
+  head.frame = frame;
+  memcpy(r->record + ORR_STATE_HEAD_WORDS, slot + 1, 8 * r->state_words);
+  orr_state_record_seal(r->record, &head);
   make_room(r, frame, bytes + 64, 1);
   uint8_t *to = message(r, &r->topics->system[ORR_LOG_CHECKPOINT], frame, bytes);
   if (!to)
     return;
   orr_cdr_begin(&out, to);
   orr_cdr_put64(&out, &frame, 1, false);
-  orr_cdr_put64(&out, &r->desc.layout, 1, false);
-  orr_cdr_put64(&out, slot + 1, r->desc.state_words, true);
+  orr_cdr_put64(&out, r->record, words, true);
   assert(out.used == bytes);
 }
 
@@ -438,10 +442,13 @@ static void make_rings(struct orr_logger *r) {
   size_t slots = slots_of(r);
   r->frame_bytes = orr_ring_size(slots, 8 * r->slot_words);
   r->frame_memory = memory(r->frame_bytes);
-  r->checkpoint_bytes = orr_ring_size(CHECKPOINTS, 8 * (1 + r->desc.state_words));
+  size_t record_words = orr_state_record_words(&r->desc.state_head);
+  r->state_words = record_words - ORR_STATE_HEAD_WORDS - 1;
+  r->record = orr_arena_alloc(r->arena, record_words, sizeof *r->record);
+  r->checkpoint_bytes = orr_ring_size(CHECKPOINTS, 8 * (1 + r->state_words));
   r->checkpoint_memory = memory(r->checkpoint_bytes);
   bool good = orr_ring_init(&r->frames, r->frame_memory, slots, 8 * r->slot_words) &&
-              orr_ring_init(&r->checkpoints, r->checkpoint_memory, CHECKPOINTS, 8 * (1 + r->desc.state_words));
+              orr_ring_init(&r->checkpoints, r->checkpoint_memory, CHECKPOINTS, 8 * (1 + r->state_words));
   assert(good);
   (void)good;
 }
@@ -524,7 +531,8 @@ static int start_thread(struct orr_logger *r) {
 }
 
 static size_t chunk_bytes(const struct orr_logger *r) {
-  size_t frame = frame_bytes(r), state = 8 * r->desc.state_words + 256, most = frame > state ? frame : state;
+  size_t frame = frame_bytes(r), state = 8 * orr_state_record_words(&r->desc.state_head) + 256,
+         most = frame > state ? frame : state;
   return most * 2 > CHUNK_BYTES ? most * 2 : CHUNK_BYTES;
 }
 

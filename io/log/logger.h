@@ -12,6 +12,7 @@
 
 #include "io/links/rules.h"
 #include "io/log/log_file.h"
+#include "io/log/state_record.h"
 #include "io/log/topics.h"
 #include "rt/machine/setup.h"
 #include "rt/tick/record.h"
@@ -36,10 +37,9 @@ struct orr_logger_desc {
   const double *values; /* the frame's block */
   const struct orr_logger_link *links;
   int link_count;
-  size_t state_words;
+  struct orr_state_head state_head;                 /* of every checkpoint, its frame apart */
   void (*state)(const void *user, uint64_t *words); /* [rt] the whole state */
   const void *user;
-  uint64_t layout; /* that states share */
   int64_t step_ns, first_frame;
   int64_t every;             /* frames between messages of devices and bodies; 0: whenever they have something new */
   int64_t checkpoint_frames; /* 0: only before the first frame */

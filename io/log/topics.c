@@ -20,7 +20,7 @@ static const char *const schemas[ORR_LOG_ENTITIES] = {
                              "uint32 slept\nuint32 cause\nuint32 late_stage\nuint32 overran\n",
     [ORR_LOG_OVERRUN] = FRAME "# ns from its tick\nint64 start\nint64 end\nstring cause\nstring stage\n",
     [ORR_LOG_LOST] = "# of the simulation, both ends counted\nint64 first\nint64 last\nstring why\n",
-    [ORR_LOG_CHECKPOINT] = FRAME "uint64 layout\nuint64[] words\n",
+    [ORR_LOG_CHECKPOINT] = FRAME "# head, state and sum: io/log/state_record.h\nuint64[] record\n",
     [ORR_LOG_LINK] = FRAME "# the frame that the command applied last answered, -1: none yet\nint64 answers\n"
                            "# what happened: applied, late, missed, timeout, refused, peer\nstring event\n"
                            "uint64 published\nuint64 answered\nuint64 applied\nuint64 late\nuint64 missed\n"

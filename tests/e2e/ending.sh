@@ -147,7 +147,7 @@ signalled() { # SIGNAL FILE MODE ARGUMENTS...: sent once frames were flown
   [ "$mode" = realtime ] || set -- --csv "$dir/t.csv" --csv-rate 100Hz "$@"
   "$ORRERY" run "$dir/$file.yaml" --mode "$mode" --json "$@" >"$dir/out" 2>"$dir/err" &
   child=$!
-  if [ "$mode" = realtime ]; then await flies $child; else await grows "$dir/t.csv" 4000; fi || fail "$what: it does not fly: $(cat "$dir/err")"
+  if [ "$mode" = realtime ]; then await flies $child; else await grows "$dir/t.csv.$child.0.new" 4000; fi || fail "$what: it does not fly: $(cat "$dir/err")"
   kill -"$signal" $child
   wait $child
   status=$?
@@ -174,7 +174,7 @@ ended 3 incomplete begins_after_the_end
 # the hang-up of a terminal, which nohup has ignored, does not end a run
 (trap '' HUP && exec "$ORRERY" run "$dir/free.yaml" --mode batch --json --duration 2000s --csv "$dir/hup.csv" >"$dir/out" 2>"$dir/err") &
 child=$!
-await grows "$dir/hup.csv" || fail "the run under nohup does not fly: $(cat "$dir/err")"
+await grows "$dir/hup.csv.$child.0.new" || fail "the run under nohup does not fly: $(cat "$dir/err")"
 kill -HUP $child
 wait $child
 status=$? what='a hang-up under nohup'

@@ -37,22 +37,23 @@ static char *keep(struct orr_log_run *run, struct orr_mcap_text text) {
   return copy;
 }
 
-/* frame, layout, count of words, gap, words: io/log/topics. */
+/* frame, count of words, gap, record: io/log/topics. */
 bool orr_log_checkpoint_read(const struct orr_mcap_message *m, struct orr_log_checkpoint *out) {
-  static const char fields[] = "int64 frame\nuint64 layout\nuint64[] words\n";
+  static const char fields[] = "int64 frame\nuint64[] record\n";
   struct orr_mcap_text schema = {fields, sizeof fields - 1};
   struct orr_field field;
-  struct orr_value value[2], first;
+  struct orr_value frame, first;
   struct orr_cdr cdr;
   uint32_t count = 0;
   bool good = orr_cdr_start(&cdr, m->data, m->size);
-  for (int i = 0; good && i < 2; i++)
-    good = orr_schema_next(&schema, &field, &good) && orr_cdr_value(&cdr, &field, &value[i]);
+  good = good && orr_schema_next(&schema, &field, &good) && orr_cdr_value(&cdr, &field, &frame);
   good = good && orr_schema_next(&schema, &field, &good) && orr_cdr_count(&cdr, &field, &count) && count > 0 &&
          orr_cdr_value(&cdr, &field, &first) && (cdr.size - cdr.at) / 8 >= count - 1;
-  if (good)
-    *out = (struct orr_log_checkpoint){value[0].whole, value[1].bits, cdr.bytes + cdr.at - 8, count};
-  return good;
+  if (!good)
+    return false;
+  *out = (struct orr_log_checkpoint){.frame = frame.whole};
+  out->fault = orr_state_record_open(cdr.bytes + cdr.at - 8, 8 * (size_t)count, &out->state);
+  return true;
 }
 
 static void take_file(struct orr_log_run *run, const struct orr_mcap_attachment *a) {

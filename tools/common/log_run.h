@@ -3,15 +3,15 @@
 #define ORR_TOOLS_COMMON_LOG_RUN_H
 
 #include "io/config/run/run_file.h"
+#include "io/log/state_record.h"
 #include "tools/common/log_rows.h"
 
 enum { ORR_LOG_RUN_SETTINGS = 64 };
 
 struct orr_log_checkpoint {
-  int64_t frame; /* −1: there is none */
-  uint64_t layout;
-  const uint8_t *words; /* [count] of 8 bytes, not aligned */
-  size_t count;
+  int64_t frame;                 /* −1: there is none */
+  enum orr_state_fault fault;    /* of the record, which is there where it is good */
+  struct orr_state_record state; /* lies in the log */
 };
 
 struct orr_log_run {

@@ -6,12 +6,16 @@ const char *orr_version(void) { return ORR_BUILD_VERSION; }
 
 const char *orr_version_commit(void) { return ORR_BUILD_COMMIT; }
 
-const char *orr_version_compiler(void) {
 #if defined(__clang__)
-  return "clang " __clang_version__;
+#define COMPILER "clang " __clang_version__
 #else
-  return "gcc " __VERSION__;
+#define COMPILER "gcc " __VERSION__
 #endif
-}
+
+const char *orr_version_compiler(void) { return COMPILER; }
 
 const char *orr_version_flags(void) { return ORR_BUILD_FLAGS; }
+
+const char *orr_version_build(void) {
+  return ORR_BUILD_VERSION " " ORR_BUILD_COMMIT ", " COMPILER ", flags " ORR_BUILD_FLAGS_SUM;
+}

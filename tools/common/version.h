@@ -14,4 +14,8 @@ const char *orr_version_compiler(void);
 /* [any] The flags that core was compiled with, the target architecture among them. */
 const char *orr_version_flags(void);
 
+/* [any] All of them in one line, the flags by their sum: two programs with the same line were made of the same commit
+ * in the same way. What was not committed ("-dirty") it does not tell apart. */
+const char *orr_version_build(void);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/common/commands.h"
+#include "tools/common/out_file.h"
 #include "tools/log/log_verbs.h"
 
 static void head(const struct orr_log_rows *rows, FILE *out) {
@@ -25,19 +26,18 @@ static void row(const struct orr_log_rows *rows, FILE *out) {
 }
 
 static bool write_table(struct orr_log_rows *rows, const struct orr_log_arguments *a) {
-  FILE *out = fopen(a->csv, "w");
-  if (!out) {
+  struct orr_out_file file;
+  if (!orr_out_file_open(&file, a->csv)) {
     fprintf(stderr, "orrery log: cannot write '%s': %s\n", a->csv, strerror(errno));
     return false;
   }
-  head(rows, out);
+  head(rows, file.out);
   while (orr_log_rows_next(rows))
     if (rows->time_ns >= a->from_ns && rows->time_ns <= a->to_ns)
-      row(rows, out);
-  bool good = !ferror(out);
-  good = fclose(out) == 0 && good;
+      row(rows, file.out);
+  bool good = orr_out_file_close(&file, true);
   if (!good)
-    fprintf(stderr, "orrery log: cannot write all of '%s'\n", a->csv);
+    fprintf(stderr, "orrery log: cannot write all of '%s': %s\n", a->csv, strerror(errno));
   return good && !rows->wrong;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "io/session.h"
+#include "io/saved_state.h"
 #include "rt/machine/denormals.h"
 #include "tools/common/commands.h"
 #include "tools/common/log_run.h"
@@ -148,26 +148,22 @@ static bool advance_to(struct replay *r, int64_t frame) {
 
 /* Words of the plant and of the loops: what links inside remember plays no part, for nobody answers them here. */
 static bool same_state(struct replay *r, const struct orr_log_checkpoint *at) {
-  size_t plant = orr_plant_state_words(r->session->plant), all = orr_session_state_words(r->session), links = 0;
-  for (size_t i = 0; i < r->run->link_count; i++)
-    links += orr_port_state_words(r->session->links[i].inside);
+  const struct orr_state_head *head = &at->state.head;
+  size_t plant = head->plant_words, links = head->link_words;
   orr_session_state_get(r->session, r->words);
-  return memcmp(r->words, at->words, 8 * plant) == 0 &&
-         memcmp(r->words + plant + links, at->words + 8 * (plant + links), 8 * (all - plant - links)) == 0;
+  return memcmp(r->words, at->state.state, 8 * plant) == 0 &&
+         memcmp(r->words + plant + links, at->state.state + 8 * (plant + links), 8 * head->loop_words) == 0;
 }
 
 static bool put_state(struct replay *r, const struct orr_log_checkpoint *at) {
-  size_t all = orr_session_state_words(r->session);
-  if (at->layout != orr_plant_layout_hash(r->session->plant) || at->count != all) {
-    fprintf(stderr, "orrery replay: the checkpoint of '%s' is of another build, which lays the state out otherwise\n",
-            r->log.path);
-    return false;
-  }
-  memcpy(r->words, at->words, 8 * all);
-  if (orr_session_state_put(r->session, r->words) == ORR_OK && orr_plant_frame(r->session->plant) == at->frame)
-    return true;
-  fprintf(stderr, "orrery replay: the state at frame %" PRId64 " cannot be flown\n", at->frame);
-  return false;
+  const char *wrong = orr_state_fault_text(at->fault);
+  if (at->fault == ORR_STATE_GOOD)
+    wrong = at->state.head.frame != at->frame ? "its message is of another frame"
+                                              : orr_saved_state_put(r->session, &at->state);
+  if (wrong)
+    fprintf(stderr, "orrery replay: the checkpoint of '%s' at frame %" PRId64 " cannot be flown: %s\n", r->log.path,
+            at->frame, wrong);
+  return !wrong;
 }
 
 static bool take_checkpoint(struct replay *r, const struct orr_mcap_message *m) {
@@ -184,7 +180,7 @@ static bool take_checkpoint(struct replay *r, const struct orr_mcap_message *m) 
   if (!advance_to(r, at.frame))
     return true;
   r->checkpoints++;
-  if (at.count != orr_session_state_words(r->session) || !same_state(r, &at))
+  if (at.fault != ORR_STATE_GOOD || orr_saved_state_unfit(r->session, &at.state) || !same_state(r, &at))
     differ_in_state(r, "integrate");
   return true;
 }

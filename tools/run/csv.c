@@ -23,32 +23,32 @@ static bool matches_any(const char *patterns, const char *name) {
 static int truth_starts(const struct orr_session *s) { return s->plant->truth_count ? s->plant->truths[0].channel : 0; }
 
 static void head(struct orr_csv *csv, const struct orr_session *s) {
-  fputs("time", csv->out);
+  fputs("time", csv->file.out);
   for (int i = 0; i < csv->count; i++) {
     const struct orr_channel *c = &s->plant->table.channels[csv->channels[i]];
     for (int k = 0; k < c->count; k++) {
       if (c->count == 1)
-        fprintf(csv->out, ",%s", c->name);
+        fprintf(csv->file.out, ",%s", c->name);
       else if (c->elements)
-        fprintf(csv->out, ",%s.%s", c->name, c->elements[k]);
+        fprintf(csv->file.out, ",%s.%s", c->name, c->elements[k]);
       else
-        fprintf(csv->out, ",%s[%d]", c->name, k);
+        fprintf(csv->file.out, ",%s[%d]", c->name, k);
     }
   }
-  fputc('\n', csv->out);
+  fputc('\n', csv->file.out);
 }
 
 static void row(struct orr_recorder *recorder, const struct orr_session *s) {
   const struct orr_csv *csv = (const struct orr_csv *)recorder;
   if (orr_plant_frame(s->plant) % csv->divisor)
     return;
-  fprintf(csv->out, "%.9f", 1e-9 * (double)orr_plant_time_ns(s->plant));
+  fprintf(csv->file.out, "%.9f", 1e-9 * (double)orr_plant_time_ns(s->plant));
   for (int i = 0; i < csv->count; i++) {
     const struct orr_channel *c = &s->plant->table.channels[csv->channels[i]];
     for (int k = 0; k < c->count; k++)
-      fprintf(csv->out, ",%.17g", s->plant->values[c->offset + k]);
+      fprintf(csv->file.out, ",%.17g", s->plant->values[c->offset + k]);
   }
-  fputc('\n', csv->out);
+  fputc('\n', csv->file.out);
 }
 
 bool orr_csv_open(struct orr_csv *csv, const char *path, const char *patterns, int divisor, struct orr_session *s) {
@@ -66,8 +66,7 @@ bool orr_csv_open(struct orr_csv *csv, const char *path, const char *patterns, i
   }
   for (int i = 0; i < csv->count; i++)
     orr_plant_ask(s->plant, csv->channels[i]);
-  csv->out = fopen(path, "w");
-  if (!csv->out) {
+  if (!orr_out_file_open(&csv->file, path)) {
     fprintf(stderr, "orrery run: cannot write '%s': %s\n", path, strerror(errno));
     return false;
   }
@@ -77,15 +76,15 @@ bool orr_csv_open(struct orr_csv *csv, const char *path, const char *patterns, i
   return true;
 }
 
-bool orr_csv_close(struct orr_csv *csv, const char *path) {
+bool orr_csv_close(struct orr_csv *csv, const char *path, bool keep) {
   bool good = true;
-  if (csv->out) {
+  if (csv->file.out) {
     if (csv->session)
       orr_session_tell_no_more(csv->session, &csv->recorder);
-    good = !ferror(csv->out);
-    good = fclose(csv->out) == 0 && good;
+    good = orr_out_file_close(&csv->file, keep);
     if (!good)
-      fprintf(stderr, "orrery run: cannot write all of '%s'\n", path);
+      fprintf(stderr, "orrery run: cannot write all of '%s': %s; %s\n", path, strerror(errno),
+              "what stood there before, if anything, still does");
   }
   free(csv->channels);
   *csv = (struct orr_csv){0};

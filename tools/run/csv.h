@@ -5,14 +5,13 @@
 #ifndef ORR_TOOLS_RUN_CSV_H
 #define ORR_TOOLS_RUN_CSV_H
 
-#include <stdio.h>
-
 #include "io/session.h"
+#include "tools/common/out_file.h"
 
 struct orr_csv {
   struct orr_recorder recorder; /* first: the session calls back with it */
   struct orr_session *session;
-  FILE *out;
+  struct orr_out_file file;
   int *channels, count;
   int divisor; /* frames between rows */
 };
@@ -23,7 +22,7 @@ struct orr_csv {
 bool orr_csv_open(struct orr_csv *csv, const char *path, const char *patterns, int divisor,
                   struct orr_session *session);
 
-/* False after a message when something could not be written. */
-bool orr_csv_close(struct orr_csv *csv, const char *path);
+/* With `keep` the table takes its place. False after a message when something could not be written. */
+bool orr_csv_close(struct orr_csv *csv, const char *path, bool keep);
 
 #endif

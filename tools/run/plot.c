@@ -1,10 +1,12 @@
 #include "tools/run/plot.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/common/out_file.h"
 #include "tools/run/svg.h"
 
 static const double degree = 57.295779513082320876798, rpm = 9.549296585513720146133;
@@ -195,7 +197,8 @@ static void draw_latency(struct orr_svg *svg, const struct orr_stats *stats) {
 bool orr_plot_write(const struct orr_plot *p, const char *path, const char *title, const struct orr_session *session,
                     const struct orr_stats *stats) {
   const struct orr_samples *s = &p->samples;
-  FILE *out = fopen(path, "w");
+  struct orr_out_file file;
+  bool good = orr_out_file_open(&file, path);
   double *t = calloc(2 * (size_t)s->rows + 1, sizeof *t), *y;
   char subtitle[160];
   struct orr_svg svg;
@@ -204,21 +207,20 @@ bool orr_plot_write(const struct orr_plot *p, const char *path, const char *titl
   y = t + s->rows;
   for (int r = 0; r < s->rows; r++)
     t[r] = 1e-9 * (double)s->time_ns[r];
-  if (out) {
+  if (good) {
     snprintf(subtitle, sizeof subtitle, "%lld frames of %.6g ms, %d of them drawn; state_hash %016llx",
              (long long)orr_plant_frame(session->plant), 1e-6 * (double)session->plant->step_ns, s->rows,
              (unsigned long long)orr_session_hash(session));
-    orr_svg_begin(&svg, out, p->panel_count + (stats != NULL), title, subtitle);
+    orr_svg_begin(&svg, file.out, p->panel_count + (stats != NULL), title, subtitle);
     for (int i = 0; i < p->panel_count; i++)
       draw_panel(p, &p->panels[i], &svg, t, y);
     if (stats)
       draw_latency(&svg, stats);
     orr_svg_end(&svg);
+    good = orr_out_file_close(&file, true);
   }
   free(t);
-  bool good = out && !ferror(out);
-  good = out && fclose(out) == 0 && good;
   if (!good)
-    fprintf(stderr, "orrery run: cannot write '%s'\n", path);
+    fprintf(stderr, "orrery run: cannot write '%s': %s\n", path, strerror(errno));
   return good;
 }

@@ -300,7 +300,7 @@ static int leave_and_tell(const struct arguments *a, struct flight *f, const str
                                   .with_links = a->lockstep,
                                   .took_s = f->took_s,
                                   .log = f->log};
-  bool flown = orr_plant_frame(f->session->plant) > f->first, good = orr_csv_close(&f->csv, a->csv);
+  bool flown = orr_plant_frame(f->session->plant) > f->first, good = orr_csv_close(&f->csv, a->csv, true);
   if (flown && a->plot)
     good = orr_plot_write(plot, a->plot, a->path, f->session, NULL) && good;
   if (a->save && f->session->status == ORR_OK)
@@ -338,7 +338,7 @@ static int fly_and_tell(const struct arguments *a, const struct orr_run *run, st
   if (started)
     exit_status = leave_and_tell(a, &f, &plot);
   else
-    orr_csv_close(&f.csv, a->csv);
+    orr_csv_close(&f.csv, a->csv, false);
   orr_plot_close(&plot);
   orr_run_log_free(&log);
   orr_session_destroy(f.session);

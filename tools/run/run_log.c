@@ -187,6 +187,7 @@ void orr_run_log_start(struct orr_run_log *log, struct orr_diagnostics *d, const
   add_machine(&machine, log->recording.session);
   struct orr_recording_request request = {.path = log->path,
                                           .library = library,
+                                          .build = orr_version_build(),
                                           .keep_free = ORR_LOG_KEEP_FREE,
                                           .patient = patient,
                                           .stages = stages,

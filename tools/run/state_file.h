@@ -1,13 +1,14 @@
-/* The state of a run in a file: JSON with the words of the state in hexadecimal, so that not a bit is lost. [init] */
+/* The state of a run in a file: one record (io/log/state_record), the same as a checkpoint of a log. [init] */
 #ifndef ORR_TOOLS_RUN_STATE_FILE_H
 #define ORR_TOOLS_RUN_STATE_FILE_H
 
 #include "io/session.h"
 
-/* False after a message on stderr. */
+/* False after a message on stderr; what stood there before then stands. */
 bool orr_state_file_save(const char *path, const struct orr_session *session);
 
-/* Puts the state into a session of the same spacecraft, devices and step. False after a message on stderr. */
+/* Puts the state into a session of the same spacecraft, devices, links and step, made by the same build. False after a
+ * message on stderr. */
 bool orr_state_file_load(const char *path, struct orr_session *session);
 
 #endif

@@ -1,0 +1,28 @@
+/* The state of a session as a record (io/log/state_record), and a record put into a session.
+ *
+ *   orr_saved_state_head → orr_saved_state_take              a record that can be written as it is
+ *   orr_state_record_open → orr_saved_state_put              a session goes on from it
+ *
+ * What is put is checked before it is used: a record with a good sum may have been made to do harm. [init]
+ */
+#ifndef ORR_IO_SAVED_STATE_H
+#define ORR_IO_SAVED_STATE_H
+
+#include "io/log/state_record.h"
+#include "io/session.h"
+
+/* What the head of this session's record says now, by a program that is called `build`. */
+struct orr_state_head orr_saved_state_head(const struct orr_session *session, const char *build);
+
+/* The record of the state as it is now: orr_state_record_words(head) words, sealed. O(state). */
+void orr_saved_state_take(const struct orr_session *session, const struct orr_state_head *head, uint64_t *record);
+
+/* NULL, or why the record is not of a session like this one: another layout, step or number of words. The build is not
+ * looked at: who wants the same bits compares head.build. */
+const char *orr_saved_state_unfit(const struct orr_session *session, const struct orr_state_record *record);
+
+/* Puts the state into a session that has started. NULL, or what is wrong: it is unfit, cannot be a state of this
+ * session, or the solver fails at it; the session is of no use then. O(state). */
+const char *orr_saved_state_put(struct orr_session *session, const struct orr_state_record *record);
+
+#endif
