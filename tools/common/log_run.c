@@ -66,12 +66,15 @@ static void take_file(struct orr_log_run *run, const struct orr_mcap_attachment 
 
 /* Of the message, which may not last, a copy. */
 static void take_checkpoint(struct orr_log_run *run, const struct orr_log_checkpoint *at) {
-  uint8_t *words = realloc(run->words, 8 * at->count);
+  size_t bytes = at->fault == ORR_STATE_GOOD ? 8 * at->state.state_words : 0;
+  uint8_t *words = realloc(run->words, bytes + 1);
   if (!words)
     abort();
-  run->words = memcpy(words, at->words, 8 * at->count);
+  if (bytes)
+    memcpy(words, at->state.state, bytes);
+  run->words = words;
   run->checkpoint = *at;
-  run->checkpoint.words = run->words;
+  run->checkpoint.state.state = words;
 }
 
 static void take_metadata(struct orr_log_run *run, const struct orr_mcap_metadata *m) {

@@ -11,7 +11,7 @@ enum { ORR_LOG_RUN_SETTINGS = 64 };
 struct orr_log_checkpoint {
   int64_t frame;                 /* −1: there is none */
   enum orr_state_fault fault;    /* of the record, which is there where it is good */
-  struct orr_state_record state; /* lies in the log */
+  struct orr_state_record state; /* of a message lies in it, that of a run in `words` */
 };
 
 struct orr_log_run {
@@ -22,7 +22,7 @@ struct orr_log_run {
   struct orr_mcap_text facts, end;      /* metadata; empty: not there */
   char *path;                           /* of the run file */
   struct orr_log_checkpoint checkpoint; /* the last one at or before the asked time */
-  uint8_t *words;                       /* those of the checkpoint */
+  uint8_t *words;                       /* of the state of the checkpoint */
   int64_t step_ns;
   void **owned; /* texts */
   size_t owned_count;
