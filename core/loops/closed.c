@@ -75,7 +75,7 @@ void orr_closed_reference(struct orr_closed *c, struct orr_workspace *ws, const 
   }
   orr_loops_update(l, ws, q);
   (void)orr_embed_prepare(&c->embed, ws, &loop);
-  (void)orr_choice_choose(&c->choice, ws, &loop); /* a singular start is told by what is asked of it first */
+  orr_choice_start(&c->choice, ws);
 }
 
 /* ---- forward ----------------------------------------------------------------------------------------------- */
@@ -332,10 +332,10 @@ static double attainable(const struct orr_closed *c, const double *q) {
   return (ORR_LOOP_CLOSED + 8 * DBL_EPSILON * most) * fmax(1, l->size);
 }
 
-/* Near a singular posture what is open is far from closed, so there a closer fit is tried for. */
+/* Where an equation is weak, what is open is far from closed, so there a closer fit is tried for, to rounding. */
 static enum orr_status project_augmented(struct orr_closed *c, struct orr_workspace *ws, double *q, double *u) {
   enum { ROUNDS = 6 };
-  double enough = attainable(c, q), gap = HUGE_VAL, wish = enough * fmax(4e-3, fmin(1, 10 * c->choice.least));
+  double enough = attainable(c, q), gap = HUGE_VAL, wish = enough * fmax(4e-4, fmin(1, 10 * c->choice.least));
   for (int i = 0; i < ROUNDS && gap > wish; i++) {
     enum orr_status status = project_position(c, ws, q, u, wish, &gap);
     if (status != ORR_OK)

@@ -284,13 +284,31 @@ static orr_vec3 turn_between(orr_vec3 u, orr_vec3 v) {
   return v3_scale(3.14159265358979323846 / v3_norm(s), s);
 }
 
-/* The rotation vector of r, length 0 … π. */
-static orr_vec3 rotation_vector(orr_mat3 r) {
-  double q[4];
-  quat_from_matrix(r, q);
+/* The rotation vector of a quaternion, length 0 … π. */
+static orr_vec3 rotation_vector(const double q[4]) {
   orr_vec3 v = v3_from(q);
   double sine = v3_norm(v);
   return sine > 1e-9 ? v3_scale(2 * atan2(sine, q[3]) / sine, v) : v3_scale(2, v);
+}
+
+/* The moments (axes of the first node) of the rows that have to do with angles: what each row's angle gains by a turn
+ * of the second node. A row that is not solved may be open by the tolerance, and one that is solved may be as weak; so
+ * they are right to every order of what is open: those of the sines that are zero where the angle is. */
+static void turning_moments(struct orr_loop *loop, orr_vec3 *out) {
+  if (loop->kind == ORR_LOOP_REVOLUTE) {
+    orr_vec3 b = m3_apply(loop->r, loop->axis);
+    bool near = v3_dot(loop->axis, b) > ORR_LOOP_NEAR;
+    out[0] = near ? v3_cross(loop->e2, b) : loop->e1;
+    out[1] = near ? v3_cross(b, loop->e1) : loop->e2;
+    return;
+  }
+  orr_mat3 one = m3_identity();
+  bool near = loop->half[3] > ORR_LOOP_NEAR;
+  for (int i = 0; i < 3; i++) {
+    out[i] = m3_col(one, i);
+    if (near)
+      out[i] = v3_madd(v3_cross(v3_from(loop->half), out[i]), loop->half[3], out[i]);
+  }
 }
 
 static void place_loop(struct orr_loops *l, const struct orr_workspace *ws, struct orr_loop *loop) {
@@ -309,18 +327,22 @@ static void place_loop(struct orr_loops *l, const struct orr_workspace *ws, stru
     set_row(l, loop, loop->row, e, e[1].p, none, n);
     return;
   }
-  int row = loop->row;
+  int row = loop->row, angles = 0;
+  orr_vec3 moments[3];
   if (loop->kind == ORR_LOOP_WELD) {
-    v3_to(phi, rotation_vector(r));
-    for (int i = 0; i < 3; i++)
-      set_row(l, loop, row++, e, e[1].p, m3_col(e[0].r, i), none);
+    quat_from_matrix(r, loop->half);
+    v3_to(phi, rotation_vector(loop->half));
+    angles = 3;
   } else if (loop->kind == ORR_LOOP_REVOLUTE) {
     orr_vec3 turn = turn_between(loop->axis, m3_apply(r, loop->axis));
     phi[0] = v3_dot(loop->e1, turn);
     phi[1] = v3_dot(loop->e2, turn);
-    set_row(l, loop, row++, e, e[1].p, m3_apply(e[0].r, loop->e1), none);
-    set_row(l, loop, row++, e, e[1].p, m3_apply(e[0].r, loop->e2), none);
+    angles = 2;
   }
+  if (angles)
+    turning_moments(loop, moments);
+  for (int i = 0; i < angles; i++)
+    set_row(l, loop, row++, e, e[1].p, m3_apply(e[0].r, moments[i]), none);
   v3_to(l->residual + row, loop->d);
   for (int i = 0; i < 3; i++)
     set_row(l, loop, row++, e, e[1].p, none, m3_col(e[0].r, i));

@@ -40,6 +40,7 @@ struct orr_loop {
   int carried[2]; /* where its first row's wrenches begin in orr_loops.carried: [rows][steps] per side */
   orr_mat3 r;     /* at the placed q: v_A = r v_B, node axes */
   orr_vec3 d;     /* m, from the first node to the second, axes of the first */
+  double half[4]; /* weld: the quaternion of r, its last part not negative */
 };
 
 /* A limb that some loop equation depends on, where it is relative to its parent. */
@@ -136,6 +137,10 @@ void orr_loops_move(const struct orr_loops *loops, const double *step, double *q
  * it is closed. An equation that a motion of one radian, or of the size, opens by less than it while the others hold is
  * redundant. */
 #define ORR_LOOP_TOLERANCE 1e-6
+
+/* The cosine of the angle within which the rows of angles are those of its sine; beyond, where loops are only being
+ * assembled, those of a plain turn. */
+#define ORR_LOOP_NEAR 0.9
 
 /* How far the equations that are solved are closed by projection: m (as above) and rad. */
 #define ORR_LOOP_CLOSED 1e-12

@@ -106,6 +106,12 @@ bool orr_choice_choose(struct orr_choice *c, const struct orr_workspace *ws, int
   return false;
 }
 
+void orr_choice_start(struct orr_choice *c, const struct orr_workspace *ws) {
+  int loop, weakest;
+  (void)orr_choice_choose(c, ws, &loop); /* a singular start is told by what is asked of it first */
+  c->least = take_chosen(c, ws, &weakest);
+}
+
 bool orr_choice_judge(struct orr_choice *c, const struct orr_workspace *ws, int *loop) {
   int weakest;
   bool whole = c->augment_rank >= 0 && c->count - c->embedded >= c->augment_rank;

@@ -50,6 +50,10 @@ int orr_choice_rank(const struct orr_choice *choice);
  * then one that has lost an equation. Leaves loops->judge factored. [rt] O(rows² columns). */
 bool orr_choice_choose(struct orr_choice *choice, const struct orr_workspace *ws, int *loop);
 
+/* Chooses at the posture where a motion begins, as far as it can, and sees how weak the weakest row is there. [init]
+ * O(rows² columns). */
+void orr_choice_start(struct orr_choice *choice, const struct orr_workspace *ws);
+
 /* loops->judge factored with the chosen rows; another choice first where they have lost rank at this posture. False
  * where every choice has. [rt] O(rows² columns). */
 bool orr_choice_judge(struct orr_choice *choice, const struct orr_workspace *ws, int *loop);

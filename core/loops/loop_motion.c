@@ -35,6 +35,32 @@ static double distance_acceleration(orr_vec3 d, orr_vec3 rate, orr_vec3 accel) {
   return v3_dot(n, accel) + (v3_dot(rate, rate) - along * along) / length;
 }
 
+/* φ̈ of the angles of a revolute loop, of the sines that turning_moments of loop.c takes: φ = (−e2·b, e1·b) with b the
+ * second node's axis. `turn` is the first node's view of the relative angular acceleration, `spin` of the speed. */
+static void revolute_acceleration(const struct orr_loop *loop, orr_vec3 spin, orr_vec3 turn, double *out) {
+  orr_vec3 b = m3_apply(loop->r, loop->axis);
+  if (!(v3_dot(loop->axis, b) > ORR_LOOP_NEAR)) {
+    out[0] = v3_dot(loop->e1, turn);
+    out[1] = v3_dot(loop->e2, turn);
+    return;
+  }
+  orr_vec3 accel = v3_add(v3_cross(turn, b), v3_cross(spin, v3_cross(spin, b)));
+  out[0] = -v3_dot(loop->e2, accel);
+  out[1] = v3_dot(loop->e1, accel);
+}
+
+/* The same of a weld: φ = 2 sin(θ/2) n, the quaternion's first three parts doubled. */
+static orr_vec3 weld_acceleration(const struct orr_loop *loop, orr_vec3 spin, orr_vec3 turn) {
+  orr_vec3 p = v3_from(loop->half);
+  double c = loop->half[3];
+  if (!(c > ORR_LOOP_NEAR))
+    return turn;
+  orr_vec3 p_rate = v3_scale(0.5, v3_madd(v3_cross(spin, p), c, spin));
+  double c_rate = -0.5 * v3_dot(spin, p);
+  orr_vec3 sum = v3_madd(v3_madd(v3_zero(), c_rate, spin), c, turn);
+  return v3_add(sum, v3_add(v3_cross(turn, p), v3_cross(spin, p_rate)));
+}
+
 void orr_loop_acceleration(const struct orr_loops *l, const struct orr_workspace *ws, int i, const double *accel,
                            double *out) {
   const struct orr_model *m = l->model;
@@ -50,13 +76,13 @@ void orr_loop_acceleration(const struct orr_loops *l, const struct orr_workspace
     out[0] = distance_acceleration(d, rate, accel_d);
     return;
   }
-  orr_vec3 turn = v3_sub(v3_sub(b.alpha.w, a.alpha.w), v3_cross(a.omega, v3_sub(b.omega, a.omega)));
+  orr_vec3 spin = v3_sub(b.omega, a.omega), turn = v3_sub(v3_sub(b.alpha.w, a.alpha.w), v3_cross(a.omega, spin));
   if (loop->kind == ORR_LOOP_WELD) {
-    v3_to(out, turn);
+    v3_to(out, weld_acceleration(loop, spin, turn));
     out += 3;
   } else if (loop->kind == ORR_LOOP_REVOLUTE) {
-    *out++ = v3_dot(loop->e1, turn);
-    *out++ = v3_dot(loop->e2, turn);
+    revolute_acceleration(loop, spin, turn, out);
+    out += 2;
   }
   orr_vec3 phi = v3_sub(accel_d, v3_cross(a.alpha.w, d));
   phi = v3_add(phi, v3_cross(a.omega, v3_madd(v3_cross(a.omega, d), -2, rate)));
