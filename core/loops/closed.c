@@ -17,6 +17,7 @@ static struct orr_closed layout(struct orr_block *block, struct orr_loops *loops
   orr_embed_layout(&c.embed, loops, block);
   orr_augment_layout(&c.augment, loops, block);
   orr_choice_layout(&c.choice, &c.embed, block);
+  c.undetermined = orr_block_take(block, sizeof *c.undetermined * (size_t)loops->count);
   c.lambda = ORR_TAKE(block, double, loops->row_count);
   c.tau = ORR_TAKE(block, double, m->u_count);
   c.move = ORR_TAKE(block, double, m->u_count);
@@ -47,6 +48,13 @@ struct orr_closed *orr_closed_init(void *memory, size_t bytes, struct orr_loops 
 
 /* ---- rank -------------------------------------------------------------------------------------------------- */
 
+/* Which multipliers are undetermined, at the placed posture as at those before: at some postures of a linkage a number
+ * may happen to be determined that is not elsewhere. */
+static void learn_undetermined(struct orr_closed *c, const struct orr_workspace *ws) {
+  orr_loops_rank(c->loops, ws, NULL, NULL);
+  orr_loops_undetermined_numbers(c->loops, c->undetermined);
+}
+
 void orr_closed_reference(struct orr_closed *c, struct orr_workspace *ws, const double *q) {
   enum { TRIES = 4 };
   struct orr_loops *l = c->loops;
@@ -59,8 +67,10 @@ void orr_closed_reference(struct orr_closed *c, struct orr_workspace *ws, const 
   c->choice.least = HUGE_VAL;
   for (int i = 0; i < c->embed.count; i++)
     c->embed.aggregates[i].known_rank = -1;
+  memset(c->undetermined, 0, sizeof *c->undetermined * (size_t)l->count);
   orr_loops_update(l, ws, q);
   orr_choice_learn(&c->choice, ws);
+  learn_undetermined(c, ws);
   for (int i = 0; i < TRIES && l->count; i++) {
     memcpy(c->other_q, q, bytes);
     for (int k = 0; k < l->column_count; k++) {
@@ -71,6 +81,7 @@ void orr_closed_reference(struct orr_closed *c, struct orr_workspace *ws, const 
     if (orr_loops_assemble(l, ws, c->assembly, c->other_q).closed) {
       orr_loops_update(l, ws, c->other_q);
       orr_choice_learn(&c->choice, ws);
+      learn_undetermined(c, ws);
     }
   }
   orr_loops_update(l, ws, q);
@@ -230,14 +241,14 @@ void orr_closed_effort(const struct orr_closed *c, const struct orr_workspace *w
 
 int orr_closed_multipliers(const struct orr_closed *c, int i, double *out) {
   const struct orr_loop *loop = &c->loops->loops[i];
-  const double *lambda = c->lambda + loop->row;
-  if (loop->kind != ORR_LOOP_REVOLUTE) {
-    memcpy(out, lambda, sizeof *out * (size_t)loop->rows);
-    return loop->rows;
-  }
-  v3_to(out, v3_madd(v3_scale(lambda[0], loop->e1), lambda[1], loop->e2));
-  memcpy(out + 3, lambda + 2, 3 * sizeof *out);
-  return 6;
+  return orr_loop_multipliers(loop, c->lambda + loop->row, out);
+}
+
+int orr_closed_determined(const struct orr_closed *c, int i, double *out) {
+  int count = orr_closed_multipliers(c, i, out);
+  for (int k = 0; k < count; k++)
+    out[k] = c->undetermined[i][k] ? 0 : out[k];
+  return count;
 }
 
 /* ---- closing ----------------------------------------------------------------------------------------------- */

@@ -24,12 +24,13 @@ struct orr_closed {
   struct orr_embed embed;
   struct orr_augment augment;
   struct orr_choice choice;
-  int failed_loop;      /* after ORR_ERROR_LOOP_* */
-  double *lambda;       /* [orr_loops.row_count] multipliers of all rows; redundant ones zero */
-  double *tau;          /* [u_count] hinge forces with springs */
-  double *move, *speed; /* [u_count], [orr_loops.row_count] of projection */
-  double *other_q;      /* [q_count] of orr_closed_reference */
-  void *assembly;       /* of orr_assembly_size, for the same */
+  int failed_loop;                         /* after ORR_ERROR_LOOP_* */
+  bool (*undetermined)[ORR_LOOP_MAX_ROWS]; /* [orr_loops.count] of a loop's multipliers, as they are ordered */
+  double *lambda;                          /* [orr_loops.row_count] multipliers of all rows; redundant ones zero */
+  double *tau;                             /* [u_count] hinge forces with springs */
+  double *move, *speed;                    /* [u_count], [orr_loops.row_count] of projection */
+  double *other_q;                         /* [q_count] of orr_closed_reference */
+  void *assembly;                          /* of orr_assembly_size, for the same */
 };
 
 /* For the methods that the loops have now. [init] O(loops · N). */
@@ -63,6 +64,10 @@ void orr_closed_effort(const struct orr_closed *closed, const struct orr_workspa
 
 /* Multipliers of loop i as the conventions order them, out [6]; their number. [any] */
 int orr_closed_multipliers(const struct orr_closed *closed, int i, double *out);
+
+/* The same with zero for those that redundant equations leave undetermined (`undetermined`, which orr_closed_reference
+ * learns). [any] */
+int orr_closed_determined(const struct orr_closed *closed, int i, double *out);
 
 /* How much of the left_ns of a step of step_ns that begins or goes on at q, u is to be done next: equations of loops
  * that turn fast, near a singular posture, want shorter parts (loop_choice.h). [rt] at most a thousand parts a step. */

@@ -126,6 +126,19 @@ int orr_loops_rank(struct orr_loops *loops, const struct orr_workspace *ws, int 
  * [any] O(rows² path). */
 void orr_loops_undetermined(const struct orr_loops *loops, bool *multipliers, bool *forces, bool *efforts);
 
+/* The numbers of a loop's multipliers as the conventions order them: moments, then forces. */
+struct orr_loop_numbers {
+  int moments, forces;
+};
+struct orr_loop_numbers orr_loop_numbers(enum orr_loop_kind kind, bool turns); /* turns: a gear's hinge B is an angle */
+
+/* Marks, in out [count], those of them that redundant equations leave undetermined: that have more than the tolerance
+ * of a combination of equations that vanishes. After orr_loops_rank; the loops are placed. [any] O(rows²). */
+void orr_loops_undetermined_numbers(const struct orr_loops *loops, bool (*out)[ORR_LOOP_MAX_ROWS]);
+
+/* Multipliers of loop i, from those of its rows, as the conventions order them: out [6]; how many. [any] */
+int orr_loop_multipliers(const struct orr_loop *loop, const double *lambda, double *out);
+
 /* q ⊕ by for one limb: `by` its modes, then its hinge, as speeds times a time; rotations along the exponential map.
  * [rt] O(n). */
 void orr_limb_move(const struct orr_limb *limb, const double *by, double *q);

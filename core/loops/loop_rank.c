@@ -69,6 +69,45 @@ static bool loads_coordinate(const struct orr_loops *l, const double *v, int col
   return remains(fabs(sum), terms);
 }
 
+struct orr_loop_numbers orr_loop_numbers(enum orr_loop_kind kind, bool turns) {
+  switch (kind) {
+  case ORR_LOOP_POINT:
+    return (struct orr_loop_numbers){0, 3};
+  case ORR_LOOP_DISTANCE:
+    return (struct orr_loop_numbers){0, 1};
+  case ORR_LOOP_GEAR:
+    return (struct orr_loop_numbers){turns, !turns};
+  default:
+    return (struct orr_loop_numbers){3, 3};
+  }
+}
+
+int orr_loop_multipliers(const struct orr_loop *loop, const double *lambda, double *out) {
+  if (loop->kind != ORR_LOOP_REVOLUTE) {
+    memcpy(out, lambda, sizeof *out * (size_t)loop->rows);
+    return loop->rows;
+  }
+  v3_to(out, v3_madd(v3_scale(lambda[0], loop->e1), lambda[1], loop->e2));
+  memcpy(out + 3, lambda + 2, 3 * sizeof *out);
+  return 6;
+}
+
+void orr_loops_undetermined_numbers(const struct orr_loops *l, bool (*out)[ORR_LOOP_MAX_ROWS]) {
+  for (int n = 0; n < l->row_count - l->judge.rank; n++) {
+    double *v = l->judge.y, terms = 0, numbers[ORR_LOOP_MAX_ROWS];
+    orr_pivot_null(&l->judge, n, v);
+    for (int r = 0; r < l->row_count; r++) {
+      v[r] *= l->g.gross[r] > 0 ? l->g.gross[r] : 1; /* an equation without anything in it is open by itself */
+      terms += fabs(v[r]);
+    }
+    for (int i = 0; i < l->count; i++) {
+      int count = orr_loop_multipliers(&l->loops[i], v + l->loops[i].row, numbers);
+      for (int k = 0; k < count; k++)
+        out[i][k] = out[i][k] || !(fabs(numbers[k]) <= ORR_LOOP_TOLERANCE * terms);
+    }
+  }
+}
+
 void orr_loops_undetermined(const struct orr_loops *l, bool *multipliers, bool *forces, bool *efforts) {
   const struct orr_model *m = l->model;
   memset(multipliers, 0, sizeof *multipliers * (size_t)l->count);

@@ -86,6 +86,7 @@ enum orr_loop_kind { ORR_LOOP_POINT, ORR_LOOP_WELD, ORR_LOOP_REVOLUTE, ORR_LOOP_
 enum orr_loop_method { ORR_LOOP_AUTO, ORR_LOOP_EMBED, ORR_LOOP_AUGMENT };
 
 struct orr_loop_desc {
+  const char *name; /* of its channels; NULL: it has none */
   enum orr_loop_kind kind;
   enum orr_loop_method method;
   int body[2];          /* point, weld, revolute, distance: the nodes joined; gear: hinge A and hinge B, as bodies */

@@ -185,7 +185,7 @@ static void compute_outputs(struct orr_plant *p) {
   for (int i = 0; i < p->asked_count; i++) {
     int truth = p->asked[i];
     double *out = p->values + p->table.channels[p->truths[truth].channel].offset;
-    orr_truth_fill(p->model, p->ws, &p->truths[truth], p->truth_sign + 4 * truth, out);
+    orr_truth_fill(p->model, p->ws, p->integration->closed, &p->truths[truth], p->truth_sign + 4 * truth, out);
   }
 }
 

@@ -13,6 +13,7 @@
 #ifndef ORR_CORE_PLANT_PLANT_H
 #define ORR_CORE_PLANT_PLANT_H
 
+#include "core/loops/loop.h"
 #include "core/plant/device.h"
 
 /* One moment of a target attitude; between two the target turns along the shortest way at a constant rate. */
@@ -44,11 +45,12 @@ struct orr_plant_desc {
   const double *q, *u;                /* the initial state [q_count], [u_count]; kept by the caller */
 };
 
-/* A truth channel: what of which body or node. */
+/* A truth channel: what of which body, node or loop. */
 struct orr_truth {
   int channel; /* index in the table */
-  int body;    /* file order */
+  int body;    /* file order; −1: of a loop */
   int node;    /* of the model, or −1 */
+  int loop;    /* file order, or −1 */
   int what;    /* of truth.c */
 };
 
@@ -155,17 +157,20 @@ void orr_plant_act(struct orr_drive *drive, struct orr_workspace *ws, const stru
 
 /* ---- truth.c ----------------------------------------------------------------------------------------------------- */
 
-/* [init] Declares the truth of every body and node; fills `truths` unless NULL, with nodes counted in their body;
+/* [init] Declares the truth of every body, node and loop; fills `truths` unless NULL, with nodes counted in their body;
  * returns their number. */
 int orr_truth_declare(const struct orr_description *spacecraft, struct orr_channel_table *table,
                       struct orr_truth *truths);
 
+/* [any] How many moments and forces the channels of a loop have. */
+struct orr_loop_numbers orr_truth_loop_numbers(const struct orr_description *spacecraft, int loop);
+
 /* [any] Whether the channel needs accelerations. */
 bool orr_truth_needs_acceleration(const struct orr_truth *truth);
 
-/* [rt] Fills one channel's numbers. `last` [4] is the sign memory of attitudes. After orr_poses_update (and
- * orr_forward). O(n). */
-void orr_truth_fill(const struct orr_model *model, const struct orr_workspace *ws, const struct orr_truth *truth,
-                    double *last, double *out);
+/* [rt] Fills one channel's numbers. `last` [4] is the sign memory of attitudes; `closed` may be NULL where there are no
+ * loops. After orr_poses_update (and orr_forward). O(n). */
+void orr_truth_fill(const struct orr_model *model, const struct orr_workspace *ws, const struct orr_closed *closed,
+                    const struct orr_truth *truth, double *last, double *out);
 
 #endif

@@ -1,11 +1,13 @@
-/* Truth: the ideal channels of every body and node.
+/* Truth: the ideal channels of every body, node and closed loop.
  *
  *   <body>.position      m, inertial, of the body frame       <body>.<node>.position, .attitude, .rate, .velocity
  *   <body>.attitude      quaternion, body to inertial         <body>.<node>.acceleration   m/s², node axes, less g
  *   <body>.rate          rad/s, body axes, inertial motion    <body>.<node>.angular_acceleration   rad/s², node axes
  *   <body>.velocity      m/s, inertial                        <body>.load     [N; F] of the hinge, about O, body axes
  *   <body>.q, .speed     of the hinge                         <body>.eta, .eta_rate        of the modes
+ *   loops.<loop>.force, .moment   multipliers, as the conventions order them; `determined` says which of them count
  */
+#include "core/loops/closed.h"
 #include "core/plant/plant.h"
 #include "core/tree/forward.h"
 #include "core/tree/kinematics.h"
@@ -22,7 +24,10 @@ enum what {
   SPEED,
   ETA,
   ETA_RATE,
-  LOAD
+  LOAD,
+  LOOP_MOMENT,
+  LOOP_FORCE,
+  LOOP_DETERMINED
 };
 
 static const struct orr_channel specs[] = {
@@ -37,6 +42,9 @@ static const struct orr_channel specs[] = {
     [ETA] = {.name = "eta", .unit = ""},
     [ETA_RATE] = {.name = "eta_rate", .unit = "1/s"},
     [LOAD] = {.name = "load", .unit = "", .count = 6, .elements = orr_channel_wrench},
+    [LOOP_MOMENT] = {.name = "moment", .unit = "N m"},
+    [LOOP_FORCE] = {.name = "force", .unit = "N"},
+    [LOOP_DETERMINED] = {.name = "determined", .unit = "", .type = ORR_CHANNEL_FLAG},
 };
 
 struct declaring {
@@ -52,6 +60,10 @@ static void add(struct declaring *d, const char *entity, enum what what, int num
     spec.count = numbers;
   if (unit)
     spec.unit = unit;
+  if (what >= LOOP_MOMENT && numbers > 1)
+    spec.elements = numbers == 6              ? orr_channel_wrench
+                    : what == LOOP_DETERMINED ? orr_channel_wrench + 3
+                                              : orr_channel_xyz;
   truth.what = (int)what;
   truth.channel = orr_channel_declare(d->table, entity, &spec);
   if (d->truths)
@@ -66,15 +78,41 @@ static const char *shared_unit(enum orr_hinge_kind kind, const char *angle, cons
   return info->angles == all ? angle : info->angles == 0 ? length : "";
 }
 
+/* `a.b`; names are at most 63 long, with the prefixes of 16 nested parts. */
+static const char *joined(const char *first, const char *second, char out[2048]) {
+  size_t a = strlen(first), b = strlen(second);
+  assert(a + b + 2 <= 2048);
+  memcpy(out, first, a);
+  out[a] = '.';
+  memcpy(out + a + 1, second, b + 1);
+  return out;
+}
+
 static void declare_node(struct declaring *d, const char *body, const char *node, struct orr_truth truth) {
-  char entity[2048]; /* names are at most 63 long, with the prefixes of 16 nested parts */
-  size_t a = strlen(body), b = strlen(node);
-  assert(a + b + 2 <= sizeof entity);
-  memcpy(entity, body, a);
-  entity[a] = '.';
-  memcpy(entity + a + 1, node, b + 1);
+  char entity[2048];
+  joined(body, node, entity);
   for (int what = POSITION; what <= ANGULAR; what++)
     add(d, entity, (enum what)what, 0, NULL, truth);
+}
+
+struct orr_loop_numbers orr_truth_loop_numbers(const struct orr_description *spacecraft, int loop) {
+  const struct orr_loop_desc *l = &spacecraft->loops[loop];
+  bool turns = l->kind == ORR_LOOP_GEAR && orr_hinge_kind_info(spacecraft->bodies[l->body[1]].hinge.kind)->angles & 1;
+  return orr_loop_numbers(l->kind, turns);
+}
+
+static void declare_loop(struct declaring *d, const struct orr_description *spacecraft, int loop) {
+  char entity[2048];
+  struct orr_loop_numbers n = orr_truth_loop_numbers(spacecraft, loop);
+  struct orr_truth truth = {.body = -1, .node = -1, .loop = loop};
+  if (!spacecraft->loops[loop].name)
+    return;
+  joined("loops", spacecraft->loops[loop].name, entity);
+  if (n.moments)
+    add(d, entity, LOOP_MOMENT, n.moments, NULL, truth);
+  if (n.forces)
+    add(d, entity, LOOP_FORCE, n.forces, NULL, truth);
+  add(d, entity, LOOP_DETERMINED, n.moments + n.forces, NULL, truth);
 }
 
 int orr_truth_declare(const struct orr_description *spacecraft, struct orr_channel_table *table,
@@ -83,7 +121,7 @@ int orr_truth_declare(const struct orr_description *spacecraft, struct orr_chann
   for (int b = 0; b < (int)spacecraft->body_count; b++) {
     const struct orr_body_desc *body = &spacecraft->bodies[b];
     const struct orr_hinge_kind_info *hinge = orr_hinge_kind_info(body->hinge.kind);
-    struct orr_truth truth = {.body = b, .node = -1};
+    struct orr_truth truth = {.body = b, .node = -1, .loop = -1};
     for (int what = POSITION; what < NODE_KINDS; what++)
       add(&d, body->name, (enum what)what, 0, NULL, truth);
     if (hinge->speed_count) {
@@ -102,11 +140,14 @@ int orr_truth_declare(const struct orr_description *spacecraft, struct orr_chann
       declare_node(&d, body->name, body->nodes[j].name, truth);
     }
   }
+  for (int i = 0; i < (int)spacecraft->loop_count; i++)
+    declare_loop(&d, spacecraft, i);
   return d.count;
 }
 
 bool orr_truth_needs_acceleration(const struct orr_truth *truth) {
-  return truth->what == ACCELERATION || truth->what == ANGULAR || truth->what == LOAD;
+  return truth->what == ACCELERATION || truth->what == ANGULAR || truth->what == LOAD || truth->what == LOOP_MOMENT ||
+         truth->what == LOOP_FORCE;
 }
 
 static void fill_attitude(orr_mat3 attitude, double *last, double *out) {
@@ -118,8 +159,27 @@ static void fill_attitude(orr_mat3 attitude, double *last, double *out) {
     last[i] = out[i] = sign < 0 ? -out[i] : out[i];
 }
 
-void orr_truth_fill(const struct orr_model *model, const struct orr_workspace *ws, const struct orr_truth *truth,
-                    double *last, double *out) {
+/* Of one loop, after orr_closed_forward. */
+static void fill_loop(const struct orr_closed *closed, const struct orr_truth *truth, double *out) {
+  double numbers[ORR_LOOP_MAX_ROWS];
+  const struct orr_loop *loop = &closed->loops->loops[truth->loop];
+  bool turns = loop->kind == ORR_LOOP_GEAR && closed->loops->model->limbs[loop->limb[1]].kind != ORR_HINGE_PRISMATIC;
+  struct orr_loop_numbers n = orr_loop_numbers(loop->kind, turns);
+  int count = orr_closed_determined(closed, truth->loop, numbers);
+  if (truth->what == LOOP_MOMENT)
+    memcpy(out, numbers, sizeof *out * (size_t)n.moments);
+  else if (truth->what == LOOP_FORCE)
+    memcpy(out, numbers + n.moments, sizeof *out * (size_t)n.forces);
+  for (int i = 0; i < count && truth->what == LOOP_DETERMINED; i++)
+    out[i] = closed->undetermined[truth->loop][i] ? 0 : 1;
+}
+
+void orr_truth_fill(const struct orr_model *model, const struct orr_workspace *ws, const struct orr_closed *closed,
+                    const struct orr_truth *truth, double *last, double *out) {
+  if (truth->loop >= 0) {
+    fill_loop(closed, truth, out);
+    return;
+  }
   const struct orr_limb *limb = &model->limbs[model->limb_of_body[truth->body]];
   struct orr_node_state state;
   if (truth->what < NODE_KINDS && truth->node >= 0)
@@ -159,6 +219,8 @@ void orr_truth_fill(const struct orr_model *model, const struct orr_workspace *w
     break;
   case LOAD:
     sp_to(out, orr_hinge_force(model, ws, truth->body));
+    break;
+  default: /* of a loop */
     break;
   }
 }

@@ -94,7 +94,11 @@ static void summarise_loops(struct orr_summary *s, struct orr_build *b) {
   s->loops.bytes = b->blocks[ORR_BUILD_LOOPS].bytes + b->blocks[ORR_BUILD_SOLVER].bytes;
   s->loops.method = orr_aligned_block(count * sizeof *s->loops.method);
   s->loops.reason = orr_aligned_block(count * sizeof *s->loops.reason);
+  s->loops.undetermined = orr_aligned_block(count * sizeof *s->loops.undetermined);
+  memcpy(s->loops.undetermined, b->closed->undetermined, count * sizeof *s->loops.undetermined);
+  s->loops.numbers = orr_aligned_block(count * sizeof *s->loops.numbers);
   for (size_t i = 0; i < count; i++) {
+    s->loops.numbers[i] = orr_truth_loop_numbers(s->description, (int)i);
     s->loops.method[i] = b->loops->loops[i].method;
     s->loops.reason[i] = b->reason[i];
   }
@@ -128,6 +132,8 @@ void orr_summary_destroy(struct orr_summary *s) {
   }
   free(s->bodies);
   free(s->loops.redundant);
+  free(s->loops.undetermined);
+  free(s->loops.numbers);
   free(s->loops.method);
   free(s->loops.reason);
   free(s->memory);

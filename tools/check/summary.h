@@ -27,9 +27,11 @@ struct orr_body_modes {
 struct orr_loop_summary {
   struct orr_assembly assembly;
   int equations;
-  int *redundant;               /* [loop_count] equations that follow from others */
-  enum orr_loop_method *method; /* [loop_count] asked for or chosen */
-  enum orr_loop_reason *reason; /* [loop_count] */
+  int *redundant;                          /* [loop_count] equations that follow from others */
+  enum orr_loop_method *method;            /* [loop_count] asked for or chosen */
+  enum orr_loop_reason *reason;            /* [loop_count] */
+  bool (*undetermined)[ORR_LOOP_MAX_ROWS]; /* [loop_count] moments, then forces, that nothing determines */
+  struct orr_loop_numbers *numbers;        /* [loop_count] how many there are */
   size_t bytes;
 };
 

@@ -54,6 +54,7 @@ static json_t *loop_json(const struct orr_summary *s, size_t index) {
   static const char *const kinds[] = {"point", "weld", "revolute", "distance", "gear"};
   static const char *const methods[] = {"auto", "embed", "augment"};
   json_t *o = json_object(), *between = json_array();
+  json_object_set_new(o, "name", json_string(l->name));
   json_object_set_new(o, "kind", json_string(kinds[l->kind]));
   json_object_set_new(o, "method", json_string(methods[s->loops.method[index]]));
   json_object_set_new(o, "method_chosen", json_boolean(s->loops.reason[index] != ORR_LOOP_ASKED));
@@ -65,6 +66,11 @@ static json_t *loop_json(const struct orr_summary *s, size_t index) {
   }
   json_object_set_new(o, "between", between);
   json_object_set_new(o, "redundant", json_integer(s->loops.redundant[index]));
+  json_t *moment = json_array(), *force = json_array();
+  struct orr_loop_numbers n = s->loops.numbers[index];
+  for (int i = 0; i < n.moments + n.forces; i++)
+    json_array_append_new(i < n.moments ? moment : force, json_boolean(!s->loops.undetermined[index][i]));
+  json_object_set_new(o, "determined", json_pack("{s:o, s:o}", "moment", moment, "force", force));
   return o;
 }
 

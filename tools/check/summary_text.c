@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/model/hinge_kinds.h"
+#include "core/plant/channel.h"
 #include "tools/check/summary.h"
 
 enum { DEEPEST_DRAWN = 24 }; /* deeper bodies are not indented further, their depth is said */
@@ -124,6 +125,30 @@ static void print_head(const struct drawing *d, const char *path) {
   fprintf(d->out, ", %zu mode%s, %zu loop%s\n", s->modes, plural(s->modes), loops, plural(loops));
 }
 
+/* "moment x, y": the numbers of a loop's channel that nothing determines. */
+static void print_open_numbers(const struct drawing *d, const char *channel, const bool *open, int count, bool *any) {
+  bool here = false;
+  for (int k = 0; k < count; k++) {
+    if (!open[k])
+      continue;
+    if (!here)
+      fprintf(d->out, "%s%s", *any ? "; " : "  undetermined: ", channel);
+    if (count > 1)
+      fprintf(d->out, "%s %s", here ? "," : "", orr_channel_xyz[k]);
+    *any = here = true;
+  }
+}
+
+static void print_undetermined(const struct drawing *d, size_t loop) {
+  const struct orr_loop_summary *l = &d->s->loops;
+  struct orr_loop_numbers n = l->numbers[loop];
+  bool any = false;
+  print_open_numbers(d, "moment", l->undetermined[loop], n.moments, &any);
+  print_open_numbers(d, "force", l->undetermined[loop] + n.moments, n.forces, &any);
+  if (any)
+    fprintf(d->out, " of loops.%s, which read 0\n", d->s->description->loops[loop].name);
+}
+
 static void print_loops(const struct drawing *d) {
   static const char *const kinds[] = {"point", "weld", "revolute", "distance", "gear"};
   static const char *const methods[] = {"", ", embed", ", augment"};
@@ -133,7 +158,7 @@ static void print_loops(const struct drawing *d) {
   const struct orr_body_desc *bodies = description->bodies;
   for (size_t i = 0; i < description->loop_count; i++) {
     const struct orr_loop_desc *l = &description->loops[i];
-    fprintf(d->out, "loop %zu: %s", i + 1, kinds[l->kind]);
+    fprintf(d->out, "loop %zu (%s): %s", i + 1, l->name, kinds[l->kind]);
     if (l->kind == ORR_LOOP_GEAR)
       fprintf(d->out, ", q of %s = %.6g q of %s %+.6g", bodies[l->body[1]].name, l->ratio, bodies[l->body[0]].name,
               l->offset);
@@ -141,6 +166,7 @@ static void print_loops(const struct drawing *d) {
       fprintf(d->out, ", %s.%s to %s.%s", bodies[l->body[0]].name, bodies[l->body[0]].nodes[l->node[0]].name,
               bodies[l->body[1]].name, bodies[l->body[1]].nodes[l->node[1]].name);
     fprintf(d->out, "%s%s\n", methods[d->s->loops.method[i]], reasons[d->s->loops.reason[i]]);
+    print_undetermined(d, i);
   }
 }
 

@@ -226,6 +226,32 @@ static json_t *multipliers_json(const struct orr_evaluation *e, const struct ope
   return list;
 }
 
+static json_t *determined(const double *x, const bool *open, int count) {
+  json_t *list = json_array();
+  for (int i = 0; i < count; i++)
+    json_array_append_new(list, open[i] ? json_null() : orr_json_number(x[i]));
+  return list;
+}
+
+/* By name, of both methods: what the channels of a run have, with null for what nothing determines. */
+static json_t *loops_json(const struct orr_evaluation *e) {
+  const struct orr_closed *c = e->build.closed;
+  json_t *loops = json_object();
+  for (int i = 0; i < c->loops->count; i++) {
+    double out[ORR_LOOP_MAX_ROWS];
+    const bool *open = c->undetermined[i];
+    struct orr_loop_numbers n = orr_truth_loop_numbers(e->description, i);
+    json_t *one = json_object();
+    (void)orr_closed_multipliers(c, i, out);
+    if (n.moments)
+      json_object_set_new(one, "moment", determined(out, open, n.moments));
+    if (n.forces)
+      json_object_set_new(one, "force", determined(out + n.moments, open + n.moments, n.forces));
+    json_object_set_new(loops, e->description->loops[i].name, one);
+  }
+  return loops;
+}
+
 /* The generalised force of a prescribed hinge. */
 static void set_effort(struct orr_evaluation *e, int body, int count, json_t *object) {
   double effort[6];
@@ -299,6 +325,8 @@ json_t *orr_evaluation_json(struct orr_evaluation *e) {
   json_object_set_new(root, "bodies", bodies);
   if (is_closed(e))
     json_object_set_new(root, "multipliers", multipliers_json(e, &open));
+  if (is_closed(e))
+    json_object_set_new(root, "loops", loops_json(e));
   free(open.multipliers);
   json_object_set_new(root, "kinetic_energy", orr_json_number(orr_kinetic_energy(m, ws)));
   json_object_set_new(root, "potential_energy", orr_json_number(orr_potential_energy(m, ws)));

@@ -33,6 +33,10 @@ const char *orr_icd_type(const struct orr_channel *c) {
 
 uint32_t orr_icd_bytes(const struct orr_channel *c) { return c->type == ORR_CHANNEL_FLAG ? 1 : 8; }
 
+unsigned orr_icd_undetermined(const struct orr_icd *icd, const struct orr_channel *c) {
+  return orr_run_undetermined_of(icd->run, icd->undetermined, (int)(c - icd->run->table.channels));
+}
+
 void orr_icd_element(const struct orr_channel *c, int i, char *text, size_t size) {
   if (c->count == 1)
     snprintf(text, size, "%s", c->name);
@@ -183,8 +187,14 @@ static int write_all(const struct orr_run *run, const char *path, const struct o
     if (orr_carrier_kind(run->links[i].transport)->outside)
       make_link(&icd.links[icd.count++], run, &run->links[i]);
   bool good = can_write(&icd, format);
+  icd.undetermined = calloc(run->spacecraft.loop_count + 1, sizeof *icd.undetermined);
+  if (!icd.undetermined)
+    abort();
+  if (good && run->spacecraft.loop_count)
+    (void)orr_run_undetermined(run, icd.undetermined); /* where the run cannot start, nothing is said of it */
   if (good)
     format->write(&icd);
+  free(icd.undetermined);
   for (size_t i = 0; i < icd.count; i++)
     free(icd.links[i].entries);
   free(icd.links);

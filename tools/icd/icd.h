@@ -29,6 +29,7 @@ struct orr_icd {
   const char *path;
   struct orr_icd_link *links;
   size_t count;
+  bool (*undetermined)[ORR_LOOP_MAX_ROWS]; /* [loops of the run] of orr_run_undetermined */
 };
 
 struct orr_icd_format {
@@ -43,6 +44,9 @@ void orr_icd_json(const struct orr_icd *icd);
 void orr_icd_c(const struct orr_icd *icd);
 void orr_icd_python(const struct orr_icd *icd);
 void orr_icd_xtce(const struct orr_icd *icd);
+
+/* A bit for each number of the channel that is always 0, because nothing determines it: a force in a loop. */
+unsigned orr_icd_undetermined(const struct orr_icd *icd, const struct orr_channel *channel);
 
 /* f64, i64, u8; bytes of one number. */
 const char *orr_icd_type(const struct orr_channel *channel);

@@ -14,7 +14,27 @@ static void print_range(const struct orr_channel *c) {
     printf("%.9g … %.9g", c->low, c->high);
 }
 
-static void print_side(const struct orr_icd_side *s) {
+/* Numbers that a reader must not take for measurements. */
+static void print_undetermined(const struct orr_icd *icd, const struct orr_icd_side *s) {
+  const char *before = "\nAlways 0, since redundant equations of the loops leave them undetermined: ";
+  bool any = false;
+  for (int i = 0; i < s->side->count; i++) {
+    const struct orr_channel *c = s->side->entries[i].channel;
+    unsigned open = orr_icd_undetermined(icd, c);
+    for (int k = 0; k < c->count; k++) {
+      char name[160];
+      if (!(open >> k & 1))
+        continue;
+      orr_icd_element(c, k, name, sizeof name);
+      printf("%s`%s`", any ? ", " : before, name);
+      any = true;
+    }
+  }
+  if (any)
+    puts(".");
+}
+
+static void print_side(const struct orr_icd *icd, const struct orr_icd_side *s) {
   bool commands = s->side->count && s->side->entries[0].channel->direction == ORR_CHANNEL_COMMAND;
   printf("\n### %s: %u bytes\n\n| offset | name | type | unit |%s\n| --- | --- | --- | --- |%s\n", s->name,
          s->side->bytes, commands ? " held | range |" : "", commands ? " --- | --- |" : "");
@@ -33,6 +53,7 @@ static void print_side(const struct orr_icd_side *s) {
       putchar('\n');
     }
   }
+  print_undetermined(icd, s);
   for (uint32_t p = 0; p < s->pieces; p++) {
     size_t at = p * s->piece, left = s->side->bytes - at, bytes = left < s->piece ? left : s->piece;
     printf("\nMessage id 0x%04x: payload bytes %zu to %zu, at byte %zu of a packet of %zu bytes.\n", s->id + p, at,
@@ -55,14 +76,14 @@ void orr_icd_markdown(const struct orr_icd *icd) {
     char text[ORR_CARRIER_DOCUMENT];
     orr_carrier_kind(l->desc->transport)->document(l->desc, &l->header, text, sizeof text);
     fputs(text, stdout);
-    print_side(&l->sides[0]);
-    print_side(&l->sides[1]);
+    print_side(icd, &l->sides[0]);
+    print_side(icd, &l->sides[1]);
   }
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static json_t *side_json(const struct orr_icd_side *s) {
+static json_t *side_json(const struct orr_icd *icd, const struct orr_icd_side *s) {
   json_t *list = json_array(), *packets = json_array();
   for (int i = 0; i < s->side->count; i++) {
     const struct orr_channel *c = s->side->entries[i].channel;
@@ -77,6 +98,14 @@ static json_t *side_json(const struct orr_icd_side *s) {
     for (int k = 0; c->elements && k < c->count; k++)
       json_array_append_new(elements, json_string(c->elements[k]));
     json_object_set_new(one, "elements", elements);
+    unsigned open = orr_icd_undetermined(icd, c);
+    json_t *undetermined = json_array();
+    for (int k = 0; k < c->count; k++)
+      if (open >> k & 1)
+        json_array_append_new(undetermined, json_integer(k));
+    if (open)
+      json_object_set(one, "undetermined", undetermined);
+    json_decref(undetermined);
     json_array_append_new(list, one);
   }
   for (uint32_t p = 0; p < s->pieces; p++) {
@@ -96,8 +125,8 @@ void orr_icd_json(const struct orr_icd *icd) {
     char hash[24];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)l->layout.hash);
     json_t *one = json_pack("{s:s, s:s, s:i, s:o, s:o}", "transport", orr_carrier_kind(l->desc->transport)->name,
-                            "layout_hash", hash, "divisor", l->desc->divisor, "telemetry", side_json(&l->sides[0]),
-                            "commands", side_json(&l->sides[1]));
+                            "layout_hash", hash, "divisor", l->desc->divisor, "telemetry", side_json(icd, &l->sides[0]),
+                            "commands", side_json(icd, &l->sides[1]));
     if (l->desc->name_shm)
       json_object_set_new(one, "name", json_string(l->desc->name_shm));
     json_object_set_new(links, l->desc->name, one);

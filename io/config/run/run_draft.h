@@ -61,6 +61,9 @@ void orr_run_read_record(struct orr_run_draft *draft);
 /* [init] Expectations; the channel table is complete. */
 void orr_run_read_expect(struct orr_run_draft *draft);
 
+/* [init] Refuses expectations of forces in loops that nothing determines; everything has been read and is right. */
+void orr_run_judge_loop_forces(struct orr_run_draft *draft);
+
 /* [init] The channel, or one number of it, that a text names; -1 after reporting. */
 int orr_run_find_channel(struct orr_run_draft *draft, struct orr_place place, const char *name, int *element);
 

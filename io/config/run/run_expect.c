@@ -164,6 +164,7 @@ static bool find_subject(struct reading *r, const struct expect_keys *keys, stru
   if (r->out->channel < 0)
     return false;
   r->out->unit = r->d->run->table.channels[r->out->channel].unit;
+  r->out->source = orr_place_source(r->reader->diagnostics, keys->channel);
   return true;
 }
 

@@ -115,6 +115,7 @@ struct orr_run_expect {
   const char *subject, *bound, *unit; /* as the file has them, and the unit inside */
   const char *shown_unit;             /* that of the bound in the file */
   double shown_unit_si;               /* one of it */
+  orr_source source;                  /* of the subject */
 };
 
 /* `record`: what a log of the run holds. */
@@ -153,6 +154,14 @@ const struct orr_run *orr_run_load(const char *path, const struct orr_config_opt
 /* [init] The same for a file that may be a model alone: *run is then NULL. */
 struct orr_config *orr_run_check(const char *path, const struct orr_config_options *options,
                                  struct orr_diagnostics *diagnostics, const struct orr_run **run);
+
+/* [init] Which moments and forces of each loop, in the order of the conventions, redundant equations leave undetermined
+ * in this run: out [loop_count]. False, with none, where the loops do not close at the initial state. O(building the
+ * plant). */
+bool orr_run_undetermined(const struct orr_run *run, bool (*out)[ORR_LOOP_MAX_ROWS]);
+
+/* [any] The same for one channel: a bit for each of its numbers; 0 for channels that are not of loops. */
+unsigned orr_run_undetermined_of(const struct orr_run *run, bool (*undetermined)[ORR_LOOP_MAX_ROWS], int channel);
 
 /* [init] The sections of a file that orr_config_load found right; as orr_run_load. O(text). */
 const struct orr_run *orr_run_read(struct orr_config *config);

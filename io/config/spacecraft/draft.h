@@ -29,6 +29,13 @@ struct orr_draft_body {
   struct orr_names node_names; /* of many nodes only */
 };
 
+/* What a loop's name is made from once all are read. */
+struct orr_draft_loop {
+  const struct orr_scope *scope;
+  size_t index;          /* in the list of its file */
+  struct orr_place name; /* as the file gives it; without a node: it gives none */
+};
+
 struct orr_draft {
   struct orr_reader *reader;
   size_t errors_before;          /* what had been reported when its reading began: not of the spacecraft */
@@ -37,9 +44,10 @@ struct orr_draft {
   struct orr_draft_body *drafts; /* [body_count] */
   unsigned char *broken;         /* [body_count]: something about it was reported, so it is not judged further */
   size_t body_count;
-  struct orr_scope own;        /* of the spacecraft itself */
-  struct orr_scope *parts;     /* the last one first */
-  struct orr_loop_desc *loops; /* [loop_count], of loop_room */
+  struct orr_scope own;               /* of the spacecraft itself */
+  struct orr_scope *parts;            /* the last one first */
+  struct orr_loop_desc *loops;        /* [loop_count], of loop_room */
+  struct orr_draft_loop *loop_drafts; /* [loop_count] */
   size_t loop_count, loop_room;
   bool state_follows; /* as in orr_config_options */
 };
@@ -53,6 +61,9 @@ void orr_draft_read_hinge(struct orr_draft *draft, size_t index);
 /* [init] Reads the loops of a scope; every hinge has been read. */
 void orr_draft_read_loops(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place loops);
 
+/* [init] Names every loop; all have been read. */
+void orr_draft_name_loops(struct orr_draft *draft);
+
 /* [init] The body that a name means in a scope, or -1 after reporting that there is none. */
 int orr_draft_find_body(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place,
                         const char *name);
@@ -63,6 +74,9 @@ int orr_draft_find_node(const struct orr_draft *draft, int body, const char *nam
 /* [init] Reads `body.node`. False after reporting. */
 bool orr_draft_read_reference(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place,
                               const char *key, int *body, int *node);
+
+/* [any] Whether a name is a word of the channels themselves: `loops`. No body and no device may have it. */
+bool orr_name_is_reserved(const char *name);
 
 /* [init] Has core judge the physics of what was read and reports what it finds (problems.c). */
 void orr_draft_judge(struct orr_draft *draft, const struct orr_description *description);

@@ -4,11 +4,11 @@
 #include "io/config/spacecraft/mappings.h"
 
 struct loop_keys {
-  struct orr_place between, gear, axis;
+  struct orr_place name, between, gear, axis;
   int kind, method;
 };
 
-enum loop_key { BETWEEN, GEAR, LOOP_KIND, AXIS, METHOD, LOOP_KEYS };
+enum loop_key { NAME, BETWEEN, GEAR, LOOP_KIND, AXIS, METHOD, LOOP_KEYS };
 
 static const char *const kinds[] = {"point", "weld", "revolute", "distance", NULL}; /* as enum orr_loop_kind */
 static const char *const methods[] = {"auto", "embed", "augment", NULL};            /* as enum orr_loop_method */
@@ -52,6 +52,12 @@ static const struct orr_mapping gear_mapping = {
     ORR_KEYS(gear_table)};
 
 static const struct orr_key loop_table[LOOP_KEYS] = {
+    [NAME] = {.name = "name",
+              .doc = "names its channels, such as loops.NAME.force; inside a part it takes the prefix",
+              .type = ORR_KEY_PLACE,
+              .absent = "loop and its number in the list, from 0",
+              .shape = ORR_TEXT("a name"),
+              .offset = offsetof(struct loop_keys, name)},
     [BETWEEN] = {.name = "between",
                  .doc = "the two nodes that the loop joins",
                  .type = ORR_KEY_PLACE,
@@ -227,26 +233,77 @@ static void read_kind(struct reading *r) {
     orr_read_error(r->reader, r->place, "missing-key", "a loop needs 'between' (two nodes) or 'gear' (two hinges)");
 }
 
-static void read_one(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place) {
+/* The name as the file gives it, without prefix; false after reporting. */
+static bool read_name(struct reading *r) {
+  const char *name;
+  return !r->keys.name.node ||
+         (orr_read_text(r->reader, r->keys.name, "name", &name) && orr_read_name(r->reader, r->keys.name, "loop"));
+}
+
+static void read_one(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place, size_t index) {
   struct reading r = {.draft = draft, .reader = draft->reader, .scope = scope, .place = place};
   size_t errors = orr_diagnostics_errors(draft->reader->diagnostics);
-  if (draft->loop_count == draft->loop_room)
+  if (draft->loop_count == draft->loop_room) {
+    size_t room;
+    draft->loop_drafts =
+        orr_arena_grow(draft->reader->arena, draft->loop_drafts, draft->loop_count, sizeof *draft->loop_drafts, &room);
     draft->loops =
         orr_arena_grow(draft->reader->arena, draft->loops, draft->loop_count, sizeof *draft->loops, &draft->loop_room);
+  }
   r.loop = &draft->loops[draft->loop_count];
   *r.loop = (struct orr_loop_desc){.source = orr_place_source(draft->reader->diagnostics, place)};
   const struct orr_thing thing = {.what = "a loop", .place = place};
   orr_read_mapping(draft->reader, &thing, &orr_loop_mapping, &r.keys, &r.present);
   r.loop->method = (enum orr_loop_method)r.keys.method;
+  (void)read_name(&r);
   if (place.node->kind == ORR_YAML_MAPPING || place.node->kind == ORR_YAML_NULL)
     read_kind(&r);
   if (orr_diagnostics_errors(draft->reader->diagnostics) == errors && !r.doubtful)
-    draft->loop_count++; /* a wrong one is not judged any further */
+    draft->loop_drafts[draft->loop_count++] =
+        (struct orr_draft_loop){scope, index, r.keys.name}; /* a wrong one is not judged any further */
 }
 
 void orr_draft_read_loops(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place loops) {
   if (!loops.node || !orr_expect_sequence(draft->reader, loops, "loops"))
     return;
   for (size_t i = 0; i < orr_place_count(loops); i++)
-    read_one(draft, scope, orr_place_item(draft->reader->diagnostics, loops, i));
+    read_one(draft, scope, orr_place_item(draft->reader->diagnostics, loops, i), i);
+}
+
+/* --- names ----------------------------------------------------------------------------------------------------- */
+
+/* A loop without a name takes `loop` and its number in its file's list, or the next number that is free. */
+static const char *free_name(struct orr_draft *draft, const struct orr_names *names, const struct orr_draft_loop *l) {
+  const char *name;
+  size_t number = l->index;
+  do
+    name = orr_arena_format(draft->reader->arena, "%sloop%zu", l->scope->prefix, number++);
+  while (orr_names_find(names, name) != ORR_NAME_NONE);
+  return name;
+}
+
+/* Given names first, so that none of them finds its place taken by one that was only numbered. */
+void orr_draft_name_loops(struct orr_draft *draft) {
+  struct orr_names names = {0};
+  struct orr_diagnostics *d = draft->reader->diagnostics;
+  for (size_t i = 0; i < draft->loop_count; i++) {
+    const struct orr_draft_loop *l = &draft->loop_drafts[i];
+    if (!l->name.node)
+      continue;
+    const char *name = orr_arena_format(draft->reader->arena, "%s%s", l->scope->prefix, l->name.node->text);
+    int32_t known = orr_names_find(&names, name);
+    draft->loops[i].name = name;
+    if (known == ORR_NAME_NONE) {
+      orr_names_add(&names, draft->reader->arena, name, (int32_t)i);
+      continue;
+    }
+    orr_read_error(draft->reader, l->name, "duplicate-name", "a second loop is named '%.60s'", name);
+    orr_report_related(d, orr_place_source(d, draft->loop_drafts[known].name), "the first one");
+  }
+  for (size_t i = 0; i < draft->loop_count; i++) {
+    if (draft->loops[i].name)
+      continue;
+    draft->loops[i].name = free_name(draft, &names, &draft->loop_drafts[i]);
+    orr_names_add(&names, draft->reader->arena, draft->loops[i].name, (int32_t)i);
+  }
 }

@@ -143,11 +143,19 @@ static void make_room(struct gathering *g) {
   g->room = room;
 }
 
+bool orr_name_is_reserved(const char *name) { return strcmp(name, "loops") == 0; }
+
 /* Whether a body may have that name; false after reporting. */
-static bool may_name(struct gathering *g, struct orr_place key) {
+static bool may_name(struct gathering *g, const struct orr_scope *scope, struct orr_place key) {
   const char *name = key.node->text;
   if (!orr_read_name(g->reader, key, "body"))
     return false;
+  const char *full = orr_arena_format(g->reader->arena, "%s%s", scope->prefix, name);
+  if (orr_name_is_reserved(full)) {
+    orr_read_error(g->reader, key, "reserved-name", "'%s' begins the channels of closed loops and cannot name a body",
+                   full);
+    return false;
+  }
   if (strcmp(name, "inertial") != 0 && strcmp(name, "mount") != 0)
     return true;
   orr_read_error(g->reader, key, "reserved-name", "'%s' has a meaning of its own and cannot name a body", name);
@@ -157,7 +165,7 @@ static bool may_name(struct gathering *g, struct orr_place key) {
 static void gather_body(struct gathering *g, struct orr_scope *scope, struct orr_place key, struct orr_place value) {
   struct orr_draft *d = g->draft;
   const char *local = key.node->text;
-  if (!may_name(g, key)) {
+  if (!may_name(g, scope, key)) {
     scope->doubtful = true;
     return;
   }
@@ -299,6 +307,7 @@ void orr_spacecraft_read(struct orr_draft *draft, struct orr_files *files, const
   check_mounts(draft);
   for (const struct waiting *w = g.loops; w; w = w->next)
     orr_draft_read_loops(draft, w->scope, w->loops);
+  orr_draft_name_loops(draft);
   *out = (struct orr_description){
       .body_count = draft->body_count, .bodies = draft->bodies, .loop_count = draft->loop_count, .loops = draft->loops};
   memcpy(out->gravity, section.gravity, sizeof out->gravity);
