@@ -44,16 +44,25 @@ struct orr_client_kept {
   uint64_t answers;
   int64_t time_ns;
   uint32_t number;
+  enum orr_wire_function function;
   uint64_t *payload;
 };
 
-enum { ORR_CLIENT_DELIVERED = 4 };
+/* A frame over UDP that comes together, or waits for its turn. */
+enum { ORR_CLIENT_WINDOW = 8 };
+struct orr_client_coming {
+  bool used, whole;
+  struct orr_client_frame frame;
+  struct orr_wire_gather gather;
+  uint64_t *payload;
+};
 
 struct orr_client {
   struct orr_client_frame frame;
   int64_t step_ns;
   uint32_t divisor;
   uint64_t missed; /* frames that went by unseen */
+  uint64_t late;   /* of those, over UDP: came when a newer one had been taken */
   char error[128];
   /* -- the library's own -- */
   char *memory; /* shared memory */
@@ -73,13 +82,14 @@ struct orr_client {
   size_t out_piece, in_piece;
   uint32_t out_pieces, in_pieces;
   uint16_t counts[ORR_WIRE_PIECES_MAX];
-  struct orr_wire_gather gather;
-  uint64_t *gathered;
-  uint64_t newest, delivered[ORR_CLIENT_DELIVERED]; /* frames */
-  uint32_t next_delivered;
-  struct orr_client_kept kept[2];
-  uint64_t unsent;  /* commands, by packets, that the kernel did not take */
-  int64_t asked_ms; /* when we asked last which run this is */
+  struct orr_client_coming window[ORR_CLIENT_WINDOW];
+  uint64_t *places;        /* the payloads of window and kept */
+  uint64_t newest, before; /* the frame taken last; bit i: the one of the link that is i + 1 before it was here */
+  struct orr_client_kept kept[2], end; /* end: once the run was asked to end */
+  bool gap;                            /* a frame came out of turn since we asked */
+  int ended;                           /* why no more will come */
+  uint64_t unsent;                     /* commands, by packets, that the kernel did not take */
+  int64_t asked_ms;                    /* when we asked last which run this is */
 };
 
 /* [init] Opens `shm:/name` or `udp:host:port`, host an IPv4 address or a name that has one; tries again for `wait_ms`

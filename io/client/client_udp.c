@@ -21,8 +21,8 @@ static bool write_packet(struct orr_client *c, const struct orr_wire_packet *p, 
   return sent;
 }
 
-/* A datagram that is a packet: 1; none: 0; or -ECONNREFUSED when nobody is there. The kernel tells that before it gives
- * what had come. */
+/* A datagram that is a packet: 1; another: 0; -EAGAIN: there is none; -ECONNREFUSED: nobody is there. The kernel tells
+ * that before it gives what had come. */
 static int read_packet(struct orr_client *c, uint8_t *packet, struct orr_wire_packet *p, const uint8_t **piece,
                        size_t *bytes) {
   ssize_t got = recv(c->fd, packet, ORR_WIRE_PACKET_MAX, MSG_TRUNC);
@@ -31,7 +31,7 @@ static int read_packet(struct orr_client *c, uint8_t *packet, struct orr_wire_pa
     got = recv(c->fd, packet, ORR_WIRE_PACKET_MAX, MSG_TRUNC);
   }
   if (got < 0)
-    return c->refused ? -ECONNREFUSED : 0;
+    return c->refused ? -ECONNREFUSED : -EAGAIN;
   return got <= ORR_WIRE_PACKET_MAX && orr_wire_packet_read(packet, (size_t)got, p, piece, bytes);
 }
 
@@ -54,11 +54,15 @@ static int ask(struct orr_client *c, uint64_t number, int answer_ms, uint8_t *pa
                uint64_t *all) {
   struct orr_wire_packet p;
   size_t bytes;
-  int64_t until_ms = orr_client_now_ms() + answer_ms;
-  write_question(c, number);
-  for (;;) {
+  enum { TRIES = 5 };
+  int64_t begin_ms = orr_client_now_ms(), until_ms = begin_ms + answer_ms;
+  for (int asked = 0;;) {
+    if (orr_client_now_ms() >= begin_ms + asked * (answer_ms / TRIES)) { /* question or answer may be lost */
+      write_question(c, number);
+      asked++;
+    }
     int status = read_packet(c, packet, &p, piece, &bytes);
-    if (status < 0)
+    if (status == -ECONNREFUSED)
       return -ENOENT;
     if (status > 0 && is_piece(&p, number) && bytes > 0) {
       *all = p.answered;
@@ -67,7 +71,7 @@ static int ask(struct orr_client *c, uint64_t number, int answer_ms, uint8_t *pa
     }
     if (orr_client_now_ms() >= until_ms)
       return -ENOENT;
-    if (status == 0)
+    if (status == -EAGAIN)
       orr_client_udp_sleep(c, 10);
   }
 }
@@ -128,13 +132,14 @@ static int prepare(struct orr_client *c) {
       !ids_sound(c->header.telemetry_id, 0, c->out_pieces) ||
       !ids_sound(c->header.command_id, ORR_WIRE_ID_COMMAND, c->in_pieces))
     return EPROTO;
-  c->gathered = calloc(out + 2 * in + 3, 8);
-  if (!c->gathered)
+  c->places = calloc(ORR_CLIENT_WINDOW * (out + 1) + 2 * (in + 1), 8);
+  if (!c->places)
     return ENOMEM;
-  c->kept[0].payload = c->gathered + out + 1;
-  c->kept[1].payload = c->kept[0].payload + in + 1;
-  c->kept[0].answers = c->kept[1].answers = ORR_WIRE_NONE;
-  c->gather.key = UINT64_MAX;
+  for (size_t i = 0; i < ORR_CLIENT_WINDOW; i++)
+    c->window[i] = (struct orr_client_coming){.payload = c->places + i * (out + 1)};
+  for (size_t i = 0; i < 2; i++)
+    c->kept[i] = (struct orr_client_kept){.answers = ORR_WIRE_NONE,
+                                          .payload = c->places + ORR_CLIENT_WINDOW * (out + 1) + i * (in + 1)};
   c->generation = generation_after(c->generation);
   return 0;
 }
@@ -154,45 +159,55 @@ int orr_client_udp_enter(struct orr_client *c, int answer_ms) {
 void orr_client_udp_close(struct orr_client *c) {
   if (c->fd >= 0)
     close(c->fd);
-  free(c->gathered);
-  c->gathered = NULL;
+  free(c->places);
+  c->places = NULL;
   c->fd = -1;
   c->refused = false;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------------------------ */
+/* ---- commands ---------------------------------------------------------------------------------------------------- */
 
-static void write_command(struct orr_client *c, const struct orr_client_kept *k, enum orr_wire_function function) {
+static void write_command(struct orr_client *c, const struct orr_client_kept *k) {
   struct orr_wire_packet p = {
-      .function = (uint8_t)function,
+      .function = (uint8_t)k->function,
       .frame = orr_wire_command_frame(c->generation, orr_wire_layout_tag(c->header.layout_hash), k->number),
       .answered = k->answers,
       .time_ns = k->time_ns};
-  for (uint32_t i = 0; i < (function == ORR_WIRE_COMMANDS ? c->in_pieces : 1); i++) {
+  bool command = k->function == ORR_WIRE_COMMANDS;
+  for (uint32_t i = 0; i < (command ? c->in_pieces : 1); i++) {
     size_t at = i * c->in_piece, left = c->header.command_bytes - at;
     p.id = (uint16_t)(c->header.command_id + i);
     p.count = c->counts[i]++;
     size_t bytes = left < c->in_piece ? left : c->in_piece;
-    bool command = function == ORR_WIRE_COMMANDS;
-    bool sent = write_packet(c, &p, (const uint8_t *)k->payload + at, command ? bytes : 0);
+    bool sent = write_packet(c, &p, command ? (const uint8_t *)k->payload + at : NULL, command ? bytes : 0);
     c->unsent += command && !sent;
   }
 }
 
-/* A frame that we have seen is sent again when its answer did not arrive. */
-static void answer_again(struct orr_client *c, uint64_t frame) {
-  for (int i = 0; i < 2; i++)
-    if (c->kept[i].answers == frame)
-      write_command(c, &c->kept[i], ORR_WIRE_COMMANDS);
+/* A word of ours that answers nothing. */
+static void say(struct orr_client *c, enum orr_wire_function function, uint64_t frame) {
+  const struct orr_client_kept word = {.number = c->sent, .answers = frame, .function = function};
+  write_command(c, &word);
 }
 
-/* A frame that overtook another does not hide it: in lockstep both are wanted. */
-static bool is_news(const struct orr_client *c, uint64_t frame) {
-  for (int i = 0; i < ORR_CLIENT_DELIVERED; i++)
-    if (c->delivered[i] == frame && (uint32_t)i < c->next_delivered)
-      return false;
-  return frame > c->newest || c->newest - frame <= c->divisor;
+/* The answer to a frame that was answered, or NULL. */
+static const struct orr_client_kept *answer_to(const struct orr_client *c, uint64_t frame) {
+  for (int i = 0; i < 2; i++)
+    if (c->kept[i].answers == frame)
+      return &c->kept[i];
+  return NULL;
 }
+
+/* A frame that we have taken is said again when its answer did not arrive. */
+static void answer_again(struct orr_client *c, uint64_t frame) {
+  const struct orr_client_kept *k = answer_to(c, frame);
+  if (k)
+    write_command(c, k);
+  if (c->end.function == ORR_WIRE_END)
+    write_command(c, &c->end);
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------------------ */
 
 /* Asks which run this is; now and then. */
 static void ask_again(struct orr_client *c) {
@@ -219,42 +234,158 @@ static int hear(struct orr_client *c, const struct orr_wire_packet *p, const uin
   return 0;
 }
 
-/* A frame, whole, that is not the next in turn may be that of another run. */
-static bool take_frame(struct orr_client *c, const struct orr_wire_packet *p) {
-  if (c->any && p->frame != c->newest + c->divisor)
+/* A piece of a frame that is not newer than the one taken last: a copy: our answer is asked for again; or late. */
+static void come_late(struct orr_client *c, uint64_t frame, bool last_piece) {
+  uint64_t back = (c->newest - frame) / c->divisor, bit = back && back <= 64 ? UINT64_C(1) << (back - 1) : 0;
+  if (back == 0 || back > 64 || c->before & bit) {
+    if (last_piece)
+      answer_again(c, frame);
+    return;
+  }
+  c->before |= bit;
+  c->late++;
+}
+
+/* Where a frame comes together. In a window that is full the oldest gives way in real time, for its last piece was
+ * lost; in lockstep the oldest is what is wanted, and one that is farther off comes again. NULL: then it goes. */
+static struct orr_client_coming *place_of(struct orr_client *c, const struct orr_wire_packet *p) {
+  bool lockstep = p->flags & ORR_WIRE_OUT_LOCKSTEP;
+  struct orr_client_coming *idle = NULL, *first = NULL, *last = NULL;
+  for (int i = 0; i < ORR_CLIENT_WINDOW; i++) {
+    struct orr_client_coming *w = &c->window[i];
+    if (w->used && w->frame.number == p->frame)
+      return w;
+    idle = w->used ? idle : w;
+    first = w->used && (!first || w->frame.number < first->frame.number) ? w : first;
+    last = w->used && (!last || w->frame.number > last->frame.number) ? w : last;
+  }
+  struct orr_client_coming *to = idle ? idle : lockstep ? last : first;
+  if (!idle && lockstep && p->frame > last->frame.number)
+    return NULL;
+  to->used = false;
+  return to;
+}
+
+static void take_piece(struct orr_client *c, const struct orr_wire_packet *p, const uint8_t *piece, size_t bytes) {
+  uint32_t i = (uint32_t)(p->id - c->header.telemetry_id);
+  if (c->any && p->frame != c->newest + c->divisor) /* it may be that of another run */
     ask_again(c);
-  if (c->any && !is_news(c, p->frame)) {
-    answer_again(c, p->frame);
+  if (c->any && p->frame <= c->newest) {
+    come_late(c, p->frame, i + 1 == c->out_pieces);
+    return;
+  }
+  c->gap |= p->flags & ORR_WIRE_OUT_LOCKSTEP && (!c->any || p->frame != c->newest + c->divisor);
+  struct orr_client_coming *to = place_of(c, p);
+  if (!to || (to->used && to->whole))
+    return;
+  if (!to->used)
+    to->gather = (struct orr_wire_gather){.key = p->frame};
+  int whole = orr_wire_gather_add(&to->gather, p->frame, i, piece, bytes, (uint8_t *)to->payload,
+                                  c->header.telemetry_bytes, c->out_piece);
+  if (whole < 0) { /* not cut as our layout says */
+    ask_again(c);
+    return;
+  }
+  to->used = true;
+  to->whole = whole == 1;
+  /* of a frame said again, the word that it is awaited */
+  to->frame = (struct orr_client_frame){p->frame, p->time_ns, p->answered, p->flags};
+}
+
+/* Whether a frame is the next in turn. In lockstep none is left out but what the run awaits no more; and who comes in
+ * the middle begins with the one that it awaits. */
+static bool in_turn(const struct orr_client *c, const struct orr_client_coming *w) {
+  uint64_t flags = w->frame.flags, number = w->frame.number;
+  if (!w->used || !w->whole)
     return false;
+  if (!(flags & ORR_WIRE_OUT_LOCKSTEP))
+    return c->any && number == c->newest + c->divisor;
+  return flags & ORR_WIRE_OUT_AWAITED || (c->any ? number == c->newest + c->divisor : number < c->divisor);
+}
+
+/* The oldest frame that may be taken: the next in turn, or with `left` in real time any. */
+static struct orr_client_coming *oldest(struct orr_client *c, bool left) {
+  struct orr_client_coming *first = NULL;
+  for (int i = 0; i < ORR_CLIENT_WINDOW; i++) {
+    struct orr_client_coming *w = &c->window[i];
+    bool good = in_turn(c, w) || (left && w->used && w->whole && !(w->frame.flags & ORR_WIRE_OUT_LOCKSTEP));
+    first = good && (!first || w->frame.number < first->frame.number) ? w : first;
   }
-  c->delivered[c->next_delivered++ % ORR_CLIENT_DELIVERED] = p->frame;
-  if (!c->any || p->frame > c->newest) {
-    c->missed += c->any ? (p->frame - c->newest - 1) / c->divisor : 0;
-    c->newest = p->frame;
-  }
-  c->any = true;
-  c->frame = (struct orr_client_frame){p->frame, p->time_ns, p->answered, p->flags};
-  memcpy(c->telemetry, c->gathered, 8 * orr_wire_words(c->header.telemetry_bytes));
+  return first;
+}
+
+static bool window_is_full(const struct orr_client *c) {
+  for (int i = 0; i < ORR_CLIENT_WINDOW; i++)
+    if (!c->window[i].used)
+      return false;
   return true;
 }
 
-int orr_client_udp_look(struct orr_client *c) {
+static int take_frame(struct orr_client *c, struct orr_client_coming *w) {
+  uint64_t steps = c->any ? (w->frame.number - c->newest) / c->divisor : 1;
+  steps = steps ? steps : 1; /* not a frame of this link's, whoever sent it */
+  c->before = !c->any || steps > 64 ? 0 : (steps < 64 ? c->before << steps : 0) | UINT64_C(1) << (steps - 1);
+  c->missed += steps - 1;
+  c->newest = w->frame.number;
+  c->any = true;
+  c->gap = false;
+  c->frame = w->frame;
+  c->frame.flags &= ~(uint64_t)ORR_WIRE_OUT_AWAITED; /* ours alone: the same frame, said again or not */
+  memcpy(c->telemetry, w->payload, 8 * orr_wire_words(c->header.telemetry_bytes));
+  for (int i = 0; i < ORR_CLIENT_WINDOW; i++)
+    c->window[i].used &= c->window[i].frame.number > c->newest;
+  return 1;
+}
+
+/* One datagram. 1: there was one; 0: none; or the reason to end. */
+static int receive(struct orr_client *c) {
   uint8_t packet[ORR_WIRE_PACKET_MAX];
   struct orr_wire_packet p;
   const uint8_t *piece;
   size_t bytes;
   int status = read_packet(c, packet, &p, &piece, &bytes);
   if (status <= 0)
-    return status < 0 ? -ECONNRESET : 0;
-  if (p.id == ORR_WIRE_DESCRIPTION_ID)
-    return hear(c, &p, piece, bytes);
-  bool ours = p.id >= c->header.telemetry_id && p.id < c->header.telemetry_id + c->out_pieces;
-  int whole = ours ? orr_wire_gather_add(&c->gather, p.frame, (uint32_t)(p.id - c->header.telemetry_id), piece, bytes,
-                                         (uint8_t *)c->gathered, c->header.telemetry_bytes, c->out_piece)
-                   : -1;
-  if (whole < 0) /* not cut as our layout says */
+    return status == -EAGAIN ? 0 : status < 0 ? -ECONNRESET : 1;
+  if (p.id == ORR_WIRE_DESCRIPTION_ID) {
+    status = hear(c, &p, piece, bytes);
+    return status ? status : 1;
+  }
+  if (p.id >= c->header.telemetry_id && p.id < c->header.telemetry_id + c->out_pieces)
+    take_piece(c, &p, piece, bytes);
+  else
     ask_again(c);
-  return whole == 1 && take_frame(c, &p);
+  return 1;
+}
+
+/* A frame that waits behind a missing one waits for it in lockstep, which asks for that one, and in real time only for
+ * what the kernel has already. */
+static int look_on(struct orr_client *c) {
+  struct orr_client_coming *left = oldest(c, true);
+  if (left)
+    return take_frame(c, left);
+  int ended = c->ended;
+  c->ended = 0;
+  if (ended)
+    return ended;
+  if (c->gap)
+    say(c, ORR_WIRE_AGAIN, c->any ? c->newest + c->divisor : ORR_WIRE_NONE);
+  c->gap = false;
+  return 0;
+}
+
+int orr_client_udp_look(struct orr_client *c) {
+  enum { AT_A_TIME = 64 };
+  for (int i = 0; i < AT_A_TIME; i++) {
+    struct orr_client_coming *next = oldest(c, window_is_full(c));
+    if (next)
+      return take_frame(c, next);
+    int status = c->ended ? 0 : receive(c);
+    if (status < 0)
+      c->ended = status;
+    if (status <= 0)
+      return look_on(c);
+  }
+  return 0;
 }
 
 /* That nobody has a port is told by ICMP, which a network may keep back and a kernel need not send. Of a port of this
@@ -277,6 +408,8 @@ static bool nobody_has_it(int fd) {
 
 int orr_client_udp_pulse(struct orr_client *c) {
   ask_again(c);
+  if (c->end.function == ORR_WIRE_END)
+    write_command(c, &c->end);
   c->refused |= nobody_has_it(c->fd); /* told by the next look, after all that came before */
   return 0;
 }
@@ -286,17 +419,31 @@ void orr_client_udp_sleep(struct orr_client *c, int64_t most_ms) {
   poll(&one, 1, (int)most_ms);
 }
 
-int orr_client_udp_send(struct orr_client *c, uint64_t flags) {
+/* The first answer to a frame stands, as over shared memory: which of two arrives is not left to the network. */
+static void send_command(struct orr_client *c) {
   struct orr_client_kept *k = &c->kept[++c->sent & 1];
+  const struct orr_client_kept *first = answer_to(c, c->frame.number);
+  if (first) {
+    c->sent--;
+    write_command(c, first);
+    return;
+  }
   k->number = c->sent;
   k->answers = c->frame.number;
   k->time_ns = c->frame.time_ns;
   memcpy(k->payload, c->command, 8 * orr_wire_words(c->header.command_bytes));
-  write_command(c, k, flags & ORR_WIRE_IN_END ? ORR_WIRE_END : ORR_WIRE_COMMANDS);
+  write_command(c, k);
+}
+
+int orr_client_udp_send(struct orr_client *c, uint64_t flags) {
+  if (!(flags & ORR_WIRE_IN_END)) {
+    send_command(c);
+    return 0;
+  }
+  c->end = (struct orr_client_kept){
+      .number = c->sent, .answers = c->frame.number, .time_ns = c->frame.time_ns, .function = ORR_WIRE_END};
+  write_command(c, &c->end);
   return 0;
 }
 
-void orr_client_udp_beat(struct orr_client *c) {
-  const struct orr_client_kept nothing = {.number = c->sent, .answers = ORR_WIRE_NONE, .payload = c->gathered};
-  write_command(c, &nothing, ORR_WIRE_BEAT);
-}
+void orr_client_udp_beat(struct orr_client *c) { say(c, ORR_WIRE_BEAT, ORR_WIRE_NONE); }

@@ -6,7 +6,7 @@ whose stores are seen in order (shared memory is written without fences here).
             link.send({"wheel_x.torque": 0.02 * link["gyro.rate"][0]})
 
 link.channels describes both directions; link.frame, link.time_ns, link.answered and link.flags belong to the frame, link.missed counts those that
-went by unseen. open raises NotALink for what is none. wait raises TimeoutError when no frame comes, and ConnectionResetError when the run died or another took its place: then close, and
+went by unseen, link.late those of them that came over UDP when a newer one had been taken. open raises NotALink for what is none. wait raises TimeoutError when no frame comes, and ConnectionResetError when the run died or another took its place: then close, and
 open again. `python3 orrery_client.py URL` is a minimal peer: it answers every frame with what was commanded last (zeros), and says what it saw; exit
 status 1 when frames were lost, or it ended before the run, with a word on why.
 """
@@ -24,9 +24,10 @@ HEADER = struct.Struct("<QIIQQq2I3I2I4IIHHIQ")
 CHANNEL = struct.Struct("<4I3B5x2d")
 RUN_AT, PEER_AT, DIRECTORY_AT = 128, 192, 256
 DESCRIPTION_ID, COMMAND_FLAG = 0x0FFE, 0x1000
-COMMANDS, END, BEAT, DESCRIBE = range(4)
-VERSION = 3
-ENDED = 4
+COMMANDS, END, BEAT, DESCRIBE, AGAIN = range(5)
+VERSION = 4
+TIMED_OUT, LATE, ENDED, LOCKSTEP, AWAITED = 1, 2, 4, 16, 32  # flags of a frame
+WINDOW = 8  # frames over UDP that come together, or wait for their turn
 PAYLOAD_MAX, PACKET_MAX, PIECES_MAX, DESCRIPTION_MAX = 1 << 16, 8192, 64, 1 << 22
 PULSE_S = 0.1  # so often, while nothing comes, we say that we live and ask whether the run does
 NAMES = ("magic order version layout_hash bytes step_ns divisor channel_count directory_at names_at names_bytes telemetry_bytes "
@@ -113,7 +114,7 @@ class Link:
         for row in rows:
             c = Channel(row, names)
             self.channels[c.name] = c
-        self.frame, self.time_ns, self.answered, self.flags, self.missed = None, 0, NONE, 0, 0
+        self.frame, self.time_ns, self.answered, self.flags, self.missed, self.late = None, 0, NONE, 0, 0, 0
         self.telemetry, self.command = bytes(h["telemetry_bytes"]), bytearray(h["command_bytes"])
 
     def __getitem__(self, name):
@@ -329,21 +330,33 @@ class Udp(Link):
         except BaseException:
             self.close()
             raise
-        self.pieces, self.newest, self.delivered, self.kept = {}, -1, [], {}
-        self.pulse, self.refused = 0.0, False
+        self.window, self.here, self.kept, self.ending = {}, [], {}, None  # frames that come; numbers of the last ones that were here; answers
+        self.pulse, self.refused, self.gap, self.ended = 0.0, False, False, None
         self.beat()
 
     def _question(self, number):
         return write_command(DESCRIPTION_ID | COMMAND_FLAG, number, DESCRIBE, number, 0, 0)
 
+    def _ask(self, number):
+        """The answer to a question; both may be lost."""
+        for _ in range(5):
+            self.socket.send(self._question(number))
+            until = time.monotonic() + 0.02
+            while (left := until - time.monotonic()) > 0:
+                self.socket.settimeout(left)
+                try:
+                    p = read_telemetry(self.socket.recv(9000))
+                except TimeoutError:
+                    break
+                if p and p[0] == DESCRIPTION_ID and p[2] == number and not p[1] and p[5]:
+                    return p
+        raise TimeoutError
+
     def _fetch(self):
         got, number, whole = b"", 0, 1
         while len(got) < whole:
-            self.socket.settimeout(0.1)
-            self.socket.send(self._question(number))
-            p = read_telemetry(self.socket.recv(9000))
-            if p and p[0] == DESCRIPTION_ID and p[2] == number and not p[1] and p[5]:
-                got, number, whole, self.generation = got + p[5], number + 1, p[4], p[3] % 2**32
+            p = self._ask(number)
+            got, number, whole, self.generation = got + p[5], number + 1, p[4], p[3] % 2**32
             if len(got) > whole or whole > DESCRIPTION_MAX:
                 raise NotALink("a description without end")
         return got
@@ -358,10 +371,10 @@ class Udp(Link):
             if h[key] >> 11 != kind or pieces > PIECES_MAX or (h[key] & 0x7FF) + pieces > DESCRIPTION_ID & 0x7FF:
                 raise NotALink("message ids that are none")
 
-    def _sender(self):
+    def _sender(self, number):
         """The frame word of a command: generation, tag of the layout, count."""
         tag = functools.reduce(lambda a, b: a ^ b, struct.unpack("<4H", struct.pack("<Q", self.header["layout_hash"])))
-        return self.generation << 32 | (tag or 1) << 16 | self.sent & 0xFFFF
+        return self.generation << 32 | (tag or 1) << 16 | number & 0xFFFF
 
     def _transmit(self, packet):
         try:
@@ -369,14 +382,15 @@ class Udp(Link):
         except ConnectionRefusedError:
             self.refused = True  # told by the next wait, after all that came before
 
-    def _packet(self, function, index, piece, answered):
+    def _packet(self, function, answered, piece=b"", index=0, number=None, time_ns=None):
         message_id = self.header["command_id"] + index
         count = self.counts[message_id] = self.counts.get(message_id, -1) + 1
-        self._transmit(write_command(message_id, count, function, self._sender(), self.time_ns, answered, piece))
+        sender = self._sender(self.sent if number is None else number)
+        self._transmit(write_command(message_id, count, function, sender, self.time_ns if time_ns is None else time_ns, answered, piece))
 
     def beat(self):
         """We live, though we have nothing to command."""
-        self._packet(BEAT, 0, b"", NONE)
+        self._packet(BEAT, NONE)
 
     def _ask_again(self):
         """Which run is this? Now and then."""
@@ -401,7 +415,7 @@ class Udp(Link):
 
     def _receive(self, seconds):
         """A packet as read_telemetry has it, or None."""
-        self.socket.settimeout(0 if self.refused else max(1e-3, seconds))
+        self.socket.settimeout(0 if self.refused else max(0, seconds))
         try:
             return read_telemetry(self.socket.recv(9000))
         except ConnectionRefusedError:
@@ -421,60 +435,114 @@ class Udp(Link):
             self.beat()  # only to ours: another would take us for its peer
         return True
 
-    def _take(self, p):
-        """A piece of a frame: True when the frame is whole and new."""
+    def _come_late(self, frame, last_piece):
+        """A piece of a frame that is not newer than the one taken last: a copy, which asks for our answer once more, or late."""
+        if frame in self.here or frame < self.here[0]:
+            if last_piece and frame in self.kept:
+                self._answer(*self.kept[frame])
+            if last_piece and self.ending is not None:
+                self._packet(END, self.ending)
+            return
+        self.here = sorted(self.here + [frame])
+        self.late += 1
+
+    def _gather(self, p):
+        """A piece of a frame."""
         size = self.header["telemetry_bytes"]
         whole = self._piece_bytes(size, 44)
         count, piece, frame = max(1, -(-size // whole)), p[0] - self.header["telemetry_id"], p[2]
+        following = None if self.frame is None else self.frame + self.header["divisor"]
+        if following is not None and frame != following:
+            self._ask_again()  # it may be that of another run
         if not 0 <= piece < count or len(p[5]) != (whole if piece + 1 < count else size - piece * whole):
             self._ask_again()  # not cut as our layout says
-            return False
-        if frame in self.delivered or frame < self.newest - self.header["divisor"]:
-            self._ask_again()
-            if frame in self.kept and piece + 1 == count:
-                self._write(*self.kept[frame])
-            return False
-        here = self.pieces.setdefault(frame, {})
-        here[piece] = p[5]
-        if len(here) < count:
-            self.pieces = dict(list(self.pieces.items())[-4:])
-            return False
-        self.telemetry = b"".join(here[i] for i in range(count))
-        del self.pieces[frame]
-        self.frame, self.time_ns, self.answered, self.flags = frame, p[3], p[4], p[1]
-        if self.newest >= 0 and frame != self.newest + self.header["divisor"]:
-            self._ask_again()
-            self.missed += max(0, (frame - self.newest) // self.header["divisor"] - 1)
-        self.newest, self.delivered = max(self.newest, frame), (self.delivered + [frame])[-4:]
-        return True
+            return
+        if self.frame is not None and frame <= self.frame:
+            self._come_late(frame, piece + 1 == count)
+            return
+        self.gap |= p[1] & LOCKSTEP and frame != following
+        if len(self.window) >= WINDOW and frame not in self.window:
+            away = (max if p[1] & LOCKSTEP else min)(self.window)  # in lockstep what is far comes again
+            if p[1] & LOCKSTEP and frame > away:
+                return
+            del self.window[away]
+        here = self.window.setdefault(frame, {"pieces": {}, "count": count})
+        here["pieces"][piece], here["head"] = p[5], p
+
+    def _oldest(self, left):
+        """The oldest frame that may be taken: the next in turn, or with `left` in real time any. In lockstep none is left out but what the run awaits no
+        more; and who comes in the middle begins with the one that it awaits."""
+        for frame in sorted(self.window):
+            here, flags = self.window[frame], self.window[frame]["head"][1]
+            if len(here["pieces"]) < here["count"]:
+                continue
+            in_turn = frame == self.frame + self.header["divisor"] if self.frame is not None else flags & LOCKSTEP and frame < self.header["divisor"]
+            if in_turn or (flags & AWAITED if flags & LOCKSTEP else left):
+                return frame
+        return None
+
+    def _take(self, frame):
+        here = self.window[frame]
+        self.telemetry = b"".join(here["pieces"][i] for i in range(here["count"]))
+        if self.frame is not None:
+            self.missed += max(0, (frame - self.frame) // self.header["divisor"] - 1)
+        p = here["head"]
+        self.frame, self.time_ns, self.answered, self.flags, self.gap = frame, p[3], p[4], p[1] & ~AWAITED, False
+        self.here = (self.here + [frame])[-64:]
+        self.window = {n: w for n, w in self.window.items() if n > frame}
+
+    def _listen(self, seconds):
+        """One packet, or none for so long: whether there was one. What ends the link is kept until all that came before is taken."""
+        try:
+            p = self._receive(seconds)
+            if p and p[0] == DESCRIPTION_ID:
+                self.ended = None if self._hear(p) else False
+            elif p:
+                self._gather(p)
+        except ConnectionResetError as error:
+            self.ended = error
+        return p is not None if self.ended is None else False
 
     def wait(self, timeout=5.0):
         until = time.monotonic() + timeout
         while True:
-            p = self._receive(min(until - time.monotonic(), PULSE_S))
-            if p and p[0] == DESCRIPTION_ID:
-                if not self._hear(p):
-                    return False
-            elif p:
-                if self._take(p):
-                    return True
-            elif time.monotonic() > self.pulse:
+            frame = self._oldest(len(self.window) >= WINDOW)
+            if frame is None and self.ended is None and self._listen(0):
+                continue
+            frame = self._oldest(True) if frame is None else frame
+            if frame is not None:
+                self._take(frame)
+                return True
+            ended, self.ended = self.ended, None
+            if isinstance(ended, Exception):
+                raise ended
+            if ended is False:
+                return False
+            if self.gap:
+                self._packet(AGAIN, NONE if self.frame is None else self.frame + self.header["divisor"])
+                self.gap = False
+            if not self._listen(min(until - time.monotonic(), PULSE_S)) and self.ended is None and time.monotonic() > self.pulse:
                 self._ask_again()
+                if self.ending is not None:
+                    self._packet(END, self.ending)
                 self.refused |= self._nobody_has_it()
             if time.monotonic() > until:
                 raise TimeoutError("no frame")
 
-    def _write(self, function, payload, answered):
-        size = len(payload)
-        whole = self._piece_bytes(size, 36)
-        for i in range(1 if function != COMMANDS else max(1, -(-size // whole))):
-            self._packet(function, i, payload[i * whole : (i + 1) * whole] if function == COMMANDS else b"", answered)
+    def _answer(self, payload, answered, number, time_ns):
+        whole = self._piece_bytes(len(payload), 36)
+        for i in range(max(1, -(-len(payload) // whole))):
+            self._packet(COMMANDS, answered, payload[i * whole : (i + 1) * whole], i, number, time_ns)
 
     def _send(self, end):
-        self.sent += 1
-        command = (END if end else COMMANDS, bytes(self.command), self.frame)
-        self.kept = dict(list(self.kept.items())[-1:] + [(self.frame, command)])
-        self._write(*command)
+        if end:
+            self.ending = self.frame
+            self._packet(END, self.ending)
+            return
+        if self.frame not in self.kept:  # the first answer to a frame stands, as over shared memory
+            self.sent += 1
+            self.kept = dict(list(self.kept.items())[-1:] + [(self.frame, (bytes(self.command), self.frame, self.sent, self.time_ns))])
+        self._answer(*self.kept[self.frame])
 
     def close(self):
         self.socket.close()

@@ -33,13 +33,22 @@ static void listen_to(struct orr_port *link) {
   link->mute = false;
 }
 
+/* In lockstep the word that ends the run has its turn as an answer has it, so that the last frame is the same however
+ * fast it came. */
+static bool end_is_due(const struct orr_port *link) {
+  const struct orr_rules *r = &link->rules;
+  bool answers_one = r->published >= 0 && r->end_answers <= (uint64_t)r->published;
+  return !link->lockstep || !answers_one || r->end_answers + (uint64_t)r->divisor <= (uint64_t)r->published;
+}
+
 static bool take(struct orr_port *link) {
   listen_to(link);
   bool end = link->carrier->kind->take(link->carrier, &link->rules);
   for (int i = 0; i < ORR_PORT_KEPT && link->arrival_count < link->rules.counts.peers; i++)
     link->arrivals[link->arrival_count++ % ORR_PORT_KEPT] = link->rules.published;
   link->arrival_count = link->rules.counts.peers;
-  return end;
+  link->ended |= end;
+  return link->ended && end_is_due(link);
 }
 
 /* Boundaries that follow one another without a command are one silence. */
@@ -57,6 +66,7 @@ bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *
   const struct orr_carrier_kind *kind = link->carrier->kind;
   orr_rules_init(&link->rules, &link->layout, link->desc->divisor, link->places);
   link->lockstep = lockstep;
+  link->ended = false;
   if (!lockstep) { /* there the answer is waited for, and what then is said apart */
     link->rules.silence_frames = link->desc->silence_frames;
     link->rules.policy = (enum orr_silence_policy)link->desc->silence_policy;
@@ -103,7 +113,8 @@ void orr_port_publish(struct orr_port *link, int64_t frame, int64_t time_ns, con
   if (!orr_run_link_due(link->desc, frame))
     return;
   bool silent = r->silence_frames > 0 && r->silent == r->silence_frames;
-  uint64_t flags = (silent ? ORR_WIRE_OUT_TIMED_OUT : 0) | (r->late ? ORR_WIRE_OUT_LATE : 0);
+  uint64_t flags = (silent ? ORR_WIRE_OUT_TIMED_OUT : 0) | (r->late ? ORR_WIRE_OUT_LATE : 0) |
+                   (link->lockstep ? ORR_WIRE_OUT_LOCKSTEP : 0);
   const uint64_t head[ORR_WIRE_OUT_WORDS] = {(uint64_t)frame, (uint64_t)time_ns, (uint64_t)r->applied, flags};
   /* what came before this frame may not pass for an answer to it */
   orr_rules_publish(&link->rules, frame);

@@ -68,6 +68,7 @@ struct orr_rules {
   bool late;      /* the command last applied */
   struct orr_late late_ones[ORR_LATE_KEPT];
   struct orr_window answered; /* frames */
+  uint64_t end_answers;       /* the frame that a peer answered by the word that the run shall end */
   struct orr_link_counts counts;
 };
 

@@ -87,9 +87,10 @@ static bool take_one(struct orr_shm *shm, struct orr_rules *rules, uint32_t numb
   enum orr_refusal refusal = judge(shm, rules, head, number);
   if (refusal != ORR_REFUSAL_NONE)
     orr_rules_refuse(rules, refusal);
-  else if (orr_wire_peer_flags(head[ORR_WIRE_IN_PEER]) & ORR_WIRE_IN_END)
+  else if (orr_wire_peer_flags(head[ORR_WIRE_IN_PEER]) & ORR_WIRE_IN_END) {
+    rules->end_answers = head[ORR_WIRE_IN_ANSWERS];
     *end = true;
-  else
+  } else
     orr_rules_offer(rules, head[ORR_WIRE_IN_ANSWERS]);
   return true;
 }

@@ -38,10 +38,11 @@ static bool describe(struct orr_udp *u, int64_t step_ns) {
   return true;
 }
 
-/* The rings, and the places of payloads: one in each slot, one where the relay gathers. All is touched here. */
+/* The rings, and the places of payloads: one in each slot, and those where the relay gathers. All is touched here. */
 static bool make_rings(struct orr_udp *u) {
   size_t out = 8 * out_words(u), words = orr_wire_words(u->base.layout->commands.bytes) + 1;
-  size_t payloads = (8 * words * (ORR_UDP_IN_SLOTS + 1) + 63) / 64 * 64, in = sizeof(struct orr_udp_command);
+  size_t payloads = (8 * words * (ORR_UDP_IN_SLOTS + ORR_UDP_GATHERINGS) + 63) / 64 * 64,
+         in = sizeof(struct orr_udp_command);
   u->out_memory = aligned_alloc(64, (orr_ring_size(ORR_UDP_OUT_SLOTS, out) + 63) / 64 * 64);
   u->in_memory = aligned_alloc(64, (orr_ring_size(ORR_UDP_IN_SLOTS, in) + 63) / 64 * 64);
   u->payloads = aligned_alloc(64, payloads);
@@ -56,7 +57,9 @@ static bool make_rings(struct orr_udp *u) {
   struct orr_udp_command *slots = u->in_memory;
   for (size_t i = 0; i < ORR_UDP_IN_SLOTS; i++)
     slots[i].payload = u->payloads + i * words;
-  u->gathered = u->payloads + ORR_UDP_IN_SLOTS * words;
+  for (size_t i = 0; i < ORR_UDP_GATHERINGS; i++)
+    u->gathering[i] =
+        (struct orr_udp_gathering){.gather.key = UINT64_MAX, .payload = u->payloads + (ORR_UDP_IN_SLOTS + i) * words};
   return true;
 }
 
@@ -94,11 +97,8 @@ static struct sockaddr_in address_of(const struct orr_run_address *a) {
 
 int orr_udp_prepare(struct orr_udp *u, const struct orr_run_link *desc, const struct orr_layout *layout,
                     int64_t step_ns) {
-  *u = (struct orr_udp){.base = {&orr_carrier_udp, desc, layout},
-                        .fd = -1,
-                        .gather.key = UINT64_MAX,
-                        .newest = ORR_WIRE_NONE,
-                        .applied = ORR_WIRE_NONE};
+  *u = (struct orr_udp){
+      .base = {&orr_carrier_udp, desc, layout}, .fd = -1, .newest = ORR_WIRE_NONE, .applied = ORR_WIRE_NONE};
   u->period_ns = step_ns * desc->divisor;
   u->out_cut = orr_wire_cut(desc->telemetry_id, layout->telemetry.bytes, desc->packet_max);
   u->in_cut = orr_wire_cut(desc->command_id, layout->commands.bytes, desc->packet_max);
@@ -135,7 +135,7 @@ void orr_udp_close(struct orr_udp *u) {
   u->fd = -1;
   u->description = NULL;
   u->out_memory = u->in_memory = NULL;
-  u->payloads = u->gathered = NULL;
+  u->payloads = NULL;
   u->last[0] = u->last[1] = u->aside[0] = u->aside[1] = NULL;
 }
 

@@ -20,6 +20,7 @@ void orr_udp_publish(struct orr_udp *u, const uint64_t head[ORR_WIRE_OUT_WORDS],
   memcpy(*last, head, 8 * ORR_WIRE_OUT_WORDS);
   orr_layout_pack(&u->base.layout->telemetry, values, *last + ORR_WIRE_OUT_WORDS);
   u->before = orr_ring_used(&u->in);
+  atomic_store_explicit(&u->asked, 0, memory_order_relaxed); /* here is another: who misses one more asks again */
   if (slot)
     orr_ring_commit(&u->out);
   atomic_store_explicit(&u->published_ns, orr_clock_now_ns(), memory_order_release); /* so that the next is expected */
@@ -27,20 +28,21 @@ void orr_udp_publish(struct orr_udp *u, const uint64_t head[ORR_WIRE_OUT_WORDS],
 
 /* Frame `i` into the ring once more. It may still stand there, in a slot that comes to be filled again: that of the
  * newest copy, or the one aside, is safe until the next time. */
-static void hand_over_again(struct orr_udp *u, uint64_t i) {
+static void hand_over_again(struct orr_udp *u, uint64_t i, bool awaited) {
   uint64_t *slot = orr_ring_claim(&u->out), *from = u->last[i & 1], *to = slot ? slot : u->aside[i & 1];
   if (from != to)
     memcpy(to, from, u->out.slot_bytes);
   u->last[i & 1] = to;
+  to[ORR_WIRE_OUT_FLAGS] |= awaited ? ORR_WIRE_OUT_AWAITED : 0;
   if (slot)
     orr_ring_commit(&u->out);
 }
 
 void orr_udp_repeat(struct orr_udp *u) {
   if (u->frames > 1)
-    hand_over_again(u, u->frames - 2);
+    hand_over_again(u, u->frames - 2, true);
   if (u->frames > 0)
-    hand_over_again(u, u->frames - 1);
+    hand_over_again(u, u->frames - 1, false);
 }
 
 bool orr_udp_take(struct orr_udp *u, struct orr_rules *rules) {
@@ -60,13 +62,19 @@ bool orr_udp_take(struct orr_udp *u, struct orr_rules *rules) {
     u->before -= u->before > 0;
     orr_ring_release(&u->in);
   }
-  return atomic_load_explicit(&u->ended, memory_order_relaxed) != 0;
+  uint32_t ended = atomic_load(&u->ended);
+  if (ended != u->ended_seen)
+    rules->end_answers = atomic_load(&u->end_answers);
+  u->ended_seen = ended;
+  return ended != 0;
 }
 
 void orr_udp_wait(struct orr_udp *u, int64_t most_ns) {
   enum { SPIN_NS = 50000, NAP_NS = 20000 };
   int64_t begin_ns = orr_clock_now_ns(), now_ns = begin_ns;
-  while (orr_ring_used(&u->in) == 0 && !atomic_load(&u->ended) && now_ns - begin_ns < most_ns) {
+  while (orr_ring_used(&u->in) == 0 && atomic_load(&u->ended) == u->ended_seen && now_ns - begin_ns < most_ns) {
+    if (atomic_exchange(&u->asked, 0))
+      orr_udp_repeat(u);
     if (now_ns - begin_ns > SPIN_NS)
       orr_clock_sleep_until(now_ns + NAP_NS);
     else
@@ -99,6 +107,7 @@ static bool enter_peer(struct orr_udp *u, uint32_t generation, const struct sock
   if (peers && (int32_t)(generation - u->generation) < 0)
     return false;
   atomic_store(&u->peers, peers + 1);
+  atomic_store(&u->asked, 1); /* where shall it begin? */
   u->generation = generation;
   u->taken_count = 0;
   if (!told)
@@ -135,17 +144,33 @@ static bool is_copy(const struct orr_udp *u, const struct orr_udp_taken *t) {
   return false;
 }
 
+/* Where a command comes together: the oldest that does so gives way to another. */
+static struct orr_udp_gathering *gathering_of(struct orr_udp *u, uint64_t key) {
+  struct orr_udp_gathering *to = &u->gathering[0];
+  for (int i = 0; i < ORR_UDP_GATHERINGS; i++) {
+    struct orr_udp_gathering *g = &u->gathering[i];
+    if (g->gather.key == key) {
+      to = g;
+      break;
+    }
+    to = (int32_t)(g->age - to->age) < 0 ? g : to;
+  }
+  to->age = ++u->gathered;
+  return to;
+}
+
 static size_t take_command(struct orr_udp *u, const struct orr_wire_packet *p, const uint8_t *piece, size_t bytes) {
   if (is_stale(u, p))
     return refuse(u, ORR_REFUSAL_STALE);
-  int whole = orr_wire_gather_add(&u->gather, p->frame, (uint32_t)(p->id - u->base.desc->command_id), piece, bytes,
-                                  (uint8_t *)u->gathered, u->base.layout->commands.bytes, u->in_cut.piece);
+  struct orr_udp_gathering *g = gathering_of(u, p->frame);
+  int whole = orr_wire_gather_add(&g->gather, p->frame, (uint32_t)(p->id - u->base.desc->command_id), piece, bytes,
+                                  (uint8_t *)g->payload, u->base.layout->commands.bytes, u->in_cut.piece);
   if (whole < 0)
     return refuse(u, ORR_REFUSAL_MALFORMED);
   if (whole == 0)
     return 0;
   const struct orr_udp_taken taken = {p->frame, p->answered,
-                                      orr_wire_crc((const uint8_t *)u->gathered, u->base.layout->commands.bytes)};
+                                      orr_wire_crc((const uint8_t *)g->payload, u->base.layout->commands.bytes)};
   if (is_copy(u, &taken))
     return refuse(u, ORR_REFUSAL_DUPLICATE);
   struct orr_udp_command *slot = orr_ring_claim(&u->in);
@@ -154,8 +179,8 @@ static size_t take_command(struct orr_udp *u, const struct orr_wire_packet *p, c
   u->taken[u->taken_count++ % ORR_UDP_TAKEN] = taken;
   orr_window_add(&u->handed, (uint64_t)u->base.desc->divisor, p->answered);
   uint64_t *place = slot->payload;
-  *slot = (struct orr_udp_command){p->answered, u->gathered};
-  u->gathered = place;
+  *slot = (struct orr_udp_command){p->answered, g->payload};
+  g->payload = place;
   orr_ring_commit(&u->in);
   return 0;
 }
@@ -195,8 +220,11 @@ size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const 
   if (!enter_peer(u, (uint32_t)(p.frame >> 32), from))
     return refuse(u, ORR_REFUSAL_FOREIGN);
   atomic_fetch_add_explicit(&u->heard, 1, memory_order_relaxed);
-  if (p.function == ORR_WIRE_END)
-    atomic_store(&u->ended, 1);
+  if (p.function == ORR_WIRE_END) {
+    atomic_store(&u->end_answers, p.answered);
+    atomic_fetch_add(&u->ended, 1);
+  } else if (p.function == ORR_WIRE_AGAIN)
+    atomic_store(&u->asked, 1);
   else if (p.function == ORR_WIRE_COMMANDS)
     return take_command(u, &p, piece, piece_bytes);
   return 0;
@@ -304,13 +332,18 @@ static void document(const struct orr_run_link *desc, const struct orr_wire_head
       "UDP: commands to %u.%u.%u.%u:%u. One CCSDS space packet per datagram, cFE's default headers (big-endian): 6 "
       "bytes primary; "
       "telemetry then u32 seconds, u16 subseconds, u32 flags; commands then u8 function code (0 command, 1 end the "
-      "run, 2 alive), "
-      "u8 checksum. Then little-endian: u64 frame, i64 simulated time in ns, u64 answered frame, payload, u32 "
+      "run, 2 alive, "
+      "4 say again what is not answered), u8 checksum. Then little-endian: u64 frame, i64 simulated time in ns, u64 "
+      "answered frame, payload, u32 "
       "CRC-32C from the "
       "frame on. In a command the frame is the sender's generation (upper 32 bits: a later number for each start), the "
-      "layout's tag (16 bits: 0x%04x, or 0 for a sender that does not say) and a count (16 bits).\n",
+      "layout's tag (16 bits: 0x%04x, or 0 for a sender that does not say) and a count (16 bits). Flags of a frame: %d "
+      "commands have stopped, %d the last one came late, %d lockstep, %d said again and awaited. Take frames in turn, "
+      "whatever the order in which they come; in lockstep leave none out, and answer one that comes again by the same "
+      "packets.\n",
       ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255, (unsigned)desc->listen.port,
-      (unsigned)orr_wire_layout_tag(h->layout_hash));
+      (unsigned)orr_wire_layout_tag(h->layout_hash), ORR_WIRE_OUT_TIMED_OUT, ORR_WIRE_OUT_LATE, ORR_WIRE_OUT_LOCKSTEP,
+      ORR_WIRE_OUT_AWAITED);
 }
 
 static void publish(struct orr_carrier *c, struct orr_rules *rules, const uint64_t head[ORR_WIRE_OUT_WORDS],

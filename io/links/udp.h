@@ -28,6 +28,14 @@ struct orr_udp_taken {
   uint32_t crc;
 };
 
+/* A command that comes together. Several at a time, for those of lockstep are said again in turn. */
+enum { ORR_UDP_GATHERINGS = 4 };
+struct orr_udp_gathering {
+  struct orr_wire_gather gather;
+  uint32_t age;      /* when its last piece came */
+  uint64_t *payload; /* whole words */
+};
+
 /* A command on its way to the rt thread. */
 struct orr_udp_command {
   uint64_t answers;
@@ -45,9 +53,13 @@ struct orr_udp {
   /* between the threads */
   struct orr_ring out, in;
   void *out_memory, *in_memory;
-  uint64_t *payloads; /* [ORR_UDP_IN_SLOTS + 1][words of a command] the places that go round, but for those of rules */
-  _Atomic uint32_t peers, ended;
-  _Atomic uint64_t heard; /* packets of the peer */
+  /* [ORR_UDP_IN_SLOTS + ORR_UDP_GATHERINGS][words of a command] the places that go round, but for those of rules */
+  uint64_t *payloads;
+  _Atomic uint32_t peers;
+  _Atomic uint32_t ended;       /* words that the run shall end, so far */
+  _Atomic uint64_t end_answers; /* the frame that the last of them answered */
+  _Atomic uint32_t asked;       /* a peer misses a frame, or is new: lockstep says it again */
+  _Atomic uint64_t heard;       /* packets of the peer */
   _Atomic uint64_t refused[ORR_REFUSALS];
   _Atomic uint64_t unsent_full; /* packets that the kernel did not take: buffers full */
   _Atomic uint64_t unsent;      /* the same for another reason, */
@@ -57,14 +69,15 @@ struct orr_udp {
   uint64_t *last[2];  /* the newest frame and the one before, for lockstep: frame i of all is [i mod 2]. In the ring, */
   uint64_t *aside[2]; /* [ORR_WIRE_OUT_WORDS + words] or here, where the ring had no room for it */
   uint64_t frames;
+  uint32_t ended_seen;
   uint64_t before; /* commands that waited before the newest frame went out, and so cannot answer it */
   /* the relay's */
   struct sockaddr_in peer; /* port 0: not known yet */
   uint32_t generation;
   uint16_t counts[ORR_WIRE_PIECES_MAX]; /* sequence counts of telemetry, by piece */
   uint16_t description_count;
-  struct orr_wire_gather gather;
-  uint64_t *gathered;       /* the place where the payload of a command comes together */
+  struct orr_udp_gathering gathering[ORR_UDP_GATHERINGS];
+  uint32_t gathered;        /* pieces so far: the age of each of those */
   uint64_t newest;          /* frame out; ORR_WIRE_NONE: none */
   uint64_t applied;         /* as it says: the frame that the command last applied had answered */
   struct orr_window handed; /* frames: an answer to it was handed over */

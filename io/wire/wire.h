@@ -43,7 +43,7 @@
 #define ORR_WIRE_SUM_FACTOR UINT64_C(0x9e3779b97f4a7c15) /* odd: nothing is lost by it */
 enum {
   ORR_WIRE_BYTE_ORDER = 0x01020304,
-  ORR_WIRE_VERSION = 3,
+  ORR_WIRE_VERSION = 4,
   ORR_WIRE_SLOTS = 128, /* a power of two: at 1 kHz an eighth of a second may pass before a frame is lost */
   ORR_WIRE_PAYLOAD_MAX = 1 << 16,
 };
@@ -114,12 +114,13 @@ enum { ORR_WIRE_IN_ANSWERS, ORR_WIRE_IN_LAYOUT, ORR_WIRE_IN_PEER, ORR_WIRE_IN_SU
 /* No command has been applied yet: in place of the frame that the last one answered. */
 #define ORR_WIRE_NONE UINT64_MAX
 
-/* Flags of a frame out: no command came for so many frames that the link's policy rules; the last one applied came
- * late. */
+/* Flags of a frame out. */
 enum {
-  ORR_WIRE_OUT_TIMED_OUT = 1,
-  ORR_WIRE_OUT_LATE = 2,
-  ORR_WIRE_OUT_ENDED = 4 /* UDP, with the description's id: the run is over */
+  ORR_WIRE_OUT_TIMED_OUT = 1, /* no command came for so many frames that the link's policy rules */
+  ORR_WIRE_OUT_LATE = 2,      /* the last one applied came late */
+  ORR_WIRE_OUT_ENDED = 4,     /* UDP, with the description's id: the run is over */
+  ORR_WIRE_OUT_LOCKSTEP = 16, /* the run waits for the answer to each frame: none may be left out */
+  ORR_WIRE_OUT_AWAITED = 32,  /* UDP, a frame said again: its answer is waited for, and none to an older one */
 };
 /* Flags of a command: the run shall end. */
 enum { ORR_WIRE_IN_END = 1 };
@@ -250,7 +251,14 @@ enum {
   ORR_WIRE_DESCRIPTION_ID = 0x0fff - 1,
 };
 
-enum orr_wire_function { ORR_WIRE_COMMANDS, ORR_WIRE_END, ORR_WIRE_BEAT, ORR_WIRE_DESCRIBE, ORR_WIRE_FUNCTIONS };
+enum orr_wire_function {
+  ORR_WIRE_COMMANDS,
+  ORR_WIRE_END, /* of the run, with the answer to `answered` */
+  ORR_WIRE_BEAT,
+  ORR_WIRE_DESCRIBE,
+  ORR_WIRE_AGAIN, /* lockstep: a frame is missing; say again what is not answered */
+  ORR_WIRE_FUNCTIONS
+};
 
 /* [any] 16 bits of a layout's hash, never 0. */
 static inline uint16_t orr_wire_layout_tag(uint64_t hash) {

@@ -38,7 +38,7 @@ class Faulty:
         """A command as the client writes it but for what is asked for; remembered for replays when it is good."""
         link, h = self.link, self.link.header
         if self.udp:
-            word = link._sender() - (generation << 32) ^ layout << 16
+            word = link._sender(link.sent) - (generation << 32) ^ layout << 16
             packet = bytearray(orrery_client.write_command(h["command_id"], 0, orrery_client.COMMANDS, word, link.time_ns, answers, payload))
             packet[0] ^= version << 5
             if spoil:

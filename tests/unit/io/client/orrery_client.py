@@ -71,9 +71,9 @@ class Executive(threading.Thread):
             assert self.arrived.wait_for(lambda: len(self.commands) >= count, 10), self.commands
             return self.commands
 
-    def pieces(self, frame):
+    def pieces(self, frame, flags=0):
         payload = struct.pack("<8dqB", *RATES, -7, 1)
-        return [telemetry_packet(TELEMETRY_ID + i, frame, frame * 10**6, oc.NONE, payload[56 * i : 56 * i + 56]) for i in range(2)]
+        return [telemetry_packet(TELEMETRY_ID + i, frame, frame * 10**6, oc.NONE, payload[56 * i : 56 * i + 56], flags) for i in range(2)]
 
     def send(self, *packets):
         with self.arrived:
@@ -205,6 +205,50 @@ class OverUdp(unittest.TestCase):
         first, again = self.executive.await_commands(2)
         self.assertEqual(first[16:-4], again[16:-4])
         self.assertEqual((self.link.frame, self.link.missed), (30, 2))
+
+    def take(self, *frames):
+        for frame in frames:
+            self.assertTrue(self.link.wait())
+            self.assertEqual(self.link.frame, frame)
+
+    def test_frames_that_overtook_each_other_are_taken_in_turn_and_in_real_time_late_ones_are_left_out(self):
+        first, second, third, fourth = (self.executive.pieces(10 * k) for k in range(4))
+        self.executive.send(*first)
+        self.take(0)
+        self.executive.send(third[1], second[0], third[0], first[1], second[1])
+        self.take(10, 20)
+        self.executive.send(*self.executive.pieces(50))
+        self.take(50)
+        self.executive.send(*fourth, *fourth, *self.executive.pieces(60))
+        self.take(60)
+        self.assertEqual((self.link.missed, self.link.late), (2, 1))
+
+    def test_in_lockstep_a_missing_frame_is_asked_for_and_what_is_awaited_no_more_is_left_out(self):
+        lockstep, awaited = oc.LOCKSTEP, oc.LOCKSTEP | oc.AWAITED
+        self.executive.send(*self.executive.pieces(0, lockstep))
+        self.take(0)
+        self.executive.send(*self.executive.pieces(20, lockstep))
+        with self.assertRaises(TimeoutError):
+            self.link.wait(0.2)
+        question = [p for p in self.executive.await_commands(1) if p[6] == oc.AGAIN]
+        self.assertEqual([struct.unpack_from("<Q", p, 24)[0] for p in question], [10])
+        self.executive.send(*self.executive.pieces(10, awaited))
+        self.take(10, 20)
+        self.assertEqual(self.link.flags, lockstep)
+        self.executive.send(*self.executive.pieces(60, lockstep), *self.executive.pieces(50, awaited))
+        self.take(50, 60)
+        self.assertEqual((self.link.missed, self.link.late), (2, 0))
+
+    def test_in_lockstep_who_comes_in_the_middle_begins_where_an_answer_is_awaited(self):
+        self.executive.send(*self.executive.pieces(80, oc.LOCKSTEP), *self.executive.pieces(70, oc.LOCKSTEP | oc.AWAITED))
+        self.take(70, 80)
+
+    def test_the_first_answer_to_a_frame_stands(self):
+        self.executive.send(*self.executive.pieces(0))
+        self.take(0)
+        for torque in (0.25, 0.5):
+            self.link.send({"wheel.torque": torque})
+        self.assertEqual([struct.unpack_from("<d", p, 32)[0] for p in self.executive.await_commands(2)], [0.25, 0.25])
 
     def test_no_frame_the_end_of_the_run_and_its_death_are_three_things(self):
         with self.assertRaises(TimeoutError):

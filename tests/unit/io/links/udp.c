@@ -364,6 +364,7 @@ static void a_command_that_waits_is_untouched_by_those_that_follow(void **state)
     orr_udp_take(orr_udp_of(r.port->carrier), &r.port->rules); /* it waits */
     for (int i = 0; i < SALVOS * OTHERS; i++) {                /* copies with another content: duplicates */
       orr_client_set(&c, orr_client_find(&c, "wheel.torque"), 0, -0.09);
+      c.kept[0].answers = c.kept[1].answers = ORR_WIRE_NONE; /* our client would send the first answer again */
       assert_int_equal(orr_client_send(&c), 0);
       if ((i + 1) % OTHERS)
         continue;
