@@ -122,6 +122,7 @@ const char *orr_executive_start(struct orr_executive *executive, const struct or
   e->cycle.work = work;
   e->cycle.user = user;
   e->core = options->core == ORR_CORE_AUTO ? orr_setup_choose_core() : options->core < 0 ? -1 : options->core;
+  orr_board_show(&e->board);
   if (options->core == ORR_CORE_AUTO && e->core < 0)
     orr_lacks_add(&e->lacks, ORR_LACK_AFFINITY, 0);
   orr_setup_lock_memory(options->regions, options->region_count, &e->lacks);
@@ -138,9 +139,13 @@ void orr_executive_stop(struct orr_executive *executive) {
 
 bool orr_executive_ended(const struct orr_executive *executive) { return atomic_load(&executive->ended) != 0; }
 
+void orr_executive_show(struct orr_executive *executive) { orr_board_show(&executive->board); }
+
 void orr_executive_join(struct orr_executive *executive) {
-  if (executive->started)
+  if (executive->started) {
     pthread_join(executive->thread, NULL);
+    orr_board_show(&executive->board);
+  }
   executive->started = false;
 }
 

@@ -3,6 +3,7 @@
  *   orr_executive_start   the block of statistics, memory, the core; then the thread: affinity, priority,
  *                         calibration, first tick
  *   orr_executive_stop    from anywhere, also a signal handler
+ *   orr_executive_show    while it runs, for those who watch from outside
  *   orr_executive_join    waits for the last frame
  *   orr_executive_close   gives everything back
  *
@@ -64,6 +65,8 @@ const char *orr_executive_start(struct orr_executive *executive, const struct or
 void orr_executive_stop(struct orr_executive *executive);
 /* [any] Whether the last frame is over. */
 bool orr_executive_ended(const struct orr_executive *executive);
+/* [any] Shows the measures to `orrery top`; by one thread at a time, and not the executive's. */
+void orr_executive_show(struct orr_executive *executive);
 /* [init] Waits for the end; the result is in executive->cycle.result, the measures in executive->board.stats. */
 void orr_executive_join(struct orr_executive *executive);
 /* [init] Removes the board; the processor may sleep again, memory is unlocked, the process may use the core. */

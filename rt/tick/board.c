@@ -8,9 +8,10 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { NAMES_PER_PROCESS = 16, SWEEP_MAX = 64 };
+enum { NAMES_PER_PROCESS = 16, SWEEP_MAX = 64, LOOKS = 100 };
 
 /* shm_open wants a leading slash; whoever asks for a name by hand may have left it out or not. */
 static void shared_path(char path[ORR_BOARD_NAME_MAX + 1], const char *name) {
@@ -50,8 +51,20 @@ static int reserve(int fd, off_t bytes) {
   return error;
 }
 
+/* Whole pages that nobody else has, zero. */
+static struct orr_stats *make_block(void) {
+  void *memory =
+      mmap(NULL, sizeof(struct orr_stats), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
 int orr_board_create(struct orr_board *board) {
-  *board = (struct orr_board){.writer = true};
+  *board = (struct orr_board){.writer = true, .stats = make_block(), .shown = make_block()};
+  board->fd = -1;
+  if (!board->stats || !board->shown) {
+    orr_board_close(board);
+    return ENOMEM;
+  }
   board->fd = make_file(board);
   int error = board->fd < 0 ? errno : 0;
   /* the lock comes before the size: a sweep that finds an empty file cannot take it for a leftover of ours */
@@ -66,35 +79,68 @@ int orr_board_create(struct orr_board *board) {
   }
   if (error)
     board->name[0] = '\0';
-  int flags = error ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-  void *memory = mmap(NULL, sizeof(struct orr_stats), PROT_READ | PROT_WRITE, flags, board->fd, 0);
-  if (memory == MAP_FAILED) {
-    orr_board_close(board);
-    return ENOMEM;
-  }
-  board->stats = memory;
   return error;
 }
 
-int orr_board_open(struct orr_board *board, const char *name) {
+/* What cannot be written is not there for readers, and no more. */
+static bool write_at(int fd, const void *bytes, size_t size, off_t at) {
+  for (size_t done = 0; done < size;) {
+    ssize_t wrote = pwrite(fd, (const char *)bytes + done, size - done, at + (off_t)done);
+    if (wrote <= 0)
+      return false;
+    done += (size_t)wrote;
+  }
+  return true;
+}
+
+void orr_board_show(struct orr_board *board) {
+  const off_t place = offsetof(struct orr_stats, turn);
+  struct orr_stats *shown = board->shown;
+  if (board->fd < 0)
+    return;
+  uint64_t turn = shown->turn + 1;
+  orr_stats_copy(board->stats, shown);
+  shown->turn = turn;
+  if (!write_at(board->fd, &turn, sizeof turn, place) || !write_at(board->fd, shown, sizeof *shown, 0))
+    return;
+  shown->turn = ++turn;
+  write_at(board->fd, &turn, sizeof turn, place);
+}
+
+static bool read_at(int fd, void *bytes, size_t size, off_t at) {
+  size_t done = 0;
+  ssize_t got = 1;
+  for (; done < size && got > 0; done += got > 0 ? (size_t)got : 0)
+    got = pread(fd, (char *)bytes + done, size - done, at + (off_t)done);
+  return done == size;
+}
+
+bool orr_board_look(struct orr_board *board) {
+  const struct timespec while_it_is_written = {.tv_nsec = 1000000};
+  const off_t place = offsetof(struct orr_stats, turn);
   struct stat status;
+  if (fstat(board->fd, &status) != 0 || status.st_size != (off_t)sizeof *board->stats)
+    return false;
+  for (int i = 0; i < LOOKS; i++) {
+    uint64_t before, after;
+    if (!read_at(board->fd, &before, sizeof before, place) ||
+        !read_at(board->fd, board->stats, sizeof *board->stats, 0) || !read_at(board->fd, &after, sizeof after, place))
+      return false;
+    if (before == after && !(before & 1))
+      break; /* else it is as good as what a writer that died within left */
+    nanosleep(&while_it_is_written, NULL);
+  }
+  return orr_stats_valid(board->stats, sizeof *board->stats);
+}
+
+int orr_board_open(struct orr_board *board, const char *name) {
   *board = (struct orr_board){.fd = -1};
   snprintf(board->name, sizeof board->name, "%s", name);
   board->fd = open_shared(board->name, O_RDONLY);
   if (board->fd < 0)
     return errno;
-  int error = fstat(board->fd, &status) != 0 ? errno : 0;
-  if (!error && status.st_size != (off_t)sizeof(struct orr_stats))
-    error = EPROTO;
-  if (!error) {
-    void *memory = mmap(NULL, sizeof(struct orr_stats), PROT_READ, MAP_SHARED, board->fd, 0);
-    if (memory == MAP_FAILED)
-      error = errno;
-    else
-      board->stats = memory;
-  }
-  if (!error && !orr_stats_valid(board->stats, (size_t)status.st_size))
-    error = EPROTO;
+  board->stats = make_block();
+  int error = !board->stats ? ENOMEM : orr_board_look(board) ? 0 : EPROTO;
   if (error)
     orr_board_close(board);
   return error;
@@ -103,6 +149,8 @@ int orr_board_open(struct orr_board *board, const char *name) {
 void orr_board_close(struct orr_board *board) {
   if (board->stats)
     munmap(board->stats, sizeof *board->stats);
+  if (board->shown)
+    munmap(board->shown, sizeof *board->shown);
   if (board->writer && board->name[0])
     unlink_shared(board->name);
   if (board->fd >= 0)

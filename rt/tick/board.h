@@ -1,7 +1,14 @@
-/* The statistics block in POSIX shared memory: /dev/shm/orrery.rt.<pid>, readable by its owner alone.
+/* The statistics block, and a copy of it in POSIX shared memory: /dev/shm/orrery.rt.<pid>, readable by its owner alone.
+ *
+ * The executive writes the block, which is private memory. orr_board_show writes the copy by calls on the file, from
+ * another thread, and nobody of this process maps it: who scribbles on the file, or cuts it, spoils what readers see
+ * until the next copy, and nothing else. Readers copy it in turn, for the same reason.
  *
  * The writer holds a lock on the file for as long as it lives, which is how readers and the next start tell a running
- * block from what a killed process left. Readers map it read-only. Any thread, not in the executive.
+ * block from what a killed process left. Any thread, not in the executive.
+ *
+ *   orr_board_create → orr_stats_init → orr_board_show, as often as wanted → orr_board_close
+ *   orr_board_open → orr_board_look before each reading of `stats` → orr_board_close
  */
 #ifndef ORR_RT_TICK_BOARD_H
 #define ORR_RT_TICK_BOARD_H
@@ -16,20 +23,27 @@ enum { ORR_BOARD_NAME_MAX = 48 };
 
 struct orr_board {
   char name[ORR_BOARD_NAME_MAX]; /* without the leading slash; empty: private memory, not shared */
-  struct orr_stats *stats;
+  struct orr_stats *stats;       /* the writer's own; a reader's copy */
+  struct orr_stats *shown;       /* the writer's: what it writes to the file */
   int fd;
   bool writer;
 };
 
-/* [init] Makes the block of this process, in private memory when shared memory is refused. Returns 0; the errno of the
- * refusal (the block is there all the same); or ENOMEM with stats NULL when there is no memory at all. */
+/* [init] Makes the block of this process and the file. Returns 0; the errno with which shared memory was refused (the
+ * block is there all the same); or ENOMEM with stats NULL when there is no memory at all. */
 int orr_board_create(struct orr_board *board);
+
+/* [any] Brings the file up to date. Three system calls and a copy of half a megabyte. */
+void orr_board_show(struct orr_board *board);
 
 /* [init] Opens the block of that name for reading. Returns 0, or errno: ENOENT, EACCES, EPROTO when it is not a block
  * of this build. */
 int orr_board_open(struct orr_board *board, const char *name);
 
-/* [init] Unmaps; the writer also removes the name. */
+/* [init] Reads the block anew. False where it is not a block any more: somebody has spoilt it. */
+bool orr_board_look(struct orr_board *board);
+
+/* [init] Gives the memory back; the writer also removes the name. */
 void orr_board_close(struct orr_board *board);
 
 /* [any] Whether the process that writes the block still lives. A system call. */

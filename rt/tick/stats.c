@@ -1,5 +1,6 @@
 #include "rt/tick/stats.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,11 +44,44 @@ bool orr_stats_live(const struct orr_stats *stats, struct orr_live *live) {
   return true;
 }
 
+static void copy_words(const _Atomic uint64_t *from, _Atomic uint64_t *to, size_t words) {
+  for (size_t i = 0; i < words; i++)
+    atomic_store_explicit(&to[i], atomic_load_explicit(&from[i], memory_order_relaxed), memory_order_relaxed);
+}
+
+static void copy_histogram(const struct orr_histogram *from, struct orr_histogram *to) {
+  /* the total first: min and max that belong to it are there by then */
+  atomic_store_explicit(&to->total, atomic_load_explicit(&from->total, memory_order_acquire), memory_order_relaxed);
+  copy_words(&from->underflow, &to->underflow, 1);
+  copy_words(&from->overflow, &to->overflow, 1);
+  atomic_store_explicit(&to->sum_ns, atomic_load_explicit(&from->sum_ns, memory_order_relaxed), memory_order_relaxed);
+  atomic_store_explicit(&to->min_ns, atomic_load_explicit(&from->min_ns, memory_order_relaxed), memory_order_relaxed);
+  atomic_store_explicit(&to->max_ns, atomic_load_explicit(&from->max_ns, memory_order_relaxed), memory_order_relaxed);
+  copy_words(from->bucket, to->bucket, ORR_HISTOGRAM_BUCKETS);
+}
+
+void orr_stats_copy(const struct orr_stats *stats, struct orr_stats *to) {
+  struct orr_live live;
+  memcpy(to, stats, offsetof(struct orr_stats, live_lock));
+  if (orr_stats_live(stats, &live))
+    orr_stats_put_live(to, &live);
+  orr_worst_copy(&stats->worst, &to->worst);
+  for (unsigned i = 0; i < ORR_HISTOGRAM_COUNT; i++)
+    copy_histogram(&stats->histogram[i], &to->histogram[i]);
+}
+
+static bool names_end(const struct orr_stats *stats) {
+  bool all = memchr(stats->name, '\0', sizeof stats->name) != NULL;
+  for (unsigned i = 0; i < ORR_STAGES_MAX; i++)
+    all = all && memchr(stats->stage_name[i], '\0', sizeof stats->stage_name[i]) != NULL;
+  return all;
+}
+
 bool orr_stats_valid(const struct orr_stats *stats, size_t size) {
   return size == sizeof *stats && stats->magic == ORR_STATS_MAGIC && stats->version == ORR_STATS_VERSION &&
          stats->size == sizeof *stats && stats->stage_count <= ORR_STAGES_MAX && stats->period_ns > 0 &&
          stats->histogram_offset == offsetof(struct orr_stats, histogram) &&
-         stats->histogram_bytes == sizeof(struct orr_histogram);
+         stats->histogram_bytes == sizeof(struct orr_histogram) && names_end(stats);
 }
 
 uint64_t orr_live_own(const struct orr_live *live) {

@@ -1,9 +1,11 @@
-/* Everything a run measures about its own timing, in one block that other processes may map and read while it runs.
+/* Everything a run measures about its own timing, in one block of private memory, of which tick/board shows a copy to
+ * other processes.
  *
- * The executive writes; readers write nothing, so they cannot disturb it. `live` and the worst frames are whole records
- * behind seqlocks; the histograms are counters that only grow, each atomic, read as they are. The header carries
- * version, sizes and offsets, so that a reader of another build refuses the block instead of misreading it. Order:
- * orr_stats_init, then the executive; readers: orr_stats_valid, then orr_stats_live, orr_worst_read and the histograms.
+ * The executive writes, and other threads of its process may read meanwhile: `live` and the worst frames are whole
+ * records behind seqlocks; the histograms are counters that only grow, each atomic, read as they are. The header
+ * carries version, sizes and offsets, so that a reader of another build refuses the block instead of misreading it.
+ * Order: orr_stats_init, then the executive; readers: orr_stats_valid, then orr_stats_live, orr_worst_read and the
+ * histograms.
  */
 #ifndef ORR_RT_TICK_STATS_H
 #define ORR_RT_TICK_STATS_H
@@ -18,7 +20,7 @@
 #include "rt/tick/worst.h"
 
 #define ORR_STATS_MAGIC UINT64_C(0x315441545352524f) /* "ORRSTAT1", little-endian */
-enum { ORR_STATS_VERSION = 1, ORR_STATS_NAME_MAX = 64 };
+enum { ORR_STATS_VERSION = 2, ORR_STATS_NAME_MAX = 64 };
 
 enum orr_histogram_id {
   ORR_HISTOGRAM_START,   /* work began after its tick; skipped periods included */
@@ -53,6 +55,8 @@ struct orr_stats {
   uint32_t version;
   uint32_t stage_count;
   uint64_t size; /* of this block */
+  uint64_t
+      turn; /* of a copy on the board: odd while it is written, the same before and after a reading that is whole */
   /* offsets from the start of the block, for readers in other languages */
   uint32_t live_offset, worst_offset, histogram_offset, histogram_bytes;
   int64_t pid;
@@ -76,6 +80,9 @@ void orr_stats_put_live(struct orr_stats *stats, const struct orr_live *live);
 
 /* [any] Reads the live record; false when the writer died inside. */
 bool orr_stats_live(const struct orr_stats *stats, struct orr_live *live);
+
+/* [any] A copy that is whole, while the executive goes on: what it is just writing is left as it was in `to`. */
+void orr_stats_copy(const struct orr_stats *stats, struct orr_stats *to);
 
 /* [any] Whether `size` bytes at `stats` are a block of this build. */
 bool orr_stats_valid(const struct orr_stats *stats, size_t size);

@@ -31,6 +31,15 @@ void orr_worst_add(struct orr_worst *worst, const struct orr_frame_record *recor
   }
 }
 
+void orr_worst_copy(const struct orr_worst *worst, struct orr_worst *to) {
+  for (size_t i = 0; i < ORR_WORST_COUNT; i++) {
+    uint64_t words[ORR_RECORD_WORDS];
+    const struct orr_seqlock *lock = &worst->entry[i].lock;
+    if (lock->sequence != 0 && orr_seqlock_load(lock, worst->entry[i].words, words, ORR_RECORD_WORDS, READ_TRIES))
+      orr_seqlock_store(&to->entry[i].lock, to->entry[i].words, words, ORR_RECORD_WORDS);
+  }
+}
+
 static int by_response(const void *a, const void *b) {
   const struct orr_frame_record *x = a, *y = b;
   if (x->end_ns != y->end_ns)

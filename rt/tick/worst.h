@@ -26,6 +26,9 @@ struct orr_worst {
 /* [rt] Keeps the record if it is among the worst so far. O(1) mostly, O(64) when kept. */
 void orr_worst_add(struct orr_worst *worst, const struct orr_frame_record *record);
 
+/* [any] A copy for readers; an entry the writer is busy with is left as it was. */
+void orr_worst_copy(const struct orr_worst *worst, struct orr_worst *to);
+
 /* [any] Copies the entries, worst first, into `records` [ORR_WORST_COUNT]; returns how many. An entry the writer is
  * busy with is left out. */
 size_t orr_worst_read(const struct orr_worst *worst, struct orr_frame_record *records);

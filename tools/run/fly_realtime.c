@@ -49,6 +49,7 @@ int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signa
   int caught = 0, looks = 0;
   while (!orr_executive_ended(executive)) {
     int signal = sigtimedwait(signals, NULL, &look);
+    orr_executive_show(executive);
     if (status && ++looks % LOOKS_PER_SCREEN == 0)
       orr_run_status_draw(status, executive->board.stats);
     if (log && orr_run_log_watch(log, text, sizeof text)) {

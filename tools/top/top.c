@@ -107,8 +107,12 @@ static void print_heading(const struct orr_board *board, const struct orr_live *
          s->core, s->priority);
 }
 
-static bool show(const struct orr_board *board, const struct arguments *a, bool alive) {
+static bool show(struct orr_board *board, const struct arguments *a, bool alive) {
   struct orr_live live;
+  if (!orr_board_look(board)) {
+    fputs("orrery top: somebody has spoilt the statistics of the run, which it does not notice; look again\n", stderr);
+    return false;
+  }
   if (!orr_stats_live(board->stats, &live)) {
     fputs("orrery top: the run died in the middle of a frame\n", stderr);
     return false;
@@ -138,7 +142,7 @@ static bool interrupted(double interval_s, const sigset_t *signals) {
   return sigtimedwait(signals, NULL, &t) > 0;
 }
 
-static int watch(const struct orr_board *board, const struct arguments *a) {
+static int watch(struct orr_board *board, const struct arguments *a) {
   sigset_t signals, before;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);

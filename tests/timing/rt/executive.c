@@ -102,10 +102,15 @@ static void readers_see_a_running_block_and_disturb_nothing(void **state) {
   assert_true(orr_board_alive(&reader));
   assert_string_equal(reader.stats->name, "test run");
   assert_int_equal(reader.stats->pid, getpid());
-  while (orr_stats_live(reader.stats, &first) && first.frames == 0)
+  do {
     usleep(1000);
+    orr_executive_show(&executive);
+    assert_true(orr_board_look(&reader));
+  } while (orr_stats_live(reader.stats, &first) && first.frames == 0);
   for (int i = 0; i < 2000; i++) {
     struct orr_frame_record records[ORR_WORST_COUNT];
+    orr_executive_show(&executive);
+    assert_true(orr_board_look(&reader));
     assert_true(orr_stats_live(reader.stats, &later));
     assert_true(later.frames >= first.frames);
     assert_int_equal(later.last.frame + 1, later.frames); /* whole records only */
@@ -118,7 +123,7 @@ static void readers_see_a_running_block_and_disturb_nothing(void **state) {
   orr_executive_join(&executive);
   assert_true(orr_executive_ended(&executive));
   assert_int_equal(executive.cycle.result.end, ORR_CYCLE_STOPPED);
-  assert_true(orr_stats_live(reader.stats, &later) && later.ended);
+  assert_true(orr_board_look(&reader) && orr_stats_live(reader.stats, &later) && later.ended);
   orr_executive_close(&executive);
   assert_false(orr_board_alive(&reader));
   orr_board_close(&reader);
@@ -133,6 +138,7 @@ static void a_block_left_by_a_killed_process_is_swept_by_the_next_start(void **s
     if (orr_board_create(&board) != 0)
       _exit(1);
     orr_stats_init(board.stats, "left", MS);
+    orr_board_show(&board);
     raise(SIGKILL);
   }
   int status;

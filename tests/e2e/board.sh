@@ -1,0 +1,55 @@
+#!/bin/sh
+# The statistics of a run in real time are scribbled on and cut off, by whoever may write the file: the run flies on with the same bits, and
+# its summary has its own numbers; `orrery top` shows the run or says that somebody has spoilt its statistics.
+. tests/support/script.sh
+command -v python3 >/dev/null || exit 77
+"$ORRERY" run configs/cubesat.yaml --duration 4s --set 'expect=[]' --set 'links={}' --mode batch >"$dir/batch" || fail "batch: $(cat "$dir/batch")"
+
+(exec "$ORRERY" run configs/cubesat.yaml --duration 4s --set 'expect=[]' --set 'links={}' --no-log --mode realtime --json >"$dir/out" 2>"$dir/err") &
+child=$!
+board=/dev/shm/orrery.rt.$child
+await [ -s "$board" ] || fail "no statistics: $(cat "$dir/err")"
+cat >"$dir/scribble.py" <<'P'
+import os, random, sys
+random.seed(7)
+path, done = sys.argv[1], 0
+size = os.path.getsize(path)
+try:
+    while True:
+        with open(path, "r+b") as file:
+            how = random.randrange(8)
+            if how == 0:
+                file.truncate(random.choice([0, 1, 4096, size // 2, 2 * size]))
+            elif how < 4: # every word the largest there is: indices, counts, sequences
+                file.write(b"\xff" * size)
+            else:
+                file.seek(8 * random.randrange(size // 8))
+                file.write(random.randbytes(8 * random.randrange(1, 500)))
+        done += 1
+except FileNotFoundError: # the run is over
+    print(done)
+P
+python3 "$dir/scribble.py" "$board" >"$dir/done" 2>"$dir/scribble.err" &
+scribbler=$!
+for _ in 1 2 3 4 5 6 7 8; do
+  "$ORRERY" top --once "$child" >"$dir/top" 2>&1
+  [ $? -le 1 ] || fail "top: $(cat "$dir/top")"
+  "$ORRERY" top --json "$child" >"$dir/top" 2>&1
+  [ $? -le 1 ] || fail "top --json: $(cat "$dir/top")"
+done
+wait "$child"
+status=$?
+[ $status -eq 0 ] || fail "exit $status: $(cat "$dir/err")"
+wait "$scribbler" || fail "the scribbler: $(cat "$dir/scribble.err")"
+[ "$(cat "$dir/done")" -gt 100 ] || fail "only $(cat "$dir/done") scribbles"
+[ ! -e "$board" ] || fail "the statistics stay"
+python3 - "$dir/out" "$(hash_of "$dir/batch")" <<'P' || fail "the summary: $(cat "$dir/out")"
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["state_hash"] == sys.argv[2], "other bits"
+assert r["timing"]["counts"]["frames"] == 400, r["timing"]["counts"]
+assert r["verdict"] == "passed", r["verdict"]
+assert r["timing"]["histograms"]["integrate"]["count"] == 400, r["timing"]["histograms"]["integrate"]
+assert sum(1 for w in r["timing"]["worst"] if w["frame"] < 400) == len(r["timing"]["worst"]) > 0
+P
+exit 0
