@@ -283,6 +283,12 @@ sources:
 	@printf '%s\n' $(sort $(CORE) $(RT) $(CLIENT) $(ECHO) $(IO) $(TOOLS) tools/main.c $(FSW) $(SUPPORT) $(UNIT) $(TIMING) $(BENCH) $(FUZZERS) \
 	  tests/runner.c tests/replay.c tests/vectors/compare.c $(HEADERS))
 
+# The pages of configs that are printed from the tables of the reader; a test holds them to it.
+.PHONY: reference
+reference: programs
+	@$(B)/orrery help devices --markdown > configs/devices.md
+	@$(B)/orrery help run-file --markdown > configs/run-file.md
+
 format:
 	@clang-format -i $(SOURCES) $(HEADERS)
 
@@ -338,6 +344,7 @@ help:
 	@echo 'make soak     the long tests: fuzzing for ten minutes or a million executions, a fresh machine, ...'
 	@echo 'make bench    the benchmarks; bench-instructions counts instructions instead of time'
 	@echo 'make format   lays out the code'
+	@echo 'make reference writes configs/devices.md and configs/run-file.md again'
 	@echo 'make clean    removes build/'
 	@echo 'with          CC=clang  ARCH=native  DEBUG=1  SANITIZE=1  V=1'
 

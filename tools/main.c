@@ -1,6 +1,7 @@
 /* The `orrery` command: finds the subcommand, prints help and version. */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "io/config/text/names.h"
 #include "tools/common/commands.h"
 #include "tools/common/version.h"
+#include "tools/reference/reference.h"
 
 /* In the order of `orrery --help`; ends with NULL. */
 /* clang-format off */
@@ -28,7 +30,7 @@ static void print_overview(FILE *out) {
   fputs("orrery - a real-time stand-in for a flexible spacecraft\n"
         "\n"
         "usage: orrery COMMAND [ARGUMENTS]\n"
-        "       orrery help COMMAND\n"
+        "       orrery help COMMAND | TOPIC\n"
         "       orrery --version\n"
         "\n"
         "A spacecraft is written in a model file (YAML or JSON): bodies, the hinges that join them, the modes of the\n"
@@ -43,6 +45,9 @@ static void print_overview(FILE *out) {
         out);
   for (const struct orr_command *const *c = commands; *c; c++)
     fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
+  fputs("\ntopics of orrery help:\n", out);
+  for (const struct orr_topic *t = orr_topics; t->name; t++)
+    fprintf(out, "  %-10s %s\n", t->name, t->summary);
   fputs("\n"
         "Exit status of every command:\n"
         "  0  the work was done, and the answer is good\n"
@@ -64,10 +69,12 @@ static int print_version(void) {
   return ORR_EXIT_OK;
 }
 
-static int unknown_command(const char *name) {
+static int unknown_command(const char *name, bool help) {
   struct orr_nearest nearest = {.wanted = name};
   for (const struct orr_command *const *c = commands; *c; c++)
     orr_nearest_offer(&nearest, (*c)->name);
+  for (const struct orr_topic *t = orr_topics; help && t->name; t++)
+    orr_nearest_offer(&nearest, t->name);
   fprintf(stderr, "orrery: unknown command '%s'", name);
   if (nearest.best)
     fprintf(stderr, ", did you mean '%s'?", nearest.best);
@@ -82,8 +89,11 @@ static int help(int argc, char **argv) {
     print_overview(stdout);
     return ORR_EXIT_OK;
   }
+  for (const struct orr_topic *t = orr_topics; t->name; t++)
+    if (strcmp(t->name, argv[2]) == 0)
+      return (int)orr_topic_help(t, argc - 2, argv + 2);
   const struct orr_command *c = find(argv[2]);
-  return c ? print_help(c) : unknown_command(argv[2]);
+  return c ? print_help(c) : unknown_command(argv[2], true);
 }
 
 static int dispatch(int argc, char **argv) {
@@ -97,7 +107,7 @@ static int dispatch(int argc, char **argv) {
     return print_version();
   const struct orr_command *c = find(argv[1]);
   if (!c)
-    return unknown_command(argv[1]);
+    return unknown_command(argv[1], false);
   for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
     if (is_help(argv[i]))
       return print_help(c);

@@ -12,7 +12,7 @@ const char *const orr_channel_wrench[6] = {"nx", "ny", "nz", "fx", "fy", "fz"};
 int orr_channel_declare(struct orr_channel_table *table, const char *entity, const struct orr_channel *spec) {
   size_t first = strlen(entity), second = strlen(spec->name), bytes = first + second + 2;
   int index = table->count++;
-  assert(!table->sealed && spec->count >= 1 && spec->count <= ORR_CHANNEL_COUNT_MAX);
+  assert(!table->sealed && spec->doc && spec->count >= 1 && spec->count <= ORR_CHANNEL_COUNT_MAX);
   if (table->channels) {
     assert(index < table->room && table->name_bytes + bytes <= table->name_room);
     char *name = table->names + table->name_bytes;

@@ -39,6 +39,7 @@ enum { ORR_CHANNEL_COUNT_MAX = 4096 };
 
 struct orr_channel {
   const char *name; /* full: "gyro.rate" */
+  const char *doc;  /* what it is, a sentence without a full stop at its end */
   const char *unit; /* as io/config writes units: "rad/s"; "" for a plain number */
   enum orr_channel_type type;
   enum orr_channel_direction direction;

@@ -105,6 +105,10 @@ size_t orr_plant_rotors(const struct orr_device_desc *devices, size_t count, str
  * part. */
 void orr_plant_declare(const struct orr_plant_desc *desc, struct orr_channel_table *table);
 
+/* [any] For the reference: the channels of bodies and nodes, index from 0 until NULL; `of` is "BODY" and so on. A
+ * count of 0 and a unit of NULL stand for what follows from the hinge. */
+const struct orr_channel *orr_plant_channel(size_t index, const char **of);
+
 /* [init] Bytes. O(channels). */
 size_t orr_plant_size(const struct orr_model *model, const struct orr_plant_desc *desc);
 
@@ -156,6 +160,9 @@ void orr_plant_act(struct orr_drive *drive, struct orr_workspace *ws, const stru
                    double *force, double *given);
 
 /* ---- truth.c ----------------------------------------------------------------------------------------------------- */
+
+/* [any] The channels of truth, as orr_plant_channel. */
+const struct orr_channel *orr_truth_channel(size_t index, const char **of);
 
 /* [init] Declares the truth of every body, node and loop; fills `truths` unless NULL, with nodes counted in their body;
  * returns their number. */

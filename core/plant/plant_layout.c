@@ -1,6 +1,29 @@
 /* Laying a plant out: its channels, its devices, and the memory for both. */
 #include "core/plant/plant.h"
 
+enum { TARGET, POINTING_ERROR, GIVEN, SPECS };
+
+/* The channels of a plant beside those of devices and truth. */
+static const struct orr_channel specs[SPECS] = {
+    [TARGET] = {.name = "target",
+                .doc = "with `pointing`: the attitude that its node should have",
+                .unit = "",
+                .count = 4,
+                .elements = orr_channel_xyzw},
+    [POINTING_ERROR] = {.name = "pointing_error",
+                        .doc = "with `pointing`: angle between the node's attitude and the target",
+                        .unit = "rad",
+                        .count = 1},
+    [GIVEN] = {.name = "acceleration",
+               .doc = "the given acceleration of a prescribed hinge, a number for each speed",
+               .direction = ORR_CHANNEL_COMMAND},
+};
+
+const struct orr_channel *orr_plant_channel(size_t index, const char **of) {
+  *of = "BODY";
+  return index < SPECS ? &specs[index] : orr_truth_channel(index - SPECS, of);
+}
+
 size_t orr_plant_rotors(const struct orr_device_desc *devices, size_t count, struct orr_rotor_desc *rotors) {
   size_t found = 0;
   for (size_t i = 0; i < count; i++) {
@@ -38,6 +61,7 @@ static void declare_device(const struct orr_device_desc *d, const struct orr_bod
     if (c->present && !c->present(d->params))
       continue;
     struct orr_channel spec = {.name = c->name,
+                               .doc = c->doc,
                                .unit = c->unit,
                                .type = c->type,
                                .direction = c->direction,
@@ -83,9 +107,8 @@ static void declare_all(const struct orr_plant_desc *desc, struct orr_channel_ta
                    plant ? &plant->devices[i] : NULL);
   for (size_t i = 0; i < desc->pointing_count; i++) {
     const char *body = spacecraft->bodies[desc->pointings[i].body].name;
-    int channel = orr_channel_declare(
-        table, body, &(struct orr_channel){.name = "target", .count = 4, .elements = orr_channel_xyzw});
-    orr_channel_declare(table, body, &(struct orr_channel){.name = "pointing_error", .unit = "rad", .count = 1});
+    int channel = orr_channel_declare(table, body, &specs[TARGET]);
+    orr_channel_declare(table, body, &specs[POINTING_ERROR]);
     if (plant)
       plant->pointing_channel[i] = channel;
   }
@@ -99,9 +122,10 @@ static void declare_all(const struct orr_plant_desc *desc, struct orr_channel_ta
     if (driven) {
       const struct orr_hinge_kind_info *info = orr_hinge_kind_info(body->hinge.kind);
       const char *unit = info->angles == (1u << dof) - 1 ? "rad/s^2" : info->angles ? "" : "m/s^2";
-      int channel = orr_channel_declare(
-          table, body->name,
-          &(struct orr_channel){.name = "acceleration", .unit = unit, .direction = ORR_CHANNEL_COMMAND, .count = dof});
+      struct orr_channel given = specs[GIVEN];
+      given.unit = unit;
+      given.count = dof;
+      int channel = orr_channel_declare(table, body->name, &given);
       if (plant)
         plant->body_command[b] = channel;
     } else if (plant) {

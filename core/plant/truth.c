@@ -31,21 +31,63 @@ enum what {
 };
 
 static const struct orr_channel specs[] = {
-    [POSITION] = {.name = "position", .unit = "m", .count = 3, .elements = orr_channel_xyz},
-    [ATTITUDE] = {.name = "attitude", .unit = "", .count = 4, .elements = orr_channel_xyzw},
-    [RATE] = {.name = "rate", .unit = "rad/s", .count = 3, .elements = orr_channel_xyz},
-    [VELOCITY] = {.name = "velocity", .unit = "m/s", .count = 3, .elements = orr_channel_xyz},
-    [ACCELERATION] = {.name = "acceleration", .unit = "m/s^2", .count = 3, .elements = orr_channel_xyz},
-    [ANGULAR] = {.name = "angular_acceleration", .unit = "rad/s^2", .count = 3, .elements = orr_channel_xyz},
-    [Q] = {.name = "q"},
-    [SPEED] = {.name = "speed"},
-    [ETA] = {.name = "eta", .unit = ""},
-    [ETA_RATE] = {.name = "eta_rate", .unit = "1/s"},
-    [LOAD] = {.name = "load", .unit = "", .count = 6, .elements = orr_channel_wrench},
-    [LOOP_MOMENT] = {.name = "moment", .unit = "N m"},
-    [LOOP_FORCE] = {.name = "force", .unit = "N"},
-    [LOOP_DETERMINED] = {.name = "determined", .unit = "", .type = ORR_CHANNEL_FLAG},
+    [POSITION] = {.name = "position",
+                  .doc = "position, inertial axes; of a body, that of its body frame",
+                  .unit = "m",
+                  .count = 3,
+                  .elements = orr_channel_xyz},
+    [ATTITUDE] = {.name = "attitude",
+                  .doc = "attitude against inertial axes, with the sign nearest to the last one",
+                  .unit = "",
+                  .count = 4,
+                  .elements = orr_channel_xyzw},
+    [RATE] = {.name = "rate",
+              .doc = "angular velocity against inertial axes, in its own axes",
+              .unit = "rad/s",
+              .count = 3,
+              .elements = orr_channel_xyz},
+    [VELOCITY] =
+        {.name = "velocity", .doc = "velocity, inertial axes", .unit = "m/s", .count = 3, .elements = orr_channel_xyz},
+    [ACCELERATION] = {.name = "acceleration",
+                      .doc = "acceleration less gravity, node axes",
+                      .unit = "m/s^2",
+                      .count = 3,
+                      .elements = orr_channel_xyz},
+    [ANGULAR] = {.name = "angular_acceleration",
+                 .doc = "angular acceleration, node axes",
+                 .unit = "rad/s^2",
+                 .count = 3,
+                 .elements = orr_channel_xyz},
+    [Q] = {.name = "q", .doc = "coordinates of its hinge"},
+    [SPEED] = {.name = "speed", .doc = "speeds of its hinge"},
+    [ETA] = {.name = "eta", .doc = "amplitudes of its modes", .unit = ""},
+    [ETA_RATE] = {.name = "eta_rate", .doc = "their rates", .unit = "1/s"},
+    [LOAD] = {.name = "load",
+              .doc = "moment (N m) and force (N) that the parent exerts through the hinge, about O, body axes",
+              .unit = "",
+              .count = 6,
+              .elements = orr_channel_wrench},
+    [LOOP_MOMENT] = {.name = "moment",
+                     .doc = "moment that the loop exerts on its second node, axes of the first node's frame; of a "
+                            "gear, its torque on the driven hinge",
+                     .unit = "N m"},
+    [LOOP_FORCE] = {.name = "force",
+                    .doc = "force that the loop exerts on its second node, axes of the first node's frame; of a "
+                           "distance along the line, positive apart",
+                    .unit = "N"},
+    [LOOP_DETERMINED] =
+        {.name = "determined",
+         .doc = "for each number of moment and force: it is determined; redundant equations leave others open",
+         .unit = "",
+         .type = ORR_CHANNEL_FLAG},
 };
+
+const struct orr_channel *orr_truth_channel(size_t index, const char **of) {
+  enum { FIRST = LOOP_DETERMINED + 1, ALL = FIRST + NODE_KINDS };
+  bool node = index >= FIRST || index == ACCELERATION || index == ANGULAR, loop = index >= LOOP_MOMENT && !node;
+  *of = node ? "BODY.NODE" : loop ? "loops.NAME" : "BODY";
+  return index < FIRST ? &specs[index] : index < ALL ? &specs[index - FIRST] : NULL;
+}
 
 struct declaring {
   struct orr_channel_table *table;

@@ -27,20 +27,60 @@ static bool has_light(const void *p) {
 }
 
 static const struct orr_device_channel world_channels[] = {
-    {.name = "position", .unit = "m", .count = 3, .elements = orr_channel_xyz},
-    {.name = "velocity", .unit = "m/s", .count = 3, .elements = orr_channel_xyz},
-    {.name = "gravity", .unit = "m/s^2", .count = 3, .elements = orr_channel_xyz},
-    {.name = "third_bodies", .unit = "m/s^2", .count = 3, .elements = orr_channel_xyz, .present = has_third},
-    {.name = "sun", .unit = "", .count = 3, .elements = orr_channel_xyz},
-    {.name = "sunlight", .unit = "", .count = 1},
-    {.name = "beta", .unit = "rad", .count = 1},
-    {.name = "latitude", .unit = "rad", .count = 1},
-    {.name = "longitude", .unit = "rad", .count = 1},
-    {.name = "altitude", .unit = "m", .count = 1},
-    {.name = "magnetic_field", .unit = "T", .count = 3, .elements = orr_channel_xyz, .present = has_field},
-    {.name = "density", .unit = "kg/m^3", .count = 1, .present = has_air},
-    {.name = "drag", .unit = "N", .count = 3, .elements = orr_channel_xyz, .present = has_drag},
-    {.name = "light", .unit = "N", .count = 3, .elements = orr_channel_xyz, .present = has_light},
+    {.name = "position",
+     .doc = "reference point, from the centre of the central body, inertial axes",
+     .unit = "m",
+     .count = 3,
+     .elements = orr_channel_xyz},
+    {.name = "velocity",
+     .doc = "velocity of the reference point, inertial axes",
+     .unit = "m/s",
+     .count = 3,
+     .elements = orr_channel_xyz},
+    {.name = "gravity",
+     .doc = "acceleration of the reference point, inertial axes",
+     .unit = "m/s^2",
+     .count = 3,
+     .elements = orr_channel_xyz},
+    {.name = "third_bodies",
+     .doc = "the part of it that Sun, Moon and Earth give",
+     .unit = "m/s^2",
+     .count = 3,
+     .elements = orr_channel_xyz,
+     .present = has_third},
+    {.name = "sun",
+     .doc = "unit vector from the reference point to the Sun, inertial axes",
+     .unit = "",
+     .count = 3,
+     .elements = orr_channel_xyz},
+    {.name = "sunlight", .doc = "part of the Sun that is seen, 0 to 1", .unit = "", .count = 1},
+    {.name = "beta", .doc = "angle of the Sun above the plane of the orbit", .unit = "rad", .count = 1},
+    {.name = "latitude", .doc = "geodetic latitude of the reference point", .unit = "rad", .count = 1},
+    {.name = "longitude", .doc = "its longitude", .unit = "rad", .count = 1},
+    {.name = "altitude", .doc = "its geodetic altitude", .unit = "m", .count = 1},
+    {.name = "magnetic_field",
+     .doc = "magnetic field at the spacecraft, inertial axes",
+     .unit = "T",
+     .count = 3,
+     .elements = orr_channel_xyz,
+     .present = has_field},
+    {.name = "density",
+     .doc = "density of the air at the spacecraft",
+     .unit = "kg/m^3",
+     .count = 1,
+     .present = has_air},
+    {.name = "drag",
+     .doc = "force of the air on all surfaces, inertial axes",
+     .unit = "N",
+     .count = 3,
+     .elements = orr_channel_xyz,
+     .present = has_drag},
+    {.name = "light",
+     .doc = "force of light on all surfaces, inertial axes",
+     .unit = "N",
+     .count = 3,
+     .elements = orr_channel_xyz,
+     .present = has_light},
 };
 
 static void world_reset(const struct orr_device *device) {
@@ -107,8 +147,16 @@ const struct orr_device_kind orr_world_kind = {
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
 static const struct orr_device_channel place_channels[] = {
-    {.name = "orbit_position", .unit = "m", .count = 3, .elements = orr_channel_xyz},
-    {.name = "orbit_velocity", .unit = "m/s", .count = 3, .elements = orr_channel_xyz},
+    {.name = "orbit_position",
+     .doc = "base of the spacecraft, from the centre of the central body, inertial axes",
+     .unit = "m",
+     .count = 3,
+     .elements = orr_channel_xyz},
+    {.name = "orbit_velocity",
+     .doc = "its velocity, inertial axes",
+     .unit = "m/s",
+     .count = 3,
+     .elements = orr_channel_xyz},
 };
 
 static void place_sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
@@ -159,8 +207,12 @@ orr_mat3 orr_aim_axes(enum orr_aim aim, orr_vec3 r, orr_vec3 v, orr_vec3 sun) {
 }
 
 static const struct orr_device_channel pointing_channels[] = {
-    {.name = "target", .unit = "", .count = 4, .elements = orr_channel_xyzw},
-    {.name = "pointing_error", .unit = "rad", .count = 1},
+    {.name = "target",
+     .doc = "the attitude that the node should have",
+     .unit = "",
+     .count = 4,
+     .elements = orr_channel_xyzw},
+    {.name = "pointing_error", .doc = "angle between the node's attitude and the target", .unit = "rad", .count = 1},
 };
 
 struct pointing_state {

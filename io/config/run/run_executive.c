@@ -86,8 +86,7 @@ const struct orr_mapping orr_realtime_mapping = {
     .doc = "How the executive keeps time in a run in real time, which has 10 to 20000 frames a second. It means "
            "nothing in batch and lockstep.",
     ORR_KEYS(realtime_table),
-    .example =
-        "realtime: {core: auto, priority: 80, spin: auto, overrun: {policy: catch_up, limit: 3}, strict: false}\n",
+    .example = "realtime: {core: auto, priority: 80, spin: auto, overrun: {policy: catch_up, limit: 3}}\n",
 };
 
 static void read_overrun(struct orr_run_draft *d, struct orr_place place, struct orr_run_realtime *out) {

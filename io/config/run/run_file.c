@@ -165,10 +165,12 @@ static const struct orr_key aim_table[] = {
      .offset = offsetof(struct aim_keys, offset)},
 };
 
-static const struct orr_mapping aim_mapping = {.name = "pointing.aim",
-                                               .doc = "A target that moves with the orbit; the run needs an "
-                                                      "environment. One of the words alone stands for {aim: WORD}.",
-                                               ORR_KEYS(aim_table)};
+static const struct orr_mapping aim_mapping = {
+    .name = "pointing.aim",
+    .doc = "A target that moves with the orbit; the run needs an "
+           "environment. One of the words alone stands for {aim: WORD}.",
+    ORR_KEYS(aim_table),
+    .example = "pointing: {bus: {node: bus.imu, target: {aim: lvlh, offset: [0, 0, 0, 1]}}}\n"};
 
 struct pointing_keys {
   struct orr_place node, target;
@@ -201,7 +203,7 @@ const struct orr_mapping orr_pointing_mapping = {
                "    node: bus.imu\n"
                "    target:\n"
                "      - {at: 0 s, attitude: [0, 0, 0, 1]}\n"
-               "      - {at: 20 s, attitude: [0, 0, 0.0174524, 0.9998477]}\n",
+               "      - {at: 20 s, attitude: [0, 0, 0.017452406, 0.999847695]}\n",
 };
 
 /* A list of moments, or one attitude for all time. */

@@ -188,7 +188,7 @@ static const struct orr_key link_table[LINK_KEYS] = {
     [ALLOW] = {.name = "allow",
                .doc = "udp: addresses that may send",
                .absent = "`peer` alone",
-               .shape = ORR_LIST(ORR_TEXT("an IPv4 address")),
+               .shape = ORR_LIST(ORR_TEXT("IPv4 addresses")),
                PLACE(udp.allow)},
     [IDS] = {.name = "message_ids",
              .doc = "udp: message ids of the packets",

@@ -126,8 +126,8 @@ const struct orr_mapping orr_command_mapping = {
            "thruster's on_time, takes `value`.",
     ORR_KEYS(entry_table),
     .example = "commands:\n"
-               "  - {channel: wheel.torque, at: 1 s, value: 5 mN m}\n"
-               "  - {channel: wheel.torque, at: 2 s, ramp: {from: 5 mN m, to: 0, over: 500 ms}}\n"
+               "  - {channel: motor.torque, at: 1 s, value: 5 mN m}\n"
+               "  - {channel: motor.torque, at: 2 s, ramp: {from: 5 mN m, to: 0, over: 500 ms}}\n"
                "  - {channel: shake.force.x, at: 1 s, sine: {amplitude: 0.1 N, frequency: 2 Hz}}\n"
                "  - {channel: shake.torque.z, at: 1 s, table: [[0 s, 0], [500 ms, 2 mN m], [1 s, 0]]}\n"
                "  - {channel: jet.on_time, at: 3 s, value: 20 ms}\n",

@@ -88,11 +88,28 @@ static const struct orr_key top_table[] = {
      SECTION(ORR_SECTION_EXPECT)},
 };
 
+/* What the examples of the other sections refer to. */
+static const char file_example[] =
+    "actuators:\n"
+    "  wheel_x: &wheel {kind: reaction_wheel, node: bus.imu, axis: [1, 0, 0], inertia: 0.1 kg m^2,\n"
+    "                   max_torque: 2 N m, max_speed: 6000 rpm}\n"
+    "  wheel_y: {<<: *wheel, axis: [0, 1, 0]}\n"
+    "  wheel_z: {<<: *wheel, axis: [0, 0, 1]}\n"
+    "  motor: {kind: hinge_motor, hinge: wing, mode: torque, max_torque: 0.5 N m}\n"
+    "  shake: {kind: wrench, node: bus.imu}\n"
+    "  jet: {kind: thruster, node: bus.imu, direction: [1, 0, 0], thrust: 1 N}\n"
+    "sensors:\n"
+    "  gyro: {kind: rate_gyro, node: bus.imu, rate: 10 Hz, noise: {angle_random_walk: 0.1 deg/sqrt(h)}}\n"
+    "  star: {kind: star_tracker, node: bus.imu, rate: 10 Hz, boresight: [0, 0, 1],\n"
+    "         noise: {across: 10 arcsec, about: 60 arcsec}}\n";
+
 const struct orr_mapping orr_file_mapping = {
     .name = "run file",
     .doc = "A model file is `orrery` and `spacecraft`. A run file adds sections that say how it is flown. Numbers may "
            "carry a unit (30 deg, 5 ms, 1200 rpm); a bare number is SI.",
-    ORR_KEYS(top_table)};
+    ORR_KEYS(top_table),
+    .example = file_example,
+};
 
 /* Sections belong to the file that is named on the command line. */
 static void keep_sections(struct orr_config *c, const struct top_keys *keys, struct orr_place root, bool named) {

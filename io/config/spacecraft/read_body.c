@@ -95,18 +95,18 @@ static const struct orr_mapping node_mapping = {
            "flexible body the nodes carry the mass.",
     ORR_KEYS(node_table)};
 
-static const char body_example[] =
-    "spacecraft:\n"
-    "  bodies:\n"
-    "    bus: {mass: 1200, com: [0, 0, 0.4], inertia: [800, 900, 700, 0, 0, 0],\n"
-    "          hinge: {kind: free, to: inertial},\n"
-    "          nodes: {imu: {at: [0, 0, 0.5]}, root: {at: [0, 1.1, 0]}}}\n"
-    "    wing:\n"
-    "      hinge: {kind: revolute, to: bus.root, axis: [0, 1, 0], damping: 0.02}\n"
-    "      modes: [{frequency: 0.35 Hz, damping: 0.003}]\n"
-    "      nodes:\n"
-    "        origin: {at: [0, 0, 0], mass: 4, inertia: [1, 0.1, 1, 0, 0, 0], modes: [[0, 0, 0, 0, 0, 0]]}\n"
-    "        tip: {at: [0, 4, 0], mass: 3, modes: [[0.14, 0, 0, 0, 0, 0.35]]}\n";
+static const char body_example[] = "spacecraft:\n"
+                                   "  bodies:\n"
+                                   "    bus: {mass: 1200, com: [0, 0, 0.4], inertia: [800, 900, 700, 0, 0, 0],\n"
+                                   "          hinge: {kind: free, to: inertial},\n"
+                                   "          nodes: {imu: {at: [0, 0, 0.5]}, root: {at: [0, 1.1, 0]}}}\n"
+                                   "    wing:\n"
+                                   "      hinge: {kind: revolute, to: bus.root, axis: [0, 1, 0], damping: 0.02}\n"
+                                   "      modes: [{frequency: 0.35 Hz, damping: 0.003}]\n"
+                                   "      nodes:\n"
+                                   "        origin: {at: [0, 0, 0], mass: 4, inertia: [1, 0.1, 1, 0, 0, 0],\n"
+                                   "                 modes: [[0, 0, 0, 0, 0, 0]]}\n"
+                                   "        tip: {at: [0, 4, 0], mass: 3, modes: [[0.14, 0, 0, 0, 0, 0.35]]}\n";
 
 static const struct orr_key body_table[BODY_KEYS] = {
     [MASS] = {.name = "mass",

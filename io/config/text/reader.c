@@ -17,7 +17,7 @@ const struct orr_shape orr_shape_direction = {.kind = ORR_SHAPE_NUMBERS, .what =
 const struct orr_shape orr_shape_quaternion = {
     .kind = ORR_SHAPE_NUMBERS, .what = "a unit quaternion [x, y, z, w]", .count = 4};
 const struct orr_shape orr_shape_channels = {.kind = ORR_SHAPE_LIST,
-                                             .of = ORR_TEXT("a channel; * stands for any letters")};
+                                             .of = ORR_TEXT("channels; * stands for any letters")};
 
 void orr_read_error(struct orr_reader *r, struct orr_place place, const char *code, const char *format, ...) {
   va_list arguments;

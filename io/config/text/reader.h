@@ -2,7 +2,7 @@
  * and where the value goes.
  *
  * The tables are also the reference: `orrery help run-file`, configs/run-file.md and `orrery schema` are printed from
- * them (io/config/reference). So a key without `doc`, and one that may be left out without `fallback` or `absent`, is
+ * them (tools/reference). So a key without `doc`, and one that may be left out without `fallback` or `absent`, is
  * our own mistake, which an assert finds.
  *
  * Everything in a file goes through here: model files, cases, run files, the parameters of devices. Each function
@@ -50,7 +50,7 @@ enum orr_shape_kind {
   ORR_SHAPE_TIME,    /* an exact time */
   ORR_SHAPE_NUMBERS, /* a list of `count` numbers of `unit`; 0: of any length */
   ORR_SHAPE_MAPPING, /* the keys of `mapping` */
-  ORR_SHAPE_LATER,   /* the mapping of this name (`what`), which a later room reads (io/config/reference/language.h) */
+  ORR_SHAPE_LATER,   /* the mapping of this name (`what`), which a later room reads (tools/reference/language.h) */
   ORR_SHAPE_DEVICE,  /* a device; `what` is its role */
   ORR_SHAPE_LIST,    /* a list of `of` */
   ORR_SHAPE_PAIR,    /* a list of `of` and `other`, one each */

@@ -64,43 +64,62 @@ const char *orr_unit_name(size_t index) {
   return index < sizeof common / sizeof *common ? common[index] : NULL;
 }
 
-/* Says what was written or wanted in a message. */
+static const struct quantity {
+  int8_t dimension[ORR_DIMENSIONS];
+  const char *text;
+} quantities[] = {
+    {{0}, "a plain number"},
+    {{2}, "a length (m)"},
+    {{0, 2}, "a mass (kg)"},
+    {{0, 0, 2}, "a time (s)"},
+    {{0, 0, 0, 2}, "an angle (rad)"},
+    {{0, 0, -2}, "a frequency (Hz)"},
+    {{0, 0, -2, 2}, "an angular rate (rad/s)"},
+    {{0, 0, -4, 2}, "an angular acceleration (rad/s^2)"},
+    {{2, 0, -2}, "a velocity (m/s)"},
+    {{2, 0, -4}, "an acceleration (m/s^2)"},
+    {{2, 2, -4}, "a force (N)"},
+    {{4, 2, -4}, "a torque (N m)"},
+    {{4, 2, -2}, "an angular momentum (N m s)"},
+    {{4, 2, -4, -2}, "a torsional stiffness (N m/rad)"},
+    {{4, 2, -2, -2}, "a torsional damping (N m s/rad)"},
+    {{0, 2, -4}, "a stiffness (N/m)"},
+    {{0, 2, -2}, "a damping (N s/m)"},
+    {{4, 2}, "an inertia (kg m^2)"},
+    {{4, 2, -6}, "a power (W)"},
+    {{-2, 2, -4}, "a pressure (Pa)"},
+    {{0, 0, -1, 2}, "an angle random walk (rad/sqrt(s))"},
+    {{0, 0, 0, 0, 2}, "a current (A)"},
+    {{4, 2, -6, 0, -2}, "a voltage (V)"},
+    {{4, 0, 0, 0, 2}, "a magnetic moment (A m^2)"},
+    {{0, 2, -4, 0, -2}, "a magnetic field (T)"},
+    {{0, 0, 0, 0, 0, 2}, "a temperature (K)"},
+};
+
+enum { QUANTITY_COUNT = sizeof quantities / sizeof *quantities };
+
 const char *orr_unit_describe(const struct orr_unit *unit) {
-  static const struct {
-    int8_t dimension[ORR_DIMENSIONS];
-    const char *text;
-  } known[] = {
-      {{0}, "a plain number"},
-      {{2}, "a length (m)"},
-      {{0, 2}, "a mass (kg)"},
-      {{0, 0, 2}, "a time (s)"},
-      {{0, 0, 0, 2}, "an angle (rad)"},
-      {{0, 0, -2}, "a frequency (Hz)"},
-      {{0, 0, -2, 2}, "an angular rate (rad/s)"},
-      {{0, 0, -4, 2}, "an angular acceleration (rad/s^2)"},
-      {{2, 0, -2}, "a velocity (m/s)"},
-      {{2, 0, -4}, "an acceleration (m/s^2)"},
-      {{2, 2, -4}, "a force (N)"},
-      {{4, 2, -4}, "a torque (N m)"},
-      {{4, 2, -2}, "an angular momentum (N m s)"},
-      {{4, 2, -4, -2}, "a torsional stiffness (N m/rad)"},
-      {{4, 2, -2, -2}, "a torsional damping (N m s/rad)"},
-      {{0, 2, -4}, "a stiffness (N/m)"},
-      {{0, 2, -2}, "a damping (N s/m)"},
-      {{4, 2}, "an inertia (kg m^2)"},
-      {{4, 2, -6}, "a power (W)"},
-      {{-2, 2, -4}, "a pressure (Pa)"},
-      {{0, 0, -1, 2}, "an angle random walk (rad/sqrt(s))"},
-      {{0, 0, 0, 0, 2}, "a current (A)"},
-      {{4, 2, -6, 0, -2}, "a voltage (V)"},
-      {{4, 0, 0, 0, 2}, "a magnetic moment (A m^2)"},
-      {{0, 2, -4, 0, -2}, "a magnetic field (T)"},
-      {{0, 0, 0, 0, 0, 2}, "a temperature (K)"},
-  };
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (memcmp(known[i].dimension, unit->dimension, sizeof unit->dimension) == 0)
-      return known[i].text;
+  for (size_t i = 0; i < QUANTITY_COUNT; i++)
+    if (memcmp(quantities[i].dimension, unit->dimension, sizeof unit->dimension) == 0)
+      return quantities[i].text;
   return NULL;
+}
+
+const char *orr_unit_quantity(size_t index) { return index < QUANTITY_COUNT ? quantities[index].text : NULL; }
+
+const char *orr_unit_named(size_t index, struct orr_unit *unit, bool *prefixed) {
+  if (index >= NAME_COUNT)
+    return NULL;
+  *unit = names[index].unit;
+  *prefixed = names[index].prefixed;
+  return names[index].name;
+}
+
+const char *orr_unit_prefix(size_t index, double *factor) {
+  if (index >= PREFIX_COUNT)
+    return NULL;
+  *factor = prefixes[index].numerator / prefixes[index].denominator;
+  return prefixes[index].name;
 }
 
 /* --- the grammar of units -------------------------------------------------------------------------------------- */

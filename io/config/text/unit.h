@@ -49,6 +49,12 @@ enum orr_quantity_status orr_quantity_parse_time(const char *text, struct orr_qu
 /* [any] "a torque (N m)" for units that have a common name, or NULL. */
 const char *orr_unit_describe(const struct orr_unit *unit);
 
+/* [any] For the reference: the units by name, with what one of each is in SI and whether it takes prefixes; the
+ * prefixes; the quantities that have a name, as orr_unit_describe says them. Each by index from 0 until NULL. */
+const char *orr_unit_named(size_t index, struct orr_unit *unit, bool *prefixed);
+const char *orr_unit_prefix(size_t index, double *factor);
+const char *orr_unit_quantity(size_t index);
+
 /* [any] The names of units for a suggestion: index from 0 until NULL. */
 const char *orr_unit_name(size_t index);
 

@@ -10,22 +10,30 @@
 #include <cmocka.h>
 
 static void declare(struct orr_channel_table *t) {
-  orr_channel_declare(
-      t, "wheel",
-      &(struct orr_channel){
-          .name = "torque", .unit = "N m", .direction = ORR_CHANNEL_COMMAND, .count = 1, .low = -0.1, .high = 0.1});
+  orr_channel_declare(t, "wheel",
+                      &(struct orr_channel){.name = "torque",
+                                            .doc = "a channel",
+                                            .unit = "N m",
+                                            .direction = ORR_CHANNEL_COMMAND,
+                                            .count = 1,
+                                            .low = -0.1,
+                                            .high = 0.1});
   orr_channel_declare(
       t, "gyro",
-      &(struct orr_channel){.name = "rate", .unit = "rad/s", .count = 3, .elements = orr_channel_xyz, .divisor = 10});
-  orr_channel_declare(t, "gyro", &(struct orr_channel){.name = "saturated", .type = ORR_CHANNEL_FLAG, .count = 1});
+      &(struct orr_channel){
+          .name = "rate", .doc = "a channel", .unit = "rad/s", .count = 3, .elements = orr_channel_xyz, .divisor = 10});
+  orr_channel_declare(
+      t, "gyro", &(struct orr_channel){.name = "saturated", .doc = "a channel", .type = ORR_CHANNEL_FLAG, .count = 1});
   orr_channel_declare(t, "thruster",
                       &(struct orr_channel){.name = "steps",
+                                            .doc = "a channel",
                                             .type = ORR_CHANNEL_WHOLE,
                                             .direction = ORR_CHANNEL_COMMAND,
                                             .hold = ORR_CHANNEL_PULSE,
                                             .count = 1});
-  orr_channel_declare(t, "bus.imu",
-                      &(struct orr_channel){.name = "attitude", .count = 4, .elements = orr_channel_xyzw});
+  orr_channel_declare(
+      t, "bus.imu",
+      &(struct orr_channel){.name = "attitude", .doc = "a channel", .count = 4, .elements = orr_channel_xyzw});
 }
 
 struct fixture {
