@@ -69,6 +69,18 @@ struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn 
   return s;
 }
 
+void orr_session_shut_links(struct orr_session *s) {
+  for (size_t i = 0; i < s->run->link_count; i++)
+    if (s->links[i].room)
+      s->links[i].room->carrier->shut = true;
+}
+
+void orr_session_admit_peers(struct orr_session *s) {
+  for (size_t i = 0; i < s->run->link_count; i++)
+    if (s->links[i].outside)
+      orr_port_admit(s->links[i].outside);
+}
+
 bool orr_session_open_links(struct orr_session *s, bool lockstep, bool (*interrupted)(void), char *message,
                             size_t size) {
   for (size_t i = 0; i < s->run->link_count; i++) {

@@ -68,6 +68,10 @@ void orr_session_destroy(struct orr_session *session);
  * (NULL: never). */
 bool orr_session_open_links(struct orr_session *session, bool lockstep, bool (*interrupted)(void), char *message,
                             size_t size);
+/* [init] Before open: the links have their places, but no peer can come until it is admitted. What takes long before
+ * frame 0 is done between, so that who came waits for nothing but the others. */
+void orr_session_shut_links(struct orr_session *session);
+void orr_session_admit_peers(struct orr_session *session);
 /* [init] Waits for the peers of all links in the same time, each as long as the run file says; `alone` of each then
  * says whether none came. True: all have one. */
 bool orr_session_wait_for_peers(struct orr_session *session);

@@ -56,14 +56,22 @@ static const char *prepare(struct orr_executive *e, const struct orr_work *work,
   return orr_cycle_init(&e->cycle, &cycle, work, user, stats);
 }
 
+static void await(sem_t *sem) {
+  while (sem_wait(sem) != 0) {
+    /* a signal was handled meanwhile */
+  }
+}
+
 static void *rt_thread(void *argument) {
   struct orr_executive *e = argument;
   e->wrong = prepare(e, e->cycle.work, e->cycle.user);
   bool go = e->wrong == NULL;
   sem_post(&e->ready);
+  if (go)
+    await(&e->go);
   if (atomic_load(&e->stop_asked))
     orr_cycle_stop(&e->cycle);
-  if (go)
+  if (go && !atomic_load(&e->refused))
     orr_cycle_run(&e->cycle);
   atomic_store(&e->ended, 1);
   return NULL;
@@ -84,9 +92,8 @@ static const char *start_thread(struct orr_executive *e) {
   if (error)
     return "the real-time thread cannot be made";
   e->started = true;
-  while (sem_wait(&e->ready) != 0) {
-    /* a signal was handled meanwhile */
-  }
+  await(&e->ready);
+  e->prepared = e->wrong == NULL;
   return e->wrong;
 }
 
@@ -100,8 +107,8 @@ static const char *check(const struct orr_executive_options *options, const stru
   return orr_cycle_init(&e->cycle, &cycle, work, NULL, e->board.stats);
 }
 
-const char *orr_executive_start(struct orr_executive *executive, const struct orr_executive_options *options,
-                                const struct orr_work *work, void *user) {
+const char *orr_executive_prepare(struct orr_executive *executive, const struct orr_executive_options *options,
+                                  const struct orr_work *work, void *user) {
   struct orr_executive *e = executive;
   memset(e, 0, sizeof *e);
   e->options = *options;
@@ -109,6 +116,7 @@ const char *orr_executive_start(struct orr_executive *executive, const struct or
     e->lacks = *options->noted;
   e->dma_latency_fd = -1;
   sem_init(&e->ready, 0, 0);
+  sem_init(&e->go, 0, 0);
   orr_board_sweep();
   int error = orr_board_create(&e->board);
   if (!e->board.stats)
@@ -132,6 +140,19 @@ const char *orr_executive_start(struct orr_executive *executive, const struct or
   return start_thread(e);
 }
 
+void orr_executive_go(struct orr_executive *executive) {
+  if (executive->prepared)
+    sem_post(&executive->go);
+  executive->prepared = false;
+}
+
+const char *orr_executive_start(struct orr_executive *executive, const struct orr_executive_options *options,
+                                const struct orr_work *work, void *user) {
+  const char *wrong = orr_executive_prepare(executive, options, work, user);
+  orr_executive_go(executive);
+  return wrong;
+}
+
 void orr_executive_stop(struct orr_executive *executive) {
   atomic_store(&executive->stop_asked, 1);
   orr_cycle_stop(&executive->cycle);
@@ -142,6 +163,9 @@ bool orr_executive_ended(const struct orr_executive *executive) { return atomic_
 void orr_executive_show(struct orr_executive *executive) { orr_board_show(&executive->board); }
 
 void orr_executive_join(struct orr_executive *executive) {
+  if (executive->prepared)
+    atomic_store(&executive->refused, 1);
+  orr_executive_go(executive);
   if (executive->started) {
     pthread_join(executive->thread, NULL);
     orr_board_show(&executive->board);
@@ -158,4 +182,5 @@ void orr_executive_close(struct orr_executive *executive) {
   orr_setup_let_back(&executive->before);
   orr_setup_unlock_memory();
   sem_destroy(&executive->ready);
+  sem_destroy(&executive->go);
 }

@@ -1,13 +1,16 @@
 /* The executive: a thread of its own for the cycle (tick/cycle.h), prepared and measured. What the tools call.
  *
- *   orr_executive_start   the block of statistics, memory, the core; then the thread: affinity, priority,
- *                         calibration, first tick
+ *   orr_executive_prepare the block of statistics, memory, the core; then the thread: affinity, priority,
+ *                         calibration. It waits there
+ *   orr_executive_go      the first tick
+ *   orr_executive_start   both at once, where nothing is to be done between them
  *   orr_executive_stop    from anywhere, also a signal handler
  *   orr_executive_show    while it runs, for those who watch from outside
  *   orr_executive_join    waits for the last frame
  *   orr_executive_close   gives everything back
  *
- * All but stop from one thread, in that order. After a start that failed, close is still due.
+ * All but stop from one thread, in that order. After a start that failed, close is still due. A run that was prepared
+ * and not let go flies no frame: join and close end its thread.
  */
 #ifndef ORR_RT_EXECUTIVE_H
 #define ORR_RT_EXECUTIVE_H
@@ -41,7 +44,7 @@ struct orr_executive_options {
 
 struct orr_executive {
   struct orr_executive_options options;
-  struct orr_lacks lacks; /* complete when start returns */
+  struct orr_lacks lacks; /* complete when prepare returns */
   struct orr_calibration calibration;
   int core; /* in use; −1: not bound */
   struct orr_board board;
@@ -51,13 +54,21 @@ struct orr_executive {
   pthread_t thread;
   bool started;
   const char *wrong; /* of the thread's own start */
-  sem_t ready;
+  sem_t ready, go;
+  bool prepared;          /* the thread waits for `go` */
+  _Atomic int refused;    /* it shall not run */
   _Atomic int stop_asked; /* also before there is a cycle to tell */
   _Atomic int ended;
 };
 
-/* [init] Starts the run and returns when its first tick is about to come, or what is wrong: a bad option, a lack under
- * strict, no thread. Takes as long as the calibrations asked for. `work` and `user` outlive the run. */
+/* [init] Does all that takes time before a run, and returns when nothing is left to do but its first tick, or what is
+ * wrong: a bad option, a lack under strict, no thread. Takes as long as the calibrations asked for. `work` and `user`
+ * outlive the run. */
+const char *orr_executive_prepare(struct orr_executive *executive, const struct orr_executive_options *options,
+                                  const struct orr_work *work, void *user);
+/* [init] After prepare: the first tick is about to come. */
+void orr_executive_go(struct orr_executive *executive);
+/* [init] prepare, and go where nothing was wrong. */
 const char *orr_executive_start(struct orr_executive *executive, const struct orr_executive_options *options,
                                 const struct orr_work *work, void *user);
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -143,7 +144,7 @@ static int pulse(struct orr_client *c, int64_t now_ms) {
   return over_udp(c) ? orr_client_udp_pulse(c) : orr_client_shm_pulse(c);
 }
 
-int orr_client_wait(struct orr_client *c, enum orr_client_how how, int most_ms) {
+static int wait_for_frame(struct orr_client *c, enum orr_client_how how, int most_ms) {
   enum { SPINS = 1000 };
   int64_t until_ms = -1; /* the clock is not looked at while a quick answer may do */
   /* a look at a socket is a system call */
@@ -172,6 +173,15 @@ int orr_client_wait(struct orr_client *c, enum orr_client_how how, int most_ms) 
     else if (how == ORR_CLIENT_POLL)
       orr_client_pause_us(50);
   }
+}
+
+int orr_client_wait(struct orr_client *c, enum orr_client_how how, int most_ms) {
+  int status = wait_for_frame(c, how, most_ms);
+  if (status == 0)
+    snprintf(c->error, sizeof c->error, "no frame came in %d ms", most_ms);
+  else if (status < 0)
+    snprintf(c->error, sizeof c->error, "%s", orr_client_why(status));
+  return status;
 }
 
 const char *orr_client_why(int status) {

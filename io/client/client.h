@@ -11,8 +11,8 @@
  *
  * One thread per client. open, find and close are [init]: they allocate and enter the kernel. get, set and send do
  * neither but to wake an executive that sleeps (lockstep) or, over UDP, to send, and take time in proportion to the
- * payload at most. Failures are negative errno values, with words in client.error. Nothing that the other side writes
- * can make a read or write go outside the segment.
+ * payload at most. Failures are negative errno values; what open and wait met stands in client.error in words. Nothing
+ * that the other side writes can make a read or write go outside the segment.
  */
 #ifndef ORR_IO_CLIENT_CLIENT_H
 #define ORR_IO_CLIENT_CLIENT_H
@@ -63,7 +63,7 @@ struct orr_client {
   uint32_t divisor;
   uint64_t missed; /* frames that went by unseen */
   uint64_t late;   /* of those, over UDP: came when a newer one had been taken */
-  char error[128];
+  char error[128]; /* of the last open or wait that failed, a time-out too; empty: none has */
   /* -- the library's own -- */
   char *memory; /* shared memory */
   size_t memory_bytes;

@@ -156,15 +156,6 @@ int orr_client_udp_enter(struct orr_client *c, int answer_ms) {
   return error ? error : prepare(c);
 }
 
-void orr_client_udp_close(struct orr_client *c) {
-  if (c->fd >= 0)
-    close(c->fd);
-  free(c->places);
-  c->places = NULL;
-  c->fd = -1;
-  c->refused = false;
-}
-
 /* ---- commands ---------------------------------------------------------------------------------------------------- */
 
 static void write_command(struct orr_client *c, const struct orr_client_kept *k) {
@@ -444,6 +435,19 @@ int orr_client_udp_send(struct orr_client *c, uint64_t flags) {
       .number = c->sent, .answers = c->frame.number, .time_ns = c->frame.time_ns, .function = ORR_WIRE_END};
   write_command(c, &c->end);
   return 0;
+}
+
+/* What is lost on the way is said by nobody else: in lockstep the run then waits as for one that is silent. */
+void orr_client_udp_close(struct orr_client *c) {
+  if (c->fd >= 0) {
+    if (c->places)
+      say(c, ORR_WIRE_LEAVE, ORR_WIRE_NONE);
+    close(c->fd);
+  }
+  free(c->places);
+  c->places = NULL;
+  c->fd = -1;
+  c->refused = false;
 }
 
 void orr_client_udp_beat(struct orr_client *c) { say(c, ORR_WIRE_BEAT, ORR_WIRE_NONE); }

@@ -104,6 +104,7 @@ int orr_client_open(struct orr_client *c, const char *url, int wait_ms) {
       return error;
     orr_client_pause_us(2000);
   }
+  c->error[0] = 0; /* of tries before */
   orr_client_beat(c);
   return 0;
 }

@@ -24,7 +24,7 @@ HEADER = struct.Struct("<QIIQQq2I3I2I4IIHHIQ")
 CHANNEL = struct.Struct("<4I3B5x2d")
 RUN_AT, PEER_AT, DIRECTORY_AT = 128, 192, 256
 DESCRIPTION_ID, COMMAND_FLAG = 0x0FFE, 0x1000
-COMMANDS, END, BEAT, DESCRIBE, AGAIN = range(5)
+COMMANDS, END, BEAT, DESCRIBE, AGAIN, LEAVE = range(6)
 VERSION = 4
 TIMED_OUT, LATE, ENDED, LOCKSTEP, AWAITED = 1, 2, 4, 16, 32  # flags of a frame
 WINDOW = 8  # frames over UDP that come together, or wait for their turn
@@ -315,6 +315,7 @@ def read_telemetry(packet):
 
 class Udp(Link):
     def __init__(self, host, port):
+        self.entered = False
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         try:
@@ -332,6 +333,7 @@ class Udp(Link):
             raise
         self.window, self.here, self.kept, self.ending = {}, [], {}, None  # frames that come; numbers of the last ones that were here; answers
         self.pulse, self.refused, self.gap, self.ended = 0.0, False, False, None
+        self.entered = True
         self.beat()
 
     def _question(self, number):
@@ -545,6 +547,9 @@ class Udp(Link):
         self._answer(*self.kept[self.frame])
 
     def close(self):
+        if self.entered:
+            self._packet(LEAVE, NONE)
+        self.entered = False
         self.socket.close()
 
 

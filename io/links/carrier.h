@@ -3,9 +3,9 @@
  * A carrier is one file here with a const struct orr_carrier_kind: facts and callbacks. To add one (serial, tcp), write
  * that file, name it in the list of io/links/carrier.c and give it its keys in io/config/run; nothing else changes.
  *
- * Call order: lay_out with the port → open → join, where it has one → per frame of the link publish, take; in lockstep
- * await, wait and repeat between the two → close. A carrier that is not `outside` is never opened: it answers from
- * lay_out on. Which command applies at which frame is not a carrier's affair: it hands what comes to the rules.
+ * Call order: lay_out with the port → open → join, where it has one → admit, where it was opened shut → per frame of
+ * the link publish, take; in lockstep await, wait and repeat between the two → close. A carrier that is not `outside`
+ * is never opened: it answers from lay_out on. Which command applies at which frame is not a carrier's affair: it hands what comes to the rules.
  *
  * [init] main thread, before the first frame or after the last. [rt] the thread of the frames: no allocation, lock,
  * file or socket call, no unbounded loop; a system call only where it is said. [any] either, but one at a time. Every
@@ -13,6 +13,8 @@
  */
 #ifndef ORR_IO_LINKS_CARRIER_H
 #define ORR_IO_LINKS_CARRIER_H
+
+#include <stdatomic.h>
 
 #include "core/math/block.h"
 #include "io/config/run/run_file.h"
@@ -25,6 +27,7 @@ struct orr_carrier {
   const struct orr_carrier_kind *kind;
   const struct orr_run_link *desc;
   const struct orr_layout *layout;
+  atomic_bool shut; /* no peer may come yet; set before open, cleared by admit */
 };
 
 /* What has become of the newest peer's process. */
@@ -66,6 +69,8 @@ struct orr_carrier_kind {
   /* [init] Joins the io thread, which is started after all have joined and stopped before any is closed. False where
    * that has no room. NULL: it needs none. O(1). */
   bool (*join)(struct orr_carrier *carrier, struct orr_relay *relay);
+  /* [init] From now on peers find what was opened shut. O(1). */
+  void (*admit)(struct orr_carrier *carrier);
   /* [any] What carries it and to whom, in words: "shm:/orrery.fsw". O(size). */
   void (*describe)(const struct orr_run_link *desc, char *text, size_t size);
   /* [init] What an errno of open means, for the user. May read /proc. */
@@ -100,6 +105,8 @@ struct orr_carrier_kind {
   /* ---- peers and counts ---- */
   /* [any] Whether a peer is there. May be a system call. */
   bool (*lives)(const struct orr_carrier *carrier);
+  /* [any] Whether the newest peer closed the link. O(1). */
+  bool (*left)(const struct orr_carrier *carrier);
   /* [init] While it is open. May read /proc. */
   enum orr_peer_process (*process)(const struct orr_carrier *carrier);
   /* [any] Whether what carries it was destroyed from outside. O(1). */

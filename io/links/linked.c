@@ -131,6 +131,8 @@ static int open_nothing(struct orr_carrier *c, int64_t step_ns) {
 
 static void close_nothing(struct orr_carrier *c) { (void)c; }
 
+static void admit(struct orr_carrier *c) { (void)c; }
+
 static void describe(const struct orr_run_link *desc, char *text, size_t size) {
   snprintf(text, size, "linked:%s", desc->stand_in_name ? desc->stand_in_name : "");
 }
@@ -162,6 +164,11 @@ static enum orr_peer_process process(const struct orr_carrier *c) {
   return const_linked(c)->answer ? ORR_PROCESS_THERE : ORR_PROCESS_NOBODY;
 }
 
+static bool left(const struct orr_carrier *c) {
+  (void)c;
+  return false;
+}
+
 static bool dead(const struct orr_carrier *c) {
   (void)c;
   return false;
@@ -183,6 +190,7 @@ const struct orr_carrier_kind orr_carrier_linked = {
     .lay_out = lay_out,
     .open = open_nothing,
     .close = close_nothing,
+    .admit = admit,
     .describe = describe,
     .explain = explain,
     .document = document,
@@ -191,6 +199,7 @@ const struct orr_carrier_kind orr_carrier_linked = {
     .beats = beats,
     .wait = wait_for_nothing,
     .lives = lives,
+    .left = left,
     .process = process,
     .dead = dead,
     .refused = refused,

@@ -19,7 +19,7 @@ void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const
     orr_layout_init(&link->layout, entries, table, desc->telemetry, desc->telemetry_count, desc->commands,
                     desc->command_count);
     orr_rules_init(&link->rules, &link->layout, desc->divisor, places);
-    *carrier = (struct orr_carrier){kind, desc, &link->layout};
+    *carrier = (struct orr_carrier){.kind = kind, .desc = desc, .layout = &link->layout};
   }
   kind->lay_out(carrier, desc, table, block);
 }
@@ -83,6 +83,12 @@ bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *
   return link->open;
 }
 
+void orr_port_admit(struct orr_port *link) {
+  link->carrier->shut = false;
+  if (link->open)
+    link->carrier->kind->admit(link->carrier);
+}
+
 bool orr_port_join(struct orr_port *link, struct orr_relay *relay, char *message, size_t size) {
   const struct orr_carrier_kind *kind = link->carrier->kind;
   if (!kind->join || kind->join(link->carrier, relay))
@@ -130,7 +136,8 @@ static void wait_a_slice(struct orr_port *link, int64_t most_ns) {
     kind->repeat(link->carrier);
 }
 
-/* Until the answer to the frame before is there, or the peer says that it is over, or it has lasted too long. */
+/* Until the answer to the frame before is there, or the peer says that it is over or that it leaves, or it has lasted
+ * too long. */
 static enum orr_port_end wait_for_answer(struct orr_port *link) {
   int64_t until_ns = orr_clock_now_ns() + link->desc->answer_ns;
   const struct orr_carrier_kind *kind = link->carrier->kind;
@@ -140,6 +147,13 @@ static enum orr_port_end wait_for_answer(struct orr_port *link) {
     kind->await(link->carrier, 1);
   while (!orr_rules_ready(&link->rules)) {
     int64_t left_ns = until_ns - orr_clock_now_ns();
+    bool left = kind->left(link->carrier); /* what it sent came before */
+    if (left && take(link))
+      return ORR_PORT_PEER_ENDED;
+    if (orr_rules_ready(&link->rules))
+      break;
+    if (left)
+      return link->desc->answer_stop ? ORR_PORT_LEFT : ORR_PORT_GOES_ON;
     if (left_ns <= 0) {
       link->rules.counts.timeouts++;
       link->mute = link->beats == beats;

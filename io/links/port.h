@@ -12,6 +12,7 @@
 enum orr_port_end {
   ORR_PORT_GOES_ON,
   ORR_PORT_PEER_ENDED,  /* the flight software said so */
+  ORR_PORT_LEFT,        /* in lockstep: it closed the link, and nobody is there to answer */
   ORR_PORT_SILENT,      /* no command for as long as the run file allows, under the policy `stop` */
   ORR_PORT_INTERRUPTED, /* while waiting */
   ORR_PORT_BROKEN,      /* the io thread of links over UDP cannot go on: orr_relay.failed says why */
@@ -62,6 +63,8 @@ void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const
 /* [init] Makes what the peer opens; the rules begin anew, as the run file has them. False with what is wrong in
  * `message`. */
 bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *message, size_t size);
+/* [init] From now on peers find it, if its carrier was shut when it was opened. O(1). */
+void orr_port_admit(struct orr_port *link);
 /* [init] Joins the io thread, if the carrier needs one. False when that has no room, with `message`. */
 bool orr_port_join(struct orr_port *link, struct orr_relay *relay, char *message, size_t size);
 void orr_port_close(struct orr_port *link);

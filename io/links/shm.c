@@ -17,7 +17,7 @@
 
 /* ---- what stands in the segment ---------------------------------------------------------------------------------- */
 
-void orr_shm_lay_out(struct orr_shm *shm, const struct orr_wire_header *h) {
+void orr_shm_lay_out_shut(struct orr_shm *shm, const struct orr_wire_header *h) {
   memset(shm->memory, 0, shm->bytes); /* touches every page */
   orr_directory_write(shm->base.layout, h, shm->memory);
   memcpy(shm->memory, h, sizeof *h);
@@ -27,8 +27,16 @@ void orr_shm_lay_out(struct orr_shm *shm, const struct orr_wire_header *h) {
   shm->in = shm->memory + h->in_at;
   shm->out_slot_bytes = h->out_slot_bytes;
   shm->in_slot_bytes = h->in_slot_bytes;
+}
+
+void orr_shm_admit(struct orr_shm *shm) {
   atomic_thread_fence(memory_order_release);
   ((struct orr_wire_header *)(void *)shm->memory)->magic = ORR_WIRE_MAGIC;
+}
+
+void orr_shm_lay_out(struct orr_shm *shm, const struct orr_wire_header *h) {
+  orr_shm_lay_out_shut(shm, h);
+  orr_shm_admit(shm);
 }
 
 static void wake(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
@@ -165,7 +173,9 @@ static int open_segment(struct orr_carrier *c, int64_t step_ns) {
   struct orr_shm *shm = orr_shm_of(c);
   const struct orr_carrier base = *c;
   uint64_t *telemetry = shm->telemetry;
-  int error = orr_shm_open(shm, base.desc->name_shm, base.layout, step_ns, base.desc->divisor);
+  int error = orr_shm_make(shm, base.desc->name_shm, base.layout, step_ns, base.desc->divisor);
+  if (!error && !base.shut)
+    orr_shm_admit(shm);
   shm->base = base;
   shm->telemetry = telemetry;
   return error;
@@ -179,6 +189,8 @@ static void close_segment(struct orr_carrier *c) {
   shm->base = base;
   shm->telemetry = telemetry;
 }
+
+static void admit(struct orr_carrier *c) { orr_shm_admit(orr_shm_of(c)); }
 
 static void describe(const struct orr_run_link *desc, char *text, size_t size) {
   snprintf(text, size, "shm:%s", desc->name_shm);
@@ -254,6 +266,11 @@ static void wait_for_command(struct orr_carrier *c, int64_t most_ns) {
 
 static bool lives(const struct orr_carrier *c) { return orr_shm_peer_lives(const_shm(c)); }
 
+static bool left(const struct orr_carrier *c) {
+  const struct orr_shm *shm = const_shm(c);
+  return atomic_load(&shm->peer->generation) != 0 && atomic_load(&shm->peer->pid) == 0 && !atomic_load(&shm->dead);
+}
+
 /* Dead, but its parent has not asked yet: kill() would still find it. */
 static bool unburied(uint32_t pid) {
   char path[40], text[512];
@@ -299,6 +316,7 @@ const struct orr_carrier_kind orr_carrier_shm = {
     .lay_out = lay_out,
     .open = open_segment,
     .close = close_segment,
+    .admit = admit,
     .describe = describe,
     .explain = explain,
     .document = document,
@@ -308,6 +326,7 @@ const struct orr_carrier_kind orr_carrier_shm = {
     .await = await_answer,
     .wait = wait_for_command,
     .lives = lives,
+    .left = left,
     .process = process,
     .dead = dead,
     .refused = refused,

@@ -36,13 +36,17 @@ struct orr_shm *orr_shm_of(struct orr_carrier *carrier);
  * errno: EEXIST when another run has that name, EPERM when it is another user's. The pages are touched and locked where
  * allowed. */
 int orr_shm_open(struct orr_shm *shm, const char *name, const struct orr_layout *layout, int64_t step_ns, int divisor);
+/* [init] The same in two steps: a segment that no peer can use yet, for its magic is missing; and that. */
+int orr_shm_make(struct orr_shm *shm, const char *name, const struct orr_layout *layout, int64_t step_ns, int divisor);
+void orr_shm_admit(struct orr_shm *shm);
 /* [init] Tells the peer that the run is over, and removes the segment. */
 void orr_shm_close(struct orr_shm *shm);
 
 /* [init] The two parts of these that make no system call but to wake: header, directory and places into shm->memory, of
  * header.segment_bytes and aligned to 64, with shm->bytes and base.layout set; and the word that the run is
  * over. */
-void orr_shm_lay_out(struct orr_shm *shm, const struct orr_wire_header *header);
+void orr_shm_lay_out(struct orr_shm *shm, const struct orr_wire_header *header); /* and admits */
+void orr_shm_lay_out_shut(struct orr_shm *shm, const struct orr_wire_header *header);
 void orr_shm_end(struct orr_shm *shm);
 
 /* [rt] A frame out. Enters the kernel only to wake a peer that asked for it. O(bytes). */

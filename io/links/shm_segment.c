@@ -66,7 +66,7 @@ static int create(const char *name) {
   }
 }
 
-int orr_shm_open(struct orr_shm *shm, const char *name, const struct orr_layout *layout, int64_t step_ns, int divisor) {
+int orr_shm_make(struct orr_shm *shm, const char *name, const struct orr_layout *layout, int64_t step_ns, int divisor) {
   struct orr_wire_header head = orr_directory_header(layout, step_ns, divisor);
   *shm = (struct orr_shm){.base = {.kind = &orr_carrier_shm, .layout = layout}, .bytes = head.segment_bytes};
   shm->fd = create(name);
@@ -90,8 +90,15 @@ int orr_shm_open(struct orr_shm *shm, const char *name, const struct orr_layout 
     return error;
   }
   mlock(memory, shm->bytes); /* where it may not, the setup of the run says so for all memory */
-  orr_shm_lay_out(shm, &head);
+  orr_shm_lay_out_shut(shm, &head);
   return 0;
+}
+
+int orr_shm_open(struct orr_shm *shm, const char *name, const struct orr_layout *layout, int64_t step_ns, int divisor) {
+  int error = orr_shm_make(shm, name, layout, step_ns, divisor);
+  if (!error)
+    orr_shm_admit(shm);
+  return error;
 }
 
 void orr_shm_close(struct orr_shm *shm) {

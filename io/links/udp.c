@@ -108,6 +108,7 @@ static bool enter_peer(struct orr_udp *u, uint32_t generation, const struct sock
     return false;
   atomic_store(&u->peers, peers + 1);
   atomic_store(&u->asked, 1); /* where shall it begin? */
+  atomic_store(&u->left, false);
   u->generation = generation;
   u->taken_count = 0;
   if (!told)
@@ -211,7 +212,7 @@ size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const 
   if (!orr_wire_packet_read(bytes, count, &p, &piece, &piece_bytes))
     return refuse(u, is_of_another_version(bytes, count) ? ORR_REFUSAL_VERSION : ORR_REFUSAL_MALFORMED);
   if (p.id == (ORR_WIRE_DESCRIPTION_ID | ORR_WIRE_ID_COMMAND) && p.function == ORR_WIRE_DESCRIBE)
-    return describe_piece(u, p.frame, reply);
+    return atomic_load_explicit(&u->base.shut, memory_order_relaxed) ? 0 : describe_piece(u, p.frame, reply);
   if (p.id < u->base.desc->command_id || p.id >= u->base.desc->command_id + u->in_cut.pieces ||
       p.function >= ORR_WIRE_FUNCTIONS)
     return refuse(u, ORR_REFUSAL_VERSION);
@@ -225,6 +226,8 @@ size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const 
     atomic_fetch_add(&u->ended, 1);
   } else if (p.function == ORR_WIRE_AGAIN)
     atomic_store(&u->asked, 1);
+  else if (p.function == ORR_WIRE_LEAVE)
+    atomic_store(&u->left, true);
   else if (p.function == ORR_WIRE_COMMANDS)
     return take_command(u, &p, piece, piece_bytes);
   return 0;
@@ -304,12 +307,18 @@ static void lay_out(struct orr_carrier *c, const struct orr_run_link *desc, cons
 }
 
 static int open_socket(struct orr_carrier *c, int64_t step_ns) {
-  return orr_udp_open(orr_udp_of(c), c->desc, c->layout, step_ns);
+  bool shut = c->shut;
+  int error = orr_udp_open(orr_udp_of(c), c->desc, c->layout, step_ns);
+  c->shut = shut;
+  return error;
 }
 
 static void close_socket(struct orr_carrier *c) { orr_udp_close(orr_udp_of(c)); }
 
 static bool join(struct orr_carrier *c, struct orr_relay *relay) { return orr_relay_add(relay, orr_udp_of(c)); }
+
+/* Nothing is said before: a client asks until it is answered. */
+static void admit(struct orr_carrier *c) { (void)c; }
 
 static void describe(const struct orr_run_link *desc, char *text, size_t size) {
   uint32_t ip = desc->listen.ip;
@@ -333,7 +342,7 @@ static void document(const struct orr_run_link *desc, const struct orr_wire_head
       "bytes primary; "
       "telemetry then u32 seconds, u16 subseconds, u32 flags; commands then u8 function code (0 command, 1 end the "
       "run, 2 alive, "
-      "4 say again what is not answered), u8 checksum. Then little-endian: u64 frame, i64 simulated time in ns, u64 "
+      "4 say again what is not answered, 5 the sender closes the link), u8 checksum. Then little-endian: u64 frame, i64 simulated time in ns, u64 "
       "answered frame, payload, u32 "
       "CRC-32C from the "
       "frame on. In a command the frame is the sender's generation (upper 32 bits: a later number for each start), the "
@@ -362,10 +371,12 @@ static void wait_for_command(struct orr_carrier *c, int64_t most_ns) { orr_udp_w
 
 static void repeat(struct orr_carrier *c) { orr_udp_repeat(orr_udp_of(c)); }
 
-static bool lives(const struct orr_carrier *c) { return atomic_load(&const_udp(c)->peers) > 0; }
+static bool left(const struct orr_carrier *c) { return atomic_load(&const_udp(c)->left); }
+
+static bool lives(const struct orr_carrier *c) { return atomic_load(&const_udp(c)->peers) > 0 && !left(c); }
 
 static enum orr_peer_process process(const struct orr_carrier *c) {
-  return lives(c) ? ORR_PROCESS_UNSEEN : ORR_PROCESS_NOBODY;
+  return left(c) ? ORR_PROCESS_LEFT : lives(c) ? ORR_PROCESS_UNSEEN : ORR_PROCESS_NOBODY;
 }
 
 static bool dead(const struct orr_carrier *c) {
@@ -398,6 +409,7 @@ const struct orr_carrier_kind orr_carrier_udp = {
     .open = open_socket,
     .close = close_socket,
     .join = join,
+    .admit = admit,
     .describe = describe,
     .explain = explain,
     .document = document,
@@ -407,6 +419,7 @@ const struct orr_carrier_kind orr_carrier_udp = {
     .wait = wait_for_command,
     .repeat = repeat,
     .lives = lives,
+    .left = left,
     .process = process,
     .dead = dead,
     .refused = add_refused,

@@ -59,6 +59,7 @@ struct orr_udp {
   _Atomic uint32_t ended;       /* words that the run shall end, so far */
   _Atomic uint64_t end_answers; /* the frame that the last of them answered */
   _Atomic uint32_t asked;       /* a peer misses a frame, or is new: lockstep says it again */
+  atomic_bool left;             /* the newest peer closed the link */
   _Atomic uint64_t heard;       /* packets of the peer */
   _Atomic uint64_t refused[ORR_REFUSALS];
   _Atomic uint64_t unsent_full; /* packets that the kernel did not take: buffers full */

@@ -257,6 +257,7 @@ enum orr_wire_function {
   ORR_WIRE_BEAT,
   ORR_WIRE_DESCRIBE,
   ORR_WIRE_AGAIN, /* lockstep: a frame is missing; say again what is not answered */
+  ORR_WIRE_LEAVE, /* it closes the link */
   ORR_WIRE_FUNCTIONS
 };
 

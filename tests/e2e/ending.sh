@@ -97,7 +97,7 @@ for mode in batch lockstep realtime; do
   fi
   run stiff $mode
   ended 1 failed diverged
-  grep -q 'error: the run stopped at frame' "$dir/err" || fail "$what says: $(cat "$dir/err")"
+  grep -q 'error: diverged at ' "$dir/err" || fail "$what says: $(cat "$dir/err")"
   if [ -w /dev/full ]; then
     run free $mode --plot /dev/full
     ended 1 failed not_written

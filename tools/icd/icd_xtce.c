@@ -387,6 +387,7 @@ static void print_commands(const struct orr_icd *icd) {
     if (l->sides[1].pieces) {
       print_word(l, "end", "ends the run", ORR_WIRE_END);
       print_word(l, "alive", "the sender lives, and has no command", ORR_WIRE_BEAT);
+      print_word(l, "leave", "the sender closes the link", ORR_WIRE_LEAVE);
     }
   }
   print_describe();

@@ -4,6 +4,7 @@
 
 #include "tools/common/status_text.h"
 #include "tools/common/text.h"
+#include "tools/run/diverged.h"
 #include "tools/run/expect_report.h"
 #include "tools/run/links_report.h"
 
@@ -63,6 +64,7 @@ struct teller {
 static const char *what_to_do_about_end(const struct orr_run_report *r) {
   switch (r->session->end) {
   case ORR_PORT_PEER_ENDED:
+  case ORR_PORT_LEFT:
     return "let the flight software stay to the end, or ask for less with --duration";
   case ORR_PORT_SILENT:
     return "let the flight software answer in time, or let the link wait longer or go on without (timeout, lockstep)";
@@ -129,8 +131,11 @@ static void tell_failures(const struct orr_run_report *r, const struct orr_judge
   char what[WHAT_TEXT];
   const struct orr_ending e = ending_of(r);
   if (j->reason[ORR_REASON_DIVERGED]) {
-    snprintf(what, sizeof what, "the solver failed at frame %lld: %s", (long long)orr_plant_frame(r->session->plant),
-             orr_status_text(r->session->status));
+    if (orr_diverged(r->session))
+      orr_diverged_words(r->session, what);
+    else
+      snprintf(what, sizeof what, "the solver failed at frame %lld: %s", (long long)orr_plant_frame(r->session->plant),
+               orr_status_text(r->session->status));
     t->tell(t, ORR_REASON_DIVERGED, what, "try a shorter step; look at the state and the commands just before");
   }
   if (j->reason[ORR_REASON_NOT_MET]) {

@@ -251,12 +251,21 @@ static int summarise_no_frame(const struct flight *f, const struct orr_session *
 }
 
 static int fly(struct flight *f, const struct orr_executive_options *options, const sigset_t *signals) {
-  const char *wrong = orr_executive_start(&f->executive, options, &f->realtime.work, &f->realtime);
+  struct orr_session *session = f->realtime.session;
+  const char *wrong = orr_executive_prepare(&f->executive, options, &f->realtime.work, &f->realtime);
   orr_timing_print_lacks(stderr, &f->executive.lacks);
-  if (wrong) {
+  if (wrong)
     fprintf(stderr, "%s: error: %s\n", f->request->path, wrong);
+  if (wrong || !orr_links_wait(session, f->request->ready)) {
+    orr_run_log_drop(f->request->log);
     return ORR_EXIT_BAD;
   }
+  orr_environment_read(&f->before, f->executive.core, "");
+  if (session->end != ORR_PORT_GOES_ON) {
+    orr_run_log_drop(f->request->log);
+    return summarise_no_frame(f, session);
+  }
+  orr_executive_go(&f->executive);
   f->signal = orr_run_realtime_wait(&f->executive, signals, f->request->status, f->request->log);
   if (f->request->status)
     orr_run_status_wipe(f->request->status);
@@ -290,7 +299,6 @@ static int fly_fixed(struct flight *f, struct orr_executive_options *options, co
   if (!orr_fix_apply(fix, options->core, &f->isolation, stderr)) /* between the first look and now */
     return may_start(f->request, f->realtime.session->run), ORR_EXIT_BAD;
   options->isolation = fix->wanted ? &f->isolation : NULL;
-  orr_environment_read(&f->before, core_of(options->core), "");
   orr_neighbours_warn(core_of(options->core), stderr);
   int status = fly(f, options, signals);
   orr_executive_close(&f->executive);
@@ -313,13 +321,9 @@ int orr_run_realtime(const struct orr_realtime_request *request, struct orr_sess
   sigset_t signals, before;
   orr_run_realtime_block(&signals, &before);
   orr_fix_repair(stderr);
-  if (!may_start(request, run) || !orr_links_start(session, false, request->ready)) {
+  if (!may_start(request, run) || !orr_links_open(session, false)) {
     let_signals_back(&signals, &before);
     return ORR_EXIT_BAD;
-  }
-  if (session->end != ORR_PORT_GOES_ON) {
-    let_signals_back(&signals, &before);
-    return summarise_no_frame(&f, session);
   }
   orr_realtime_init(&f.realtime, session);
   start_log(&f);

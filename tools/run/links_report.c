@@ -63,17 +63,39 @@ static bool say_ready(const char *path) {
   return good;
 }
 
-bool orr_links_start(struct orr_session *s, bool lockstep, const char *ready) {
+bool orr_links_open(struct orr_session *s, bool lockstep) {
   char message[600];
   block_signals();
   if (lockstep)
     say_asap_means_nothing(s->run);
+  orr_session_shut_links(s);
   if (!orr_session_open_links(s, lockstep, orr_links_interrupted, message, sizeof message)) {
     fprintf(stderr, "orrery run: %s\n", message);
     return false;
   }
   if (s->relay.note[0])
     fprintf(stderr, "orrery run: warning: links over UDP use %s\n", s->relay.note);
+  return true;
+}
+
+/* What then becomes of the run. */
+static void say_alone(const struct orr_port *p) {
+  const struct orr_run_link *d = p->desc;
+  double answer_s = 1e-9 * (double)d->answer_ns;
+  fprintf(stderr, "link '%s': no flight software came in %.9g s; ", d->name, 1e-9 * (double)d->wait_ns);
+  if (p->lockstep && d->answer_stop)
+    fprintf(stderr, "its first answer is waited for %.9g s more, and without it the run ends\n", answer_s);
+  else if (p->lockstep)
+    fprintf(stderr, "each answer is waited for %.9g s, and without it the run goes on\n", answer_s);
+  else if (p->rules.silence_frames > 0 && p->rules.policy == ORR_SILENCE_STOP)
+    fprintf(stderr, "the run ends after %d frames of the link without a command\n", d->silence_frames);
+  else
+    fputs("going on without\n", stderr);
+}
+
+bool orr_links_wait(struct orr_session *s, const char *ready) {
+  char message[600];
+  orr_session_admit_peers(s);
   for (size_t i = 0; i < s->run->link_count; i++) {
     if (!s->links[i].outside)
       continue;
@@ -91,8 +113,7 @@ bool orr_links_start(struct orr_session *s, bool lockstep, const char *ready) {
   }
   for (size_t i = 0; i < s->run->link_count; i++)
     if (s->links[i].alone)
-      fprintf(stderr, "link '%s': no flight software came in %.9g s; going on without\n", s->run->links[i].name,
-              1e-9 * (double)s->run->links[i].wait_ns);
+      say_alone(s->links[i].outside);
   return true;
 }
 
@@ -103,6 +124,9 @@ const char *orr_links_end(const struct orr_session *s, char text[ORR_LINKS_END_T
     return NULL;
   case ORR_PORT_PEER_ENDED:
     snprintf(text, ORR_LINKS_END_TEXT, "by link '%.64s': the flight software ended the run", name);
+    break;
+  case ORR_PORT_LEFT:
+    snprintf(text, ORR_LINKS_END_TEXT, "by link '%.64s': the flight software closed the link", name);
     break;
   case ORR_PORT_SILENT:
     snprintf(text, ORR_LINKS_END_TEXT, "by link '%.64s': no command for as long as the run file allows", name);

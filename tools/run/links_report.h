@@ -10,16 +10,18 @@
 /* The signals that end a run: SIGINT, SIGTERM, and SIGHUP where nobody (nohup) has it ignored. */
 void orr_links_signals(sigset_t *signals);
 
-/* Whether one of them, which orr_links_start and orr_links_batch have blocked, is pending. */
+/* Whether one of them, which orr_links_open and orr_links_batch have blocked, is pending. */
 bool orr_links_interrupted(void);
 
 /* Whether every link can be answered inside, as a batch run needs; says which cannot. Blocks the signals that
  * orr_links_interrupted looks for. */
 bool orr_links_batch(const struct orr_run *run, const char *path);
 
-/* Opens the links, writes the id of this process to the file `ready` (NULL: none) and waits for the peers; says what is
- * wrong, and goes on without a peer. A signal while it waits makes session->end ORR_PORT_INTERRUPTED. */
-bool orr_links_start(struct orr_session *session, bool lockstep, const char *ready);
+/* Opens the links, shut (orr_session_shut_links). Says what is wrong. */
+bool orr_links_open(struct orr_session *session, bool lockstep);
+/* Lets peers come to them, writes the id of this process to the file `ready` (NULL: none) and waits for the peers; says
+ * what is wrong, and goes on without a peer. A signal while it waits makes session->end ORR_PORT_INTERRUPTED. */
+bool orr_links_wait(struct orr_session *session, const char *ready);
 
 enum { ORR_LINKS_END_TEXT = 200 };
 /* How the links ended the run, in `text`: "by link 'fsw': the flight software ended the run". NULL where they did

@@ -324,7 +324,8 @@ static int fly_and_tell(const struct arguments *a, const struct orr_run *run, st
   if (good && status == ORR_OK && a->from)
     good = orr_state_file_load(a->from, f.session);
   if (good && status == ORR_OK)
-    good = a->lockstep ? orr_links_start(f.session, true, a->ready) : orr_links_batch(run, a->path);
+    good = a->lockstep ? orr_links_open(f.session, true) && orr_links_wait(f.session, a->ready)
+                       : orr_links_batch(run, a->path);
   f.first = orr_plant_frame(f.session->plant);
   f.last = f.first + frames_of(run);
   bool started = good && status == ORR_OK;

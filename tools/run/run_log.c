@@ -215,6 +215,12 @@ void orr_run_log_stop(struct orr_run_log *log) {
   log->result = orr_recording_stop(&log->recording, end, 2);
 }
 
+void orr_run_log_drop(struct orr_run_log *log) {
+  orr_run_log_stop(log);
+  if (log->result)
+    unlink(log->path);
+}
+
 bool orr_run_log_watch(struct orr_run_log *log, char *text, size_t size) {
   if (!log->recording.logger || log->told_stop)
     return false;

@@ -39,6 +39,9 @@ bool orr_run_log_watch(struct orr_run_log *log, char *text, size_t size);
 /* After the last frame was recorded. */
 void orr_run_log_stop(struct orr_run_log *log);
 
+/* In place of stop where no frame was flown: there is no log. */
+void orr_run_log_drop(struct orr_run_log *log);
+
 /* Where it is, what is missing in it, and how it is replayed: the end of a summary. Nothing where none was wanted. */
 void orr_run_log_print(const struct orr_run_log *log);
 void orr_run_log_json(const struct orr_run_log *log, json_t *root);

@@ -4,6 +4,7 @@
 
 #include "tools/common/status_text.h"
 #include "tools/common/text.h"
+#include "tools/run/diverged.h"
 #include "tools/run/ending_report.h"
 #include "tools/run/expect_report.h"
 #include "tools/run/links_report.h"
@@ -124,6 +125,13 @@ void orr_run_report_failure(const char *path, const struct orr_session *session,
   int body = p->failed_body;
   if (orr_status_is_of_loop(status)) {
     report_loop_failure(path, session, status);
+    return;
+  }
+  if (orr_diverged(session)) {
+    char words[ORR_DIVERGED_TEXT], reason[ORR_DIVERGED_TEXT];
+    orr_diverged_words(session, words);
+    orr_diverged_reason(session, reason);
+    fprintf(stderr, "%s: error: %s\n  %s\n", path, words, reason);
     return;
   }
   fprintf(stderr, "%s: error: the run stopped at frame %lld (t = %.9g s): body '%s': %s\n", path,

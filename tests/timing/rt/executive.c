@@ -269,6 +269,29 @@ static void without_rights_strict_refuses_to_start(void **state) {
   in_child(true);
 }
 
+static void one_that_was_prepared_flies_from_go_on_and_not_at_all_without(void **state) {
+  (void)state;
+  struct orr_executive_options o = options(20);
+  o.cycle.phase_ns = o.cycle.margin_ns = ORR_AUTO_NS;
+  o.calibrate_ns = 50 * MS;
+  for (int go = 0; go < 2; go++) {
+    rig = (struct orr_rig){0};
+    assert_null(orr_executive_prepare(&executive, &o, &orr_rig_work, &rig));
+    assert_true(executive.calibration.margin_ns >= 0 && executive.cycle.options.margin_ns >= 0);
+    int64_t ready_ns = orr_clock_now_ns();
+    const struct timespec nap = {.tv_nsec = 30 * MS};
+    nanosleep(&nap, NULL);
+    assert_int_equal(rig.next_frame, 0);
+    assert_int_equal(executive.board.stats->first_tick_ns, 0);
+    if (go)
+      orr_executive_go(&executive);
+    orr_executive_join(&executive);
+    assert_int_equal(rig.next_frame, go ? 20 : 0);
+    assert_true(!go || executive.board.stats->first_tick_ns > ready_ns + 30 * MS);
+    orr_executive_close(&executive);
+  }
+}
+
 static void every_lack_says_what_follows_and_what_to_do(void **state) {
   (void)state;
   for (unsigned i = 0; i < ORR_LACK_COUNT; i++) {
@@ -338,6 +361,7 @@ int main(void) {
       cmocka_unit_test(calibration_is_bounded_and_within_its_ranges),
       cmocka_unit_test(without_rights_it_runs_and_says_what_is_missing),
       cmocka_unit_test(without_rights_strict_refuses_to_start),
+      cmocka_unit_test(one_that_was_prepared_flies_from_go_on_and_not_at_all_without),
       cmocka_unit_test(every_lack_says_what_follows_and_what_to_do),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

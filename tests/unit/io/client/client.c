@@ -80,16 +80,20 @@ static struct place find_place(enum carrier carrier) {
   return p;
 }
 
-static struct rig make(struct place place, struct shape shape) {
+static struct rig make_shut(struct place place, struct shape shape, bool shut) {
   struct rig r = {.place = place};
   char text[2000], message[200];
   snprintf(text, sizeof text, pattern, place.keys, shape.telemetry, shape.commands);
   r.flight = orr_flight_make(text, NULL);
+  if (shut)
+    orr_session_shut_links(r.flight.session);
   if (!orr_session_open_links(r.flight.session, false, NULL, message, sizeof message))
     fail_msg("%s", message);
   r.port = r.flight.session->links[0].outside;
   return r;
 }
+
+static struct rig make(struct place place, struct shape shape) { return make_shut(place, shape, false); }
 
 static void done(struct rig *r) { orr_flight_free(&r->flight); }
 
@@ -432,6 +436,51 @@ static void a_run_that_was_replaced_unseen_is_not_taken_for_the_one_before(void 
   }
 }
 
+/* What takes long before frame 0 is done while links are shut: who comes in waits for nothing but the others. */
+static void a_link_that_is_shut_is_found_when_peers_are_admitted(void **state) {
+  (void)state;
+  for (int carrier = 0; carrier < CARRIERS; carrier++) {
+    struct rig r = make_shut(find_place((enum carrier)carrier), one, true);
+    struct orr_client c;
+    int status = orr_client_open(&c, r.place.url, 300);
+    assert_true(status == -EAGAIN || status == -ENOENT); /* both: not yet */
+    assert_true(c.error[0]);
+    orr_client_close(&c);
+    orr_session_admit_peers(r.flight.session);
+    open_known(&c, &r);
+    fly(&r);
+    assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 5000), 1);
+    orr_client_close(&c);
+    done(&r);
+  }
+}
+
+/* The tries of an open before it succeeded are not what a wait in vain met. */
+static void the_error_is_of_the_last_call_that_failed(void **state) {
+  (void)state;
+  for (int carrier = 0; carrier < CARRIERS; carrier++) {
+    struct rig r = make_shut(find_place((enum carrier)carrier), one, true);
+    struct orr_client c;
+    pid_t opens_later = fork();
+    if (opens_later == 0) { /* the mapping is one for both */
+      nap_ms(200);
+      orr_session_admit_peers(r.flight.session);
+      _exit(0);
+    }
+    if (carrier == UDP) {
+      nap_ms(20);
+      orr_session_admit_peers(r.flight.session);
+    }
+    assert_int_equal(orr_client_open(&c, r.place.url, 20000), 0);
+    assert_string_equal(c.error, "");
+    assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 30), 0);
+    assert_string_equal(c.error, "no frame came in 30 ms");
+    orr_client_close(&c);
+    waitpid(opens_later, NULL, 0);
+    done(&r);
+  }
+}
+
 /* A run that hangs is not dead. */
 static void a_run_that_is_suspended_is_waited_for(void **state) {
   (void)state;
@@ -465,6 +514,8 @@ int main(void) {
       cmocka_unit_test(a_run_that_is_killed_is_noticed_and_the_next_can_be_opened_whatever_its_layout),
       cmocka_unit_test(a_run_that_is_killed_is_noticed_also_where_no_port_is_refused),
       cmocka_unit_test(a_run_that_was_replaced_unseen_is_not_taken_for_the_one_before),
+      cmocka_unit_test(a_link_that_is_shut_is_found_when_peers_are_admitted),
+      cmocka_unit_test(the_error_is_of_the_last_call_that_failed),
       cmocka_unit_test(a_run_that_is_suspended_is_waited_for),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -510,6 +510,29 @@ static void lockstep_without_an_answer_stops_or_goes_on_as_the_run_file_says(voi
     }
 }
 
+/* It says so over UDP, and leaves its place over shared memory; its last answer is applied. */
+static void a_peer_that_closes_its_link_in_lockstep_is_not_waited_for(void **state) {
+  (void)state;
+  enum { LONG_MS = 100000 };
+  for (enum transport t = SHM; t < TRANSPORTS; t++)
+    for (int stop = 0; stop < 2; stop++) {
+      struct rig r = make((struct shape){t, true, LONG_MS, stop ? "stop" : "hold"});
+      struct peer p;
+      enter(&p, &r);
+      fly(&r);
+      answer(&p, 0, 0.05);
+      orr_client_close(&p.client);
+      fly(&r);
+      assert_true(torque(&r) == 0.05);
+      assert_int_equal(r.flight.session->end, ORR_PORT_GOES_ON);
+      orr_flight_run(&r.flight, 1);
+      assert_int_equal(r.flight.session->end, stop ? ORR_PORT_LEFT : ORR_PORT_GOES_ON);
+      assert_int_equal(r.port->rules.counts.timeouts, 0);
+      assert_int_equal(orr_port_peer(r.port), ORR_PEER_LEFT);
+      done(&r);
+    }
+}
+
 static void the_peer_ends_the_run(void **state) {
   (void)state;
   for (enum transport t = SHM; t < TRANSPORTS; t++)
@@ -792,6 +815,7 @@ int main(void) {
       cmocka_unit_test(lockstep_that_goes_on_applies_a_late_answer_late),
       cmocka_unit_test(when_commands_stop_levels_follow_the_policy_and_pulses_are_zero),
       cmocka_unit_test(lockstep_without_an_answer_stops_or_goes_on_as_the_run_file_says),
+      cmocka_unit_test(a_peer_that_closes_its_link_in_lockstep_is_not_waited_for),
       cmocka_unit_test(the_peer_ends_the_run),
       cmocka_unit_test(lockstep_has_the_same_bits_when_the_peer_is_killed_or_suspended),
       cmocka_unit_test(a_truncated_segment_is_a_dead_link_and_in_lockstep_the_run_ends_by_its_policy),
