@@ -5,7 +5,8 @@
  *
  * Call order: lay_out with the port → open → join, where it has one → admit, where it was opened shut → per frame of
  * the link publish, take; in lockstep await, wait and repeat between the two → close. A carrier that is not `outside`
- * is never opened: it answers from lay_out on. Which command applies at which frame is not a carrier's affair: it hands what comes to the rules.
+ * is never opened: it answers from lay_out on. Which command applies at which frame is not a carrier's affair: it hands
+ * what comes to the rules.
  *
  * [init] main thread, before the first frame or after the last. [rt] the thread of the frames: no allocation, lock,
  * file or socket call, no unbounded loop; a system call only where it is said. [any] either, but one at a time. Every

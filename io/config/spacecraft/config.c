@@ -172,6 +172,7 @@ struct orr_config *orr_config_read(const char *path, const struct orr_config_opt
   c->reader = (struct orr_reader){diagnostics, arena};
   c->files.reader = c->draft.reader = &c->reader;
   c->draft.own.prefix = "";
+  c->draft.own.mirror[0] = c->draft.own.mirror[1] = c->draft.own.mirror[2] = c->draft.own.turn[3] = 1;
   c->draft.state_follows = options && options->state_follows;
   if (options && options->file_count) {
     c->files.memory = options->files;

@@ -15,6 +15,8 @@ struct orr_scope {
   const char *part;              /* name of the part; NULL for the spacecraft's own */
   struct orr_place key;          /* of the part */
   struct orr_place mount;        /* what `to: mount` means, in the names of `outer` */
+  double mirror[3];              /* T of mirror.c, outer parts included */
+  double turn[4];                /* of the mount, in the axes of the node that it hangs on; unit quaternion */
   int32_t mounted;               /* how many hinges are written `to: mount` */
   bool doubtful;                 /* something was reported, so there may be more hinges than were read */
   struct orr_scope *next;        /* of the draft's parts */
@@ -84,6 +86,14 @@ void orr_draft_judge(struct orr_draft *draft, const struct orr_description *desc
 /* [init] Has core put the closed loops together and reports those that do not close, and redundant equations
  * (closure.c). The description has passed orr_draft_judge. */
 void orr_draft_judge_loops(struct orr_draft *draft, const struct orr_description *description);
+
+/* [init] What a part's mirror and rotation make of what was read (mirror.c). O(numbers). */
+bool orr_scope_is_mirrored(const struct orr_scope *scope);
+void orr_mirror_body(struct orr_draft *draft, struct orr_body_desc *body, struct orr_node_desc *nodes,
+                     const double mirror[3]);
+void orr_mirror_hinge(struct orr_hinge_desc *hinge, const double mirror[3]);
+void orr_mirror_loop(struct orr_loop_desc *loop, const double mirror[3]);
+void orr_turn_hinge(struct orr_hinge_desc *hinge, const double turn[4]);
 
 struct orr_config;
 struct orr_config_options;

@@ -480,6 +480,8 @@ void orr_draft_read_body(struct orr_draft *draft, size_t index) {
   else if (r.home->value.node->kind == ORR_YAML_MAPPING || r.home->value.node->kind == ORR_YAML_NULL)
     read_rigid(&r);
   read_nodes(&r);
+  if (orr_scope_is_mirrored(r.home->scope))
+    orr_mirror_body(draft, r.body, r.home->nodes, r.home->scope->mirror);
   r.home->hinge = r.keys.hinge;
   if (r.keys.hinge.node)
     r.home->hinge_key = key_place(&r, "hinge", false);

@@ -195,6 +195,7 @@ struct reading {
   const struct orr_hinge_kind_info *kind;
   struct hinge_keys keys;
   uint64_t present;
+  const struct orr_scope *turned; /* the part that hangs by it; NULL: none */
 };
 
 static void break_body(struct reading *r) { r->draft->broken[r->index] = 1; }
@@ -326,6 +327,7 @@ static bool read_parent(struct reading *r) {
     r->home->scope->mounted++;
     if (!scope->mount.node) /* the part has no `to`, which was reported */
       return false;
+    r->turned = scope;
     place = scope->mount;
     text = place.node->text;
     scope = scope->outer;
@@ -394,6 +396,10 @@ void orr_draft_read_hinge(struct orr_draft *draft, size_t index) {
     good = read_direction_of_kind(&r) && good;
     read_springs(&r);
   }
+  if (orr_scope_is_mirrored(r.home->scope))
+    orr_mirror_hinge(r.hinge, r.home->scope->mirror);
+  if (r.turned)
+    orr_turn_hinge(r.hinge, r.turned->turn);
   if (!good)
     break_body(&r);
 }

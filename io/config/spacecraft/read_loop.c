@@ -258,6 +258,8 @@ static void read_one(struct orr_draft *draft, const struct orr_scope *scope, str
   (void)read_name(&r);
   if (place.node->kind == ORR_YAML_MAPPING || place.node->kind == ORR_YAML_NULL)
     read_kind(&r);
+  if (orr_scope_is_mirrored(scope))
+    orr_mirror_loop(r.loop, scope->mirror);
   if (orr_diagnostics_errors(draft->reader->diagnostics) == errors && !r.doubtful)
     draft->loop_drafts[draft->loop_count++] =
         (struct orr_draft_loop){scope, index, r.keys.name}; /* a wrong one is not judged any further */

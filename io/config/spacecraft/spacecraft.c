@@ -39,8 +39,11 @@ struct gathering {
 
 struct part_keys {
   const char *include, *prefix;
-  struct orr_place include_place, to;
+  int mirror;
+  struct orr_place include_place, to, rotation;
 };
+
+static const char *const mirrors[] = {"none", "x", "y", "z", NULL};
 
 static const struct orr_key part_table[] = {
     {.name = "include",
@@ -60,11 +63,25 @@ static const struct orr_key part_table[] = {
      .required = true,
      .shape = ORR_TEXT("body.node or inertial"),
      .offset = offsetof(struct part_keys, to)},
+    {.name = "mirror",
+     .doc = "the axis of its mount to which the mirror is normal that it is seen in: places, mass, hinges, modes and "
+            "loops; the same coordinates are then the mirrored posture",
+     .type = ORR_KEY_CHOICE,
+     .choices = mirrors,
+     .fallback = "none",
+     .offset = offsetof(struct part_keys, mirror)},
+    {.name = "rotation",
+     .doc = "turns the part, mirrored or not, about its mount, axes of the node that it hangs on",
+     .type = ORR_KEY_PLACE,
+     .absent = "none",
+     .shape = &orr_shape_quaternion,
+     .offset = offsetof(struct part_keys, rotation)},
 };
 
 static const struct orr_mapping part_mapping = {
     .name = "parts",
-    .doc = "Bodies and loops from another file, as often as one likes. One hinge of that file is written `to: mount`.",
+    .doc = "Bodies and loops from another file, as often as one likes, turned or mirrored. One hinge of that file is "
+           "written `to: mount`.",
     ORR_KEYS(part_table)};
 
 static const struct orr_key spacecraft_table[] = {
@@ -248,6 +265,20 @@ static bool read_prefix(struct gathering *g, struct orr_place part, const char *
   return orr_read_name(g->reader, place, "prefix");
 }
 
+/* Both in the axes of the outer file, which may be seen in a mirror itself. */
+static void place_part(struct gathering *g, const struct part_keys *keys, struct orr_scope *scope) {
+  const struct orr_scope *outer = scope->outer;
+  memcpy(scope->mirror, outer->mirror, sizeof scope->mirror);
+  if (keys->mirror)
+    scope->mirror[keys->mirror - 1] *= -1;
+  scope->turn[3] = 1;
+  if (!keys->rotation.node || !orr_read_quaternion(g->reader, keys->rotation, "rotation", scope->turn))
+    return;
+  double det = outer->mirror[0] * outer->mirror[1] * outer->mirror[2];
+  for (int i = 0; i < 3; i++)
+    scope->turn[i] *= det * outer->mirror[i];
+}
+
 static void gather_part(struct gathering *g, const struct level *outer, struct orr_place key, struct orr_place value) {
   struct part_keys keys = {0};
   uint64_t present;
@@ -267,6 +298,7 @@ static void gather_part(struct gathering *g, const struct level *outer, struct o
   struct orr_scope *scope = orr_arena_alloc(g->reader->arena, 1, sizeof *scope);
   *scope = (struct orr_scope){.outer = outer->scope, .part = key.node->text, .key = key, .mount = keys.to};
   scope->prefix = orr_arena_format(g->reader->arena, "%s%s", outer->scope->prefix, keys.prefix);
+  place_part(g, &keys, scope);
   scope->next = g->draft->parts;
   g->draft->parts = scope;
   gather_part_file(g, outer, file, scope, keys.include_place);
