@@ -97,8 +97,10 @@ static struct sockaddr_in address_of(const struct orr_run_address *a) {
 
 int orr_udp_prepare(struct orr_udp *u, const struct orr_run_link *desc, const struct orr_layout *layout,
                     int64_t step_ns) {
-  *u = (struct orr_udp){
-      .base = {.kind = &orr_carrier_udp, .desc = desc, .layout = layout}, .fd = -1, .newest = ORR_WIRE_NONE, .applied = ORR_WIRE_NONE};
+  *u = (struct orr_udp){.base = {.kind = &orr_carrier_udp, .desc = desc, .layout = layout},
+                        .fd = -1,
+                        .newest = ORR_WIRE_NONE,
+                        .applied = ORR_WIRE_NONE};
   u->period_ns = step_ns * desc->divisor;
   u->out_cut = orr_wire_cut(desc->telemetry_id, layout->telemetry.bytes, desc->packet_max);
   u->in_cut = orr_wire_cut(desc->command_id, layout->commands.bytes, desc->packet_max);
