@@ -2,6 +2,7 @@
 #ifndef ORR_IO_CONFIG_RUN_RUN_DRAFT_H
 #define ORR_IO_CONFIG_RUN_RUN_DRAFT_H
 
+#include "io/config/run/condition.h"
 #include "io/config/run/run_file.h"
 #include "io/config/spacecraft/draft.h"
 
@@ -63,6 +64,9 @@ void orr_run_read_expect(struct orr_run_draft *draft);
 
 /* [init] Refuses expectations of forces in loops that nothing determines; everything has been read and is right. */
 void orr_run_judge_loop_forces(struct orr_run_draft *draft);
+/* [init] A condition; NULL after reporting, or where what it names is not known. The channel table is complete. */
+const struct orr_condition *orr_run_read_condition(struct orr_run_draft *draft, struct orr_place place,
+                                                   const char *name);
 
 /* [init] The channel, or one number of it, that a text names; -1 after reporting. */
 int orr_run_find_channel(struct orr_run_draft *draft, struct orr_place place, const char *name, int *element);
