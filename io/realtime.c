@@ -25,7 +25,7 @@ static void mark(struct orr_integration_hook *hook, const struct orr_evaluation_
 static int run_stage(void *user, struct orr_frame *frame) {
   struct orr_realtime *r = user;
   r->marking.frame = frame;
-  int code = orr_session_stages[frame->which].run(r->session);
+  int code = r->session->stages[frame->which].run(r->session);
   r->marking.frame = NULL;
   return code;
 }

@@ -34,6 +34,11 @@ static void take_frame(struct orr_recorder *recorder, const struct orr_session *
   r->next = frame + 1;
 }
 
+static void take_event(void *user, const struct orr_event *event) {
+  const struct orr_recording *r = user;
+  orr_logger_event(r->logger, event->frame, event->kind, event->name, event->text);
+}
+
 static void state_of(const void *user, uint64_t *words) { orr_session_state_get(user, words); }
 
 bool orr_recording_start(struct orr_recording *r, const struct orr_recording_request *request, char *message,
@@ -76,6 +81,10 @@ bool orr_recording_start(struct orr_recording *r, const struct orr_recording_req
   r->recorder.frame = take_frame;
   if (r->logger)
     orr_session_tell(s, &r->recorder);
+  if (r->logger && s->procedure) {
+    s->procedure->tell = take_event;
+    s->procedure->user = r;
+  }
   return r->logger != NULL;
 }
 
@@ -90,6 +99,8 @@ const struct orr_logger_result *orr_recording_stop(struct orr_recording *r, cons
   if (!r->logger)
     return NULL;
   orr_session_tell_no_more(r->session, &r->recorder);
+  if (r->session->procedure)
+    r->session->procedure->tell = NULL;
   return orr_logger_stop(r->logger, r->next, timing_of(r), end, end_count);
 }
 

@@ -28,7 +28,7 @@ const char *orr_saved_state_unfit(const struct orr_session *s, const struct orr_
   if (head->layout != own.layout || head->plant_words != own.plant_words)
     return "it was saved by a run of another spacecraft or other devices";
   if (head->loop_words != own.loop_words)
-    return "it was saved by a run with other closed loops";
+    return "it was saved by a run with other closed loops or other faults";
   if (head->link_words != own.link_words)
     return "it was saved by a run with other links, or other commands in them";
   return NULL;
@@ -42,7 +42,8 @@ const char *orr_saved_state_put(struct orr_session *s, const struct orr_state_re
   if (!words)
     abort();
   memcpy(words, r->state, 8 * r->state_words);
-  if (!orr_plant_state_is_sound(s->plant, words, r->head.frame))
+  if (!orr_plant_state_is_sound(s->plant, words, r->head.frame) ||
+      !orr_session_procedure_is_sound(s, words, r->head.frame))
     wrong = "no run can have come to its state";
   else if (orr_session_state_put(s, words) != ORR_OK)
     wrong = "the solver fails at its state";

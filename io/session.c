@@ -33,6 +33,8 @@ static void layout_links(struct orr_session *s, orr_answer_fn *answer, struct or
   }
   s->links = links;
   s->seen = orr_expect_layout(s->run, block);
+  if (orr_procedure_needed(s->run))
+    s->procedure = orr_procedure_layout(s->run, s->plant, block);
 }
 
 /* Everything that the run reads is computed from frame 0 on. */
@@ -43,6 +45,8 @@ static void ask(struct orr_session *s) {
   for (size_t i = 0; i < s->run->expect_count; i++)
     if (s->run->expects[i].channel >= 0)
       orr_plant_ask(s->plant, s->run->expects[i].channel);
+  if (s->procedure)
+    orr_procedure_ask(s->procedure);
 }
 
 struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn *answer) {
@@ -65,6 +69,7 @@ struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn 
   add_region(s, s->link_block, orr_aligned_bytes(measured.used));
   struct orr_block links = {.base = s->link_block, .size = measured.used};
   layout_links(s, answer, &links);
+  s->stages = s->procedure ? orr_session_stages_with_procedure : orr_session_stages;
   ask(s);
   return s;
 }
@@ -134,6 +139,8 @@ enum orr_status orr_session_start(struct orr_session *s) {
     return s->status = s->build.start;
   for (size_t i = 0; i < s->run->link_count; i++)
     orr_port_restart(s->links[i].inside);
+  if (s->procedure)
+    orr_procedure_start(s->procedure);
   return s->status = orr_plant_reset(s->plant);
 }
 
@@ -270,9 +277,51 @@ const struct orr_session_stage orr_session_stages[] = {
     {0},
 };
 
+void orr_session_begin_frame(struct orr_session *s) {
+  if (s->procedure)
+    orr_procedure_begin_frame(s->procedure);
+}
+
+void orr_session_judge(struct orr_session *s) {
+  if (s->procedure)
+    orr_procedure_judge(s->procedure);
+}
+
+static int publish_with_procedure(struct orr_session *s) {
+  orr_procedure_begin_frame(s->procedure);
+  return orr_session_publish(s);
+}
+
+static int latch_with_procedure(struct orr_session *s) {
+  orr_procedure_before_latch(s->procedure);
+  int code = orr_session_latch(s);
+  orr_procedure_after_latch(s->procedure);
+  return code;
+}
+
+static int record_with_procedure(struct orr_session *s) {
+  int code = orr_session_record(s);
+  orr_procedure_judge(s->procedure);
+  return code;
+}
+
+void orr_session_record_last(struct orr_session *s) {
+  orr_session_begin_frame(s);
+  orr_session_record(s);
+}
+
+const struct orr_session_stage orr_session_stages_with_procedure[] = {
+    {"publish", ORR_SESSION_HANDS_OVER, publish_with_procedure},
+    {"latch", ORR_SESSION_HANDS_OVER, latch_with_procedure},
+    {"record", ORR_SESSION_RECORDS, record_with_procedure},
+    {"integrate", ORR_SESSION_INTEGRATES, orr_session_advance},
+    {"sensors", ORR_SESSION_SENSES, orr_session_sense},
+    {0},
+};
+
 int orr_session_frame(struct orr_session *s) {
   int code = 0;
-  for (const struct orr_session_stage *stage = orr_session_stages; stage->name && code == 0; stage++)
+  for (const struct orr_session_stage *stage = s->stages; stage->name && code == 0; stage++)
     code = stage->run(s);
   return code;
 }
@@ -302,7 +351,14 @@ size_t orr_session_state_words(const struct orr_session *s) {
   size_t words = orr_plant_state_words(s->plant);
   for (size_t i = 0; i < s->run->link_count; i++)
     words += orr_port_state_words(s->links[i].inside);
-  return words + loop_words(s);
+  return words + loop_words(s) + (s->procedure ? orr_procedure_state_words(s->procedure) : 0);
+}
+
+size_t orr_session_replayed_words(const struct orr_session *s) {
+  size_t words = orr_session_state_words(s);
+  if (s->procedure)
+    words -= orr_procedure_state_words(s->procedure) - orr_procedure_replayed_words(s->procedure);
+  return words;
 }
 
 void orr_session_state_get(const struct orr_session *s, uint64_t *words) {
@@ -314,6 +370,15 @@ void orr_session_state_get(const struct orr_session *s, uint64_t *words) {
   }
   if (s->build.closed)
     orr_closed_state_get(s->build.closed, words);
+  if (s->procedure)
+    orr_procedure_state_get(s->procedure, words + loop_words(s));
+}
+
+bool orr_session_procedure_is_sound(const struct orr_session *s, const uint64_t *words, int64_t frame) {
+  if (!s->procedure)
+    return true;
+  words += orr_session_state_words(s) - orr_procedure_state_words(s->procedure);
+  return orr_procedure_state_is_sound(s->procedure, words, frame * s->plant->step_ns);
 }
 
 enum orr_status orr_session_state_put(struct orr_session *s, const uint64_t *words) {
@@ -322,6 +387,8 @@ enum orr_status orr_session_state_put(struct orr_session *s, const uint64_t *wor
     rest += orr_port_state_words(s->links[i].inside);
   if (s->build.closed)
     orr_closed_state_put(s->build.closed, s->ws, rest);
+  if (s->procedure)
+    orr_procedure_state_put(s->procedure, rest + loop_words(s));
   s->status = orr_plant_state_put(s->plant, words);
   for (size_t i = 0; i < s->run->link_count; i++) {
     orr_port_state_put(s->links[i].inside, orr_plant_frame(s->plant), of_links);

@@ -17,6 +17,7 @@
 #include "io/links/linked.h"
 #include "io/links/port.h"
 #include "io/links/relay.h"
+#include "io/procedure.h"
 #include "io/samples.h"
 #include "io/watch.h"
 
@@ -39,17 +40,21 @@ struct orr_recorder {
   struct orr_recorder *next; /* of the session's */
 };
 
+struct orr_session_stage;
+
 struct orr_session {
+  const struct orr_session_stage *stages; /* the order of its frames; ends as orr_session_stages does */
   const struct orr_run *run;
   const struct orr_model *model;
   struct orr_workspace *ws;
   struct orr_plant *plant;
-  struct orr_session_link *links; /* [run->link_count] */
-  struct orr_expect_seen *seen;   /* [run->expect_count] */
-  struct orr_samples *samples;    /* taken for a picture; NULL: none */
-  struct orr_watch *watch;        /* shown while it flies; NULL: nobody looks */
-  struct orr_recorder *recorders; /* NULL: nobody */
-  struct orr_build build;         /* model, ws and plant are its own */
+  struct orr_session_link *links;  /* [run->link_count] */
+  struct orr_expect_seen *seen;    /* [run->expect_count] */
+  struct orr_procedure *procedure; /* NULL: nothing breaks */
+  struct orr_samples *samples;     /* taken for a picture; NULL: none */
+  struct orr_watch *watch;         /* shown while it flies; NULL: nobody looks */
+  struct orr_recorder *recorders;  /* NULL: nobody */
+  struct orr_build build;          /* model, ws and plant are its own */
   void *link_block;
   struct orr_region regions[ORR_SESSION_REGIONS]; /* the same blocks, and this struct: all that a frame touches */
   size_t region_count;
@@ -102,11 +107,20 @@ struct orr_session_stage {
   int (*run)(struct orr_session *session);
 };
 
-/* The order of a frame. Ends with a stage without a name; at most ORR_STAGES_MAX. */
-extern const struct orr_session_stage orr_session_stages[];
+/* The order of a frame. Ends with a stage without a name; at most ORR_STAGES_MAX. With a procedure the same stages do
+ * their part of it, too. */
+extern const struct orr_session_stage orr_session_stages[], orr_session_stages_with_procedure[];
 
 /* [rt] One frame: the stages in their order. 0, or what the stage returned that ended it. */
 int orr_session_frame(struct orr_session *session);
+
+/* [init] After the last frame: its sensors are recorded. */
+void orr_session_record_last(struct orr_session *session);
+
+/* [rt] The parts of the procedure by themselves, for a replay: once before a frame's numbers are compared; and when its
+ * commands are in the block. Nothing without one. */
+void orr_session_begin_frame(struct orr_session *session);
+void orr_session_judge(struct orr_session *session);
 
 /* [init] From now on the recorder is told; and no longer. */
 void orr_session_tell(struct orr_session *session, struct orr_recorder *recorder);
@@ -118,7 +132,10 @@ void orr_session_settle(struct orr_session *session);
 /* [init] The hash of the plant's state. And the words of the whole state, answers that wait in links included. */
 uint64_t orr_session_hash(const struct orr_session *session);
 size_t orr_session_state_words(const struct orr_session *session);
+size_t orr_session_replayed_words(const struct orr_session *session); /* the first of them: a replay has them again */
 void orr_session_state_get(const struct orr_session *session, uint64_t *words);
+/* [init] Whether the procedure's part of words of any origin can be of a run that stands at the frame. O(words). */
+bool orr_session_procedure_is_sound(const struct orr_session *session, const uint64_t *words, int64_t frame);
 enum orr_status orr_session_state_put(struct orr_session *session, const uint64_t *words);
 
 #endif

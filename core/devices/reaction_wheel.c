@@ -6,8 +6,12 @@
  * rotor there within the frame. The rotor's imbalance, at its angle φ = ∫Ω, pulls at the node with Ω² times
  *   static  U_s (e1 cos φ + e2 sin φ)      dynamic  U_d (e1 cos φ + e2 sin φ), a moment
  * where e1, e2, u are right-handed. The imbalance is not in the inertia: it is small against the body.
+ *
+ * A seized wheel comes from Ω₀ to rest in the time T, evenly, and stays there; its motor does nothing:
+ *   Ω_s = Ω₀ max(0, 1 − t/T),   τ = J Ω̇_s − J/(2h) (Ω − Ω_s)
+ * with the step h. More drag is τ − d Ω.
  */
-#include "core/plant/device.h"
+#include "core/plant/fault.h"
 #include "core/tree/kinematics.h"
 
 struct params {
@@ -188,6 +192,57 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
   out[1] = orr_friction_torque(&p->friction, speed);
 }
 
+/* ---- faults ------------------------------------------------------------------------------------------------------ */
+
+static void apply_seized(const struct orr_device *device, const struct orr_acting *now) {
+  const struct params *p = device->params;
+  const struct orr_trouble *t = device->trouble;
+  struct state *s = device->state;
+  double speed = now->ws->rotor_speed[device->rotor], time_s = fmax(t->number, now->frame_s);
+  double gone_s = 1e-9 * (double)(now->point->start_ns - t->since_ns);
+  gone_s += now->point->index > 0 ? now->point->part * now->step_s : 0;
+  bool slows = now->point->index >= 0 && gone_s < time_s;
+  double wanted = t->from * fmax(0, 1 - gone_s / time_s);
+  double torque = (slows ? -p->inertia * t->from / time_s : 0) - 0.5 * p->inertia / now->step_s * (speed - wanted);
+  now->ws->rotor_torque[device->rotor] += torque;
+  if (now->point->index == 0)
+    *s = (struct state){.angle = remainder(s->angle + 0.5 * (s->speed + speed) * s->step_s, TURN),
+                        .speed = speed,
+                        .step_s = now->step_s};
+}
+
+static void sense_seized(const struct orr_device *device, const struct orr_sensing *now, double *out) {
+  sense(device, now, out);
+  out[1] = 0; /* what holds the rotor is no friction of its bearing */
+}
+
+static void apply_drag(const struct orr_device *device, const struct orr_acting *now) {
+  apply(device, now);
+  now->ws->rotor_torque[device->rotor] -= device->trouble->number * now->ws->rotor_speed[device->rotor];
+}
+
+static void sense_drag(const struct orr_device *device, const struct orr_sensing *now, double *out) {
+  sense(device, now, out);
+  out[1] -= device->trouble->number * now->ws->rotor_speed[device->rotor];
+}
+
+static const struct orr_device_fault faults[] = {
+    {.name = "seized",
+     .unit = "s",
+     .high = HUGE_VAL,
+     .has_fallback = true,
+     .fallback = 0.1,
+     .number = "the time in which it comes to rest",
+     .apply = apply_seized,
+     .sense = sense_seized},
+    {.name = "drag",
+     .unit = "N m s/rad",
+     .high = HUGE_VAL,
+     .number = "the viscous drag that comes on top",
+     .apply = apply_drag,
+     .sense = sense_drag},
+};
+
 const struct orr_device_kind orr_reaction_wheel = {
     .name = "reaction_wheel",
     .doc = "A rotor on a node, driven by a motor against friction. It is solved together with the body, with its "
@@ -207,4 +262,5 @@ const struct orr_device_kind orr_reaction_wheel = {
     .reset = reset,
     .apply = apply,
     .sense = sense,
+    ORR_DEVICE_FAULTS,
 };

@@ -6,8 +6,11 @@
  * pulse gives F (τ − rise/2 + fall/2). What a step feels is its mean thrust: the impulse is exact whatever the step.
  * The propellant that it takes, impulse/(g₀ I_sp), leaves its body after the frame; without any left there is no
  * thrust.
+ *
+ * Faults: a valve stuck on is open, one stuck off is shut, whatever is commanded; one that leaks gives at least a part
+ * of the thrust in every step.
  */
-#include "core/plant/device.h"
+#include "core/plant/fault.h"
 #include "core/tree/kinematics.h"
 
 struct params {
@@ -183,6 +186,21 @@ static double burn(const struct params *p, struct state *s, int64_t from_ns, int
   return impulse;
 }
 
+/* What an impulse takes of the propellant, and what of it there is propellant for. */
+static double feed(const struct params *p, struct state *s, const struct orr_acting *now, double impulse) {
+  if (!(p->propellant > 0 && impulse > 0))
+    return impulse;
+  double mass = impulse / (STANDARD_GRAVITY * p->isp);
+  if (mass > s->left) {
+    impulse *= s->left / mass;
+    mass = s->left;
+    s->thrust = 0;
+  }
+  s->left -= mass;
+  *now->taken += mass;
+  return impulse;
+}
+
 static void start_step(const struct orr_device *device, const struct orr_acting *now) {
   const struct params *p = device->params;
   struct state *s = device->state;
@@ -191,17 +209,7 @@ static void start_step(const struct orr_device *device, const struct orr_acting 
   if (now->first && on_time > 0)
     add_pulse(p, s, start, on_time);
   double impulse = s->count || s->thrust > 0 ? burn(p, s, start, start + now->point->step_ns) : 0;
-  if (p->propellant > 0 && impulse > 0) {
-    double mass = impulse / (STANDARD_GRAVITY * p->isp);
-    if (mass > s->left) {
-      impulse *= s->left / mass;
-      mass = s->left;
-      s->thrust = 0;
-    }
-    s->left -= mass;
-    *now->taken += mass;
-  }
-  s->mean = impulse / now->step_s;
+  s->mean = feed(p, s, now, impulse) / now->step_s;
 }
 
 static void apply(const struct orr_device *device, const struct orr_acting *now) {
@@ -221,6 +229,70 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
   out[1] = s->left;
 }
 
+/* ---- faults ------------------------------------------------------------------------------------------------------ */
+
+static void push(const struct orr_device *device, const struct orr_acting *now, double force) {
+  const struct params *p = device->params;
+  if (force != 0)
+    orr_force_add(now->model, now->ws, device->node, ORR_AXES_NODE, v3_scale(force, v3_from(p->direction)), v3_zero());
+}
+
+/* The step with a valve that is open or shut for all of it; pulses that wait are gone. */
+static void apply_stuck(const struct orr_device *device, const struct orr_acting *now, bool open) {
+  const struct params *p = device->params;
+  struct state *s = device->state;
+  if (now->point->index == 0) {
+    int64_t start = now->point->start_ns, end = start + now->point->step_ns;
+    forget_pulses(s, INT64_MAX);
+    s->count = open;
+    s->open_ns[0] = open ? start : 0;
+    s->close_ns[0] = open ? end : 0;
+    s->mean = feed(p, s, now, burn(p, s, start, end)) / now->step_s;
+  }
+  push(device, now, now->point->index < 0 ? s->thrust : s->mean);
+}
+
+static void apply_stuck_on(const struct orr_device *device, const struct orr_acting *now) {
+  apply_stuck(device, now, true);
+}
+
+static void apply_stuck_off(const struct orr_device *device, const struct orr_acting *now) {
+  apply_stuck(device, now, false);
+}
+
+static double leaked(const struct orr_device *device) {
+  const struct params *p = device->params;
+  const struct state *s = device->state;
+  return p->propellant > 0 && !(s->left > 0) ? 0 : device->trouble->number * p->thrust;
+}
+
+static void apply_leak(const struct orr_device *device, const struct orr_acting *now) {
+  const struct params *p = device->params;
+  struct state *s = device->state;
+  if (now->point->index == 0) {
+    start_step(device, now);
+    double more = fmax(0, leaked(device) - s->mean);
+    s->mean += feed(p, s, now, more * now->step_s) / now->step_s;
+  }
+  push(device, now, now->point->index < 0 ? fmax(s->thrust, leaked(device)) : s->mean);
+}
+
+static void sense_leak(const struct orr_device *device, const struct orr_sensing *now, double *out) {
+  sense(device, now, out);
+  out[0] = fmax(out[0], leaked(device));
+}
+
+static const struct orr_device_fault faults[] = {
+    {.name = "stuck_on", .apply = apply_stuck_on},
+    {.name = "stuck_off", .apply = apply_stuck_off},
+    {.name = "leak",
+     .unit = "",
+     .high = 1,
+     .number = "the part of its thrust that it gives at least",
+     .apply = apply_leak,
+     .sense = sense_leak},
+};
+
 const struct orr_device_kind orr_thruster = {
     .name = "thruster",
     .doc = "A thruster with pulses of commanded length, resolved inside a step: what a step feels is its mean thrust, "
@@ -239,4 +311,5 @@ const struct orr_device_kind orr_thruster = {
     .is_sound = is_sound,
     .apply = apply,
     .sense = sense,
+    ORR_DEVICE_FAULTS,
 };

@@ -84,6 +84,18 @@ struct orr_device_hold {
   double stiffness, damping;
 };
 
+/* A fault that devices of a kind can have: what takes the place of its functions meanwhile (core/plant/fault.h). */
+struct orr_device_fault {
+  const char *name;   /* as the run file writes it: "seized" */
+  const char *unit;   /* of its number; NULL: it has none */
+  double low, high;   /* of the number */
+  bool has_fallback;  /* `true` in the file means `fallback` */
+  double fallback;    /* of the number */
+  const char *number; /* what the number is, in words; NULL where there is none */
+  void (*apply)(const struct orr_device *device, const struct orr_acting *now); /* NULL: as without the fault */
+  void (*sense)(const struct orr_device *device, const struct orr_sensing *now, double *out); /* the same */
+};
+
 struct orr_device_kind {
   const char *name;
   const char *doc;      /* for the reference: what it is, in sentences */
@@ -110,16 +122,22 @@ struct orr_device_kind {
   bool (*is_sound)(const void *state); /* state_bytes from outside can be its state; NULL: any can */
   void (*apply)(const struct orr_device *device, const struct orr_acting *now);
   void (*sense)(const struct orr_device *device, const struct orr_sensing *now, double *out);
+  const struct orr_device_fault *faults; /* [fault_count] that its devices can have */
+  size_t fault_count;
 };
+
+struct orr_trouble;
 
 /* What every file of core/devices/ writes the same way. It calls its parameters `struct params`, the table of them
  * `table`, and its channels `channels`.
  *   ORR_DEVICE_PARAM(member)   in an entry of `table`: where the parameter stands in struct params
- *   ORR_DEVICE_TABLES          in the struct orr_device_kind: both tables, with their sizes */
+ *   ORR_DEVICE_TABLES          in the struct orr_device_kind: both tables, with their sizes
+ *   ORR_DEVICE_FAULTS          there: its faults, a table called `faults` */
 #define ORR_DEVICE_PARAM(member) .offset = offsetof(struct params, member)
 #define ORR_DEVICE_TABLES                                                                                              \
   .params = table, .param_count = sizeof table / sizeof *table, .param_bytes = sizeof(struct params),                  \
   .channels = channels, .channel_count = sizeof channels / sizeof *channels
+#define ORR_DEVICE_FAULTS .faults = faults, .fault_count = sizeof faults / sizeof *faults
 
 /* ---- a device of a run ------------------------------------------------------------------------------------------- */
 
@@ -151,6 +169,7 @@ struct orr_device {
   int command;     /* index of its first command in the block */
   int command_count;
   int output, output_count;
+  const struct orr_trouble *trouble; /* the fault that it has now; NULL: none */
 };
 
 /* One evaluation, for `apply`. */

@@ -87,6 +87,8 @@ struct orr_plant {
   int substeps;
   const double *q0, *u0; /* initial state */
   struct orr_acting acting;
+  struct orr_jam *jams; /* [jam_count] hinges that can jam (core/plant/fault.h) */
+  int jam_count;
   int failed_body; /* file order, after a step that failed; −1 where unknown */
   /* The state beside the integration's; devices' states and queues point into the same piece. */
   char *state;

@@ -19,6 +19,7 @@ enum {
   RING_SLOTS_MIN = 64,
   RING_SLOTS_MAX = 1 << 16,
   CHECKPOINTS = 4,
+  EVENTS = 256,
   LOOK_NS = 2000000,
   LINK_WORDS = 1 + sizeof(struct orr_link_counts) / 8,
 };
@@ -34,15 +35,21 @@ struct run {
 /* Where the pieces of a slot begin, in words. */
 enum { SLOT_FRAME, SLOT_TIMED, SLOT_TIMING, SLOT_LINKS = SLOT_TIMING + ORR_RECORD_WORDS };
 
+/* An event on its way. */
+struct event {
+  int64_t frame;
+  char kind[24], name[96], text[200];
+};
+
 struct orr_logger {
   /* of the loop's thread, or const */
   struct orr_logger_desc desc;
-  struct orr_ring frames, checkpoints;
+  struct orr_ring frames, checkpoints, events;
   struct run *runs; /* [run_count] */
   int run_count;
   size_t slot_words, value_words, state_words;
-  void *frame_memory, *checkpoint_memory;
-  size_t frame_bytes, checkpoint_bytes;
+  void *frame_memory, *checkpoint_memory, *event_memory;
+  size_t frame_bytes, checkpoint_bytes, event_bytes;
   int64_t next_checkpoint;
   /* of the thread that writes */
   _Alignas(64) struct orr_log_file file;
@@ -120,6 +127,23 @@ void orr_logger_checkpoint(struct orr_logger *r, int64_t frame) {
   slot[0] = (uint64_t)frame;
   r->desc.state(r->desc.user, slot + 1);
   orr_ring_commit(&r->checkpoints);
+}
+
+static void put_text(char *to, size_t size, const char *from) {
+  size_t n = strnlen(from, size - 1);
+  memcpy(to, from, n);
+  memset(to + n, 0, size - n);
+}
+
+void orr_logger_event(struct orr_logger *r, int64_t frame, const char *kind, const char *name, const char *text) {
+  struct event *e = (struct event *)claim(r, &r->events);
+  if (!e)
+    return;
+  e->frame = frame;
+  put_text(e->kind, sizeof e->kind, kind);
+  put_text(e->name, sizeof e->name, name);
+  put_text(e->text, sizeof e->text, text);
+  orr_ring_commit(&r->events);
 }
 
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
@@ -345,6 +369,30 @@ static void take_checkpoints(struct orr_logger *r, int64_t until) {
   }
 }
 
+static void take_event(struct orr_logger *r, const struct event *e) {
+  struct orr_cdr_out out = {0};
+  make_room(r, e->frame, sizeof *e + 128, 1);
+  for (int pass = 0; pass < 2; pass++) {
+    uint8_t *to = pass ? message(r, &r->topics->system[ORR_LOG_EVENT], e->frame, out.used) : NULL;
+    if (pass && !to)
+      return;
+    orr_cdr_begin(&out, to);
+    orr_cdr_put64(&out, &e->frame, 1, false);
+    orr_cdr_put_string(&out, e->kind);
+    orr_cdr_put_string(&out, e->name);
+    orr_cdr_put_string(&out, e->text);
+  }
+}
+
+/* Those of frames up to `until`. */
+static void take_events(struct orr_logger *r, int64_t until) {
+  const struct event *e;
+  while ((e = orr_ring_peek(&r->events)) && e->frame <= until) {
+    take_event(r, e);
+    orr_ring_release(&r->events);
+  }
+}
+
 static void unpack(struct orr_logger *r, const uint64_t *from) {
   for (int i = 0; i < r->run_count; i++) {
     memcpy(r->block + r->runs[i].offset, from, 8 * (size_t)r->runs[i].count);
@@ -383,6 +431,7 @@ static bool take_all(struct orr_logger *r, uint8_t *scratch) {
   bool some = false;
   while ((slot = orr_ring_peek(&r->frames))) {
     take_checkpoints(r, (int64_t)slot[SLOT_FRAME]);
+    take_events(r, (int64_t)slot[SLOT_FRAME]);
     take_frame(r, slot, scratch);
     orr_ring_release(&r->frames);
     some = true;
@@ -447,7 +496,10 @@ static void make_rings(struct orr_logger *r) {
   r->record = orr_arena_alloc(r->arena, record_words, sizeof *r->record);
   r->checkpoint_bytes = orr_ring_size(CHECKPOINTS, 8 * (1 + r->state_words));
   r->checkpoint_memory = memory(r->checkpoint_bytes);
-  bool good = orr_ring_init(&r->frames, r->frame_memory, slots, 8 * r->slot_words) &&
+  r->event_bytes = orr_ring_size(EVENTS, sizeof(struct event));
+  r->event_memory = memory(r->event_bytes);
+  bool good = orr_ring_init(&r->events, r->event_memory, EVENTS, sizeof(struct event)) &&
+              orr_ring_init(&r->frames, r->frame_memory, slots, 8 * r->slot_words) &&
               orr_ring_init(&r->checkpoints, r->checkpoint_memory, CHECKPOINTS, 8 * (1 + r->state_words));
   assert(good);
   (void)good;
@@ -575,6 +627,7 @@ size_t orr_logger_regions(const struct orr_logger *r, struct orr_region *regions
   const struct orr_region all[] = {{(void *)(uintptr_t)r, sizeof *r},
                                    {r->frame_memory, r->frame_bytes},
                                    {r->checkpoint_memory, r->checkpoint_bytes},
+                                   {r->event_memory, r->event_bytes},
                                    {r->runs, sizeof *r->runs * (size_t)r->run_count}};
   size_t n = 0;
   for (; n < sizeof all / sizeof *all && n < room; n++)
@@ -595,6 +648,7 @@ const struct orr_logger_result *orr_logger_stop(struct orr_logger *r, int64_t ne
                                                 size_t end_count) {
   atomic_store(&r->stopping, 1);
   pthread_join(r->thread, NULL);
+  take_events(r, INT64_MAX);
   lose(r, r->expected, next - r->expected, &r->result.lost_ring);
   if (next > r->expected)
     put_lost(r, r->expected, next - 1, "the ring was full");
@@ -611,6 +665,7 @@ const struct orr_logger_result *orr_logger_stop(struct orr_logger *r, int64_t ne
   }
   r->result.bytes = finished ? r->file.out.at : r->file.whole;
   r->result.lost_checkpoints = orr_ring_refused(&r->checkpoints);
+  r->result.lost_events = orr_ring_refused(&r->events);
   r->result.complete = finished && r->result.stop == ORR_LOG_GOES_ON && r->result.lost_ring + r->result.lost_file == 0;
   return &r->result;
 }
@@ -626,6 +681,7 @@ void orr_logger_free(struct orr_logger *r) {
   free(r->block);
   free(r->frame_memory);
   free(r->checkpoint_memory);
+  free(r->event_memory);
   free(r->runs);
   orr_log_file_close(&r->file);
   orr_arena_destroy(r->arena);

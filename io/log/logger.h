@@ -65,13 +65,14 @@ struct orr_logger_result {
   uint64_t lost_file;            /* not written, for the reason `stop` */
   int64_t lost_first, lost_last; /* frames of the simulation, the first and the last that are lost */
   uint64_t lost_checkpoints;     /* that found no place */
+  uint64_t lost_events;          /* the same */
 };
 
 /* [init] Creates the file and writes its head, and starts the thread. NULL with what is wrong in `message`. */
 struct orr_logger *orr_logger_start(const struct orr_logger_desc *desc, char *message, size_t size);
 
 /* [init] What the loop's thread touches, for locking. */
-enum { ORR_LOGGER_REGIONS = 4 };
+enum { ORR_LOGGER_REGIONS = 5 };
 size_t orr_logger_regions(const struct orr_logger *logger, struct orr_region *regions, size_t room);
 
 /* [rt] The frame that stands in the block, with the commands that will act in it; `timing` is that of a frame before
@@ -89,6 +90,9 @@ struct orr_logger_trouble {
   bool behind; /* frames were lost because the ring was full */
 };
 struct orr_logger_trouble orr_logger_trouble(const struct orr_logger *logger);
+/* [rt] Something that happened in a frame that was not handed over yet; texts are cut at what an event holds. One that
+ * finds no place is counted. Wait-free unless patient. */
+void orr_logger_event(struct orr_logger *logger, int64_t frame, const char *kind, const char *name, const char *text);
 
 /* [init] After the last frame, `next` being the one that would follow: `timing` of the last one or NULL, and what the
  * end of the run has to tell (metadata `end`). Waits until all is written. */

@@ -9,7 +9,8 @@
 
 static const char *const names[ORR_LOG_ENTITIES] = {
     [ORR_LOG_COMMANDS] = "commands", [ORR_LOG_TIMING] = "timing",         [ORR_LOG_OVERRUN] = "overrun",
-    [ORR_LOG_LOST] = "lost",         [ORR_LOG_CHECKPOINT] = "checkpoint", [ORR_LOG_LINK] = "link",
+    [ORR_LOG_LOST] = "lost",         [ORR_LOG_CHECKPOINT] = "checkpoint", [ORR_LOG_EVENT] = "event",
+    [ORR_LOG_LINK] = "link",
 };
 
 static const char *const schemas[ORR_LOG_ENTITIES] = {
@@ -21,6 +22,7 @@ static const char *const schemas[ORR_LOG_ENTITIES] = {
     [ORR_LOG_OVERRUN] = FRAME "# ns from its tick\nint64 start\nint64 end\nstring cause\nstring stage\n",
     [ORR_LOG_LOST] = "# of the simulation, both ends counted\nint64 first\nint64 last\nstring why\n",
     [ORR_LOG_CHECKPOINT] = FRAME "# head, state and sum: io/log/state_record.h\nuint64[] record\n",
+    [ORR_LOG_EVENT] = FRAME "# what: fault\nstring kind\nstring name\nstring text\n",
     [ORR_LOG_LINK] = FRAME "# the frame that the command applied last answered, -1: none yet\nint64 answers\n"
                            "# what happened: applied, late, missed, timeout, refused, peer\nstring event\n"
                            "uint64 published\nuint64 answered\nuint64 applied\nuint64 late\nuint64 missed\n"

@@ -18,6 +18,7 @@ enum orr_log_id {
   ORR_LOG_OVERRUN,      /* a frame that was late */
   ORR_LOG_LOST,         /* frames that are not in the log */
   ORR_LOG_CHECKPOINT,   /* the whole state before a frame */
+  ORR_LOG_EVENT,        /* what a procedure did: a fault begins or ends */
   ORR_LOG_LINK,         /* what a link did in a frame; one channel for each link, of this schema */
   ORR_LOG_ENTITIES      /* the first device or body */
 };

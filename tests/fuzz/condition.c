@@ -34,7 +34,7 @@ static void judge(const struct orr_condition *c) {
   orr_condition_reset(c, state);
   for (int f = 0; f < 20; f++) {
     for (int k = 0; k < 5; k++)
-      values[k] = f % 7 == 3 ? NAN : k == 4 ? f & 1 : 0.3 * f * (k - 1);
+      values[k] = f % 7 == 3 ? nan("") : k == 4 ? f & 1 : 0.3 * f * (k - 1);
     orr_condition_judge(c, state, values, f * INT64_C(100000000));
   }
 }

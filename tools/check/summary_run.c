@@ -126,6 +126,8 @@ void orr_summary_run_print(const struct orr_run *run, const struct orr_stability
             run->plant.pointings[i].target_count, run->plant.pointings[i].target_count == 1 ? "" : "s");
   if (run->script_count)
     fprintf(out, "  %zu scripted command%s\n", run->script_count, run->script_count == 1 ? "" : "s");
+  for (size_t i = 0; i < run->fault_count; i++)
+    fprintf(out, "  fault %s\n", run->faults[i].name);
   for (size_t i = 0; i < run->link_count; i++)
     fprintf(out, "  link %s: %.6g Hz, %d channels out, %d in\n", run->links[i].name,
             1e9 / ((double)run->plant.step_ns * run->links[i].divisor), run->links[i].telemetry_count,

@@ -47,6 +47,7 @@ struct replay {
   double *commands;     /* [command_count] that act until others come */
   int command_count;
   uint64_t *words; /* scratch for a state */
+  bool begun;      /* the procedure has begun the frame that stands */
   bool blind;      /* frames are missing: no command is known until the next checkpoint */
   int64_t begin, skipped, last_seen;
   uint64_t numbers, checkpoints;
@@ -136,10 +137,21 @@ static bool map_topics(struct replay *r) {
 
 /* ---- flying ------------------------------------------------------------------------------------------------------ */
 
+/* The block of the frame as the log has it: faults of sensors, then the commands as they acted. */
+static void complete_frame(struct replay *r) {
+  struct orr_plant *p = r->session->plant;
+  if (!r->begun)
+    orr_session_begin_frame(r->session);
+  r->begun = true;
+  memcpy(p->values + p->table.output_values, r->commands, 8 * (size_t)r->command_count);
+}
+
 static bool advance_to(struct replay *r, int64_t frame) {
   struct orr_plant *p = r->session->plant;
   while (!r->difference.found && orr_plant_frame(p) < frame) {
-    memcpy(p->values + p->table.output_values, r->commands, 8 * (size_t)r->command_count);
+    complete_frame(r);
+    orr_session_judge(r->session);
+    r->begun = false;
     if (orr_session_advance(r->session) != ORR_OK || orr_session_sense(r->session) != ORR_OK)
       differ_in_state(r, "integrate: the solver fails here, and did not then");
   }
@@ -150,13 +162,15 @@ static bool advance_to(struct replay *r, int64_t frame) {
 static bool same_state(struct replay *r, const struct orr_log_checkpoint *at) {
   const struct orr_state_head *head = &at->state.head;
   size_t plant = head->plant_words, links = head->link_words;
+  size_t replayed = head->loop_words - (orr_session_state_words(r->session) - orr_session_replayed_words(r->session));
   orr_session_state_get(r->session, r->words);
   return memcmp(r->words, at->state.state, 8 * plant) == 0 &&
-         memcmp(r->words + plant + links, at->state.state + 8 * (plant + links), 8 * head->loop_words) == 0;
+         memcmp(r->words + plant + links, at->state.state + 8 * (plant + links), 8 * replayed) == 0;
 }
 
 static bool put_state(struct replay *r, const struct orr_log_checkpoint *at) {
   const char *wrong = orr_state_fault_text(at->fault);
+  r->begun = false;
   if (at->fault == ORR_STATE_GOOD)
     wrong = at->state.head.frame != at->frame ? "its message is of another frame"
                                               : orr_saved_state_put(r->session, &at->state);
@@ -202,7 +216,7 @@ static bool take_numbers(struct replay *r, const struct orr_mcap_message *m, int
   size_t left = m->size < ORR_CDR_HEAD_BYTES ? 0 : (m->size - ORR_CDR_HEAD_BYTES) / 8;
   if (!advance_to(r, frame))
     return true;
-  memcpy(p->values + p->table.output_values, r->commands, 8 * (size_t)r->command_count);
+  complete_frame(r);
   for (size_t i = 0; i < t->count; i++) {
     size_t n = (size_t)t->pieces[i].count;
     const double *flown = p->values + t->pieces[i].offset;

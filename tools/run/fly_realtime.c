@@ -271,7 +271,7 @@ static int fly(struct flight *f, const struct orr_executive_options *options, co
     orr_run_status_wipe(f->request->status);
   orr_executive_join(&f->executive);
   if (f->realtime.session->status == ORR_OK)
-    orr_session_record(f->realtime.session); /* the last frame's sensors */
+    orr_session_record_last(f->realtime.session);
   orr_session_settle(f->realtime.session);
   orr_run_log_stop(f->request->log);
   orr_environment_read(&f->after, f->executive.core, "");

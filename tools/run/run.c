@@ -212,7 +212,7 @@ static enum orr_status fly(struct flight *f) {
   if (terminal)
     fputs("\r\033[K", stderr);
   if (s->status == ORR_OK)
-    orr_session_record(s);
+    orr_session_record_last(s);
   f->took_s = now_s() - start;
   orr_session_settle(s);
   return s->status;

@@ -24,6 +24,28 @@ static json_t *channels_json(const struct orr_plant *p) {
   return channels;
 }
 
+/* What a procedure did, the first of it. */
+static json_t *events_json(const struct orr_procedure *procedure) {
+  json_t *list = json_array();
+  for (uint64_t i = 0; i < procedure->event_count && i < ORR_EVENTS_KEPT; i++) {
+    const struct orr_event *e = &procedure->events[i];
+    json_array_append_new(list, json_pack("{s:I, s:f, s:s, s:s, s:s}", "frame", (json_int_t)e->frame, "t_s",
+                                          1e-9 * (double)(e->frame * procedure->plant->step_ns), "kind", e->kind,
+                                          "name", e->name, "text", e->text));
+  }
+  return list;
+}
+
+static void print_events(const struct orr_procedure *procedure) {
+  for (uint64_t i = 0; i < procedure->event_count && i < ORR_EVENTS_KEPT; i++) {
+    const struct orr_event *e = &procedure->events[i];
+    printf("%-11s %s %s at %.9g s\n", e->kind, e->name, e->text, 1e-9 * (double)(e->frame * procedure->plant->step_ns));
+  }
+  if (procedure->event_count > ORR_EVENTS_KEPT)
+    printf("            and %llu more; a log has them all\n",
+           (unsigned long long)(procedure->event_count - ORR_EVENTS_KEPT));
+}
+
 json_t *orr_run_report_json(const struct orr_run_report *r) {
   const struct orr_plant *p = r->session->plant;
   json_t *root = json_object();
@@ -38,6 +60,8 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
   json_object_set_new(root, "state_hash", json_string(hash));
   json_object_set_new(root, "channels", channels_json(p));
   orr_links_json(r->session, r->end ? r->end : "all frames flown", root);
+  if (r->session->procedure)
+    json_object_set_new(root, "events", events_json(r->session->procedure));
   const struct orr_expect_report expect = {r->session, r->stats, r->live};
   if (r->session->run->expect_count)
     json_object_set_new(root, "expect", orr_expect_json(&expect));
@@ -80,6 +104,8 @@ void orr_run_report_end(const struct orr_run_report *r) {
            p->values[c->offset] * 57.295779513082320876798);
   }
   orr_links_print(r->session);
+  if (r->session->procedure)
+    print_events(r->session->procedure);
   printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(r->session));
   const struct orr_expect_report expect = {r->session, r->stats, r->live};
   orr_expect_print(&expect);

@@ -15,6 +15,15 @@ void orr_condition_reset(const struct orr_condition *condition, int64_t *state) 
   }
 }
 
+bool orr_condition_is_sound(const struct orr_condition *condition, const int64_t *state, int64_t now_ns) {
+  for (int i = 0; i < condition->count; i++) {
+    const struct orr_condition_node *n = &condition->nodes[i];
+    if (n->sort == ORR_CONDITION_FOR && (state[n->memory] < FOR_NOT || state[n->memory] > now_ns))
+      return false;
+  }
+  return true;
+}
+
 static double value_of(const struct orr_condition_node *n, const double *values, int64_t now_ns) {
   if (n->first < 0)
     return (double)now_ns / 1e9;

@@ -59,6 +59,9 @@ bool orr_run_read_udp(struct orr_run_draft *draft, const struct orr_thing *link,
 /* [init] What a log holds; the channel table is complete. */
 void orr_run_read_record(struct orr_run_draft *draft);
 
+/* [init] Faults; the channel table and the links are complete. */
+void orr_run_read_faults(struct orr_run_draft *draft);
+
 /* [init] Expectations; the channel table is complete. */
 void orr_run_read_expect(struct orr_run_draft *draft);
 

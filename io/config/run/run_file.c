@@ -367,6 +367,7 @@ static const struct orr_run *read_sections(struct orr_config *config) {
     build_table(&d);
   orr_run_read_script(&d);
   orr_run_read_links(&d);
+  orr_run_read_faults(&d);
   orr_run_read_record(&d);
   orr_run_read_expect(&d);
   if (!d.blind && orr_diagnostics_errors(d.reader->diagnostics) == errors)

@@ -10,6 +10,7 @@
 
 #include "core/plant/plant.h"
 #include "core/plant/world.h"
+#include "io/config/run/condition.h"
 #include "io/config/spacecraft/case.h"
 #include "rt/executive.h"
 
@@ -118,6 +119,58 @@ struct orr_run_expect {
   orr_source source;                  /* of the subject */
 };
 
+/* What is broken. */
+enum orr_fault_target {
+  ORR_FAULT_NUMBERS, /* numbers of the frame's block: of a channel, or all outputs of a device */
+  ORR_FAULT_DEVICE,  /* a device, by a fault of its kind */
+  ORR_FAULT_HINGE,   /* a hinge jams */
+};
+
+/* What becomes of a number x. */
+enum orr_fault_form {
+  ORR_FAULT_BIAS,     /* x + value */
+  ORR_FAULT_DRIFT,    /* x + value (t − when it began) */
+  ORR_FAULT_SCALE,    /* x value */
+  ORR_FAULT_NOISE,    /* x + value n, n standard normal, new for each sample */
+  ORR_FAULT_FREEZE,   /* what stood in the frame before it began */
+  ORR_FAULT_STUCK_AT, /* value */
+  ORR_FAULT_BIT_FLIP, /* x with a bit of its 64 turned over, in a part of the samples */
+  ORR_FAULT_DELAY,    /* x of so many frames before */
+  ORR_FAULT_DROP,     /* the last one that came; a part of the samples does not */
+  ORR_FAULT_FORMS
+};
+extern const char *const orr_fault_form_names[ORR_FAULT_FORMS + 1]; /* as files write them; ends with NULL */
+
+/* One line of `faults`. */
+struct orr_run_fault {
+  const char *name; /* no other fault has it */
+  const char *what; /* in words: "gyro.rate: bias 0.1 deg/s" */
+  enum orr_fault_target target;
+  /* numbers */
+  int channel, first, count; /* the first one; the block's numbers */
+  enum orr_fault_form form;
+  const double *values; /* [count] SI, of the forms that have one */
+  double chance;        /* bit_flip, drop: of a sample */
+  int bit;              /* bit_flip: 0 the lowest; −1: any */
+  int delay_frames;
+  int divisor, phase; /* a sample is new at frames phase + k divisor */
+  /* comes and goes */
+  int64_t every_ns; /* 0: it is always there */
+  double part;      /* of those spans in which it is there */
+  /* device */
+  int device; /* of the plant; −1 */
+  const struct orr_device_fault *fault;
+  double number;
+  /* hinge */
+  int body;        /* file order; −1 */
+  int64_t over_ns; /* it comes to rest within */
+  /* when */
+  int64_t at_ns;                    /* −1: not by the time */
+  const struct orr_condition *when; /* NULL: not by a condition */
+  int64_t for_ns;                   /* INT64_MAX: until it is cleared */
+  uint64_t key;                     /* of its random numbers */
+};
+
 /* `record`: what a log of the run holds. */
 struct orr_run_record {
   const bool *chosen;        /* [table.count] channels; NULL: those that are computed anyway */
@@ -144,6 +197,8 @@ struct orr_run {
   struct orr_run_record record;
   size_t expect_count;
   const struct orr_run_expect *expects;
+  size_t fault_count;
+  const struct orr_run_fault *faults;
 };
 
 /* [init] Reads a run file with its spacecraft. NULL when anything is wrong: every mistake is then among the

@@ -378,6 +378,12 @@ static bool read_value(struct orr_reader *r, struct orr_place place, const struc
   }
 }
 
+bool orr_read_time(struct orr_reader *r, struct orr_place place, const char *name, const struct orr_range *range,
+                   int64_t *out) {
+  const struct orr_key key = {.name = name, .type = ORR_KEY_TIME, .range = range};
+  return read_time(r, place, &key, out);
+}
+
 static int word_index(const char *const *words, const char *text) {
   for (int i = 0; words && words[i]; i++)
     if (strcmp(words[i], text) == 0)

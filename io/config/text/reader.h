@@ -140,6 +140,8 @@ struct orr_place orr_read_member(struct orr_reader *reader, const struct orr_thi
 bool orr_read_number(struct orr_reader *reader, struct orr_place place, const char *name, const char *unit,
                      const struct orr_range *range, double *out);
 bool orr_read_numbers(struct orr_reader *reader, struct orr_place place, const struct orr_key *key, double *out);
+bool orr_read_time(struct orr_reader *reader, struct orr_place place, const char *name, const struct orr_range *range,
+                   int64_t *out);
 bool orr_read_text(struct orr_reader *reader, struct orr_place place, const char *name, const char **out);
 
 /* [init] That a value is a mapping, or a list; an empty value passes for an empty one. */

@@ -1,0 +1,79 @@
+/* The faults of a run as it is flown: when each begins and ends, and what it makes of the numbers and devices.
+ *
+ * orr_faults_layout, measured and then real; orr_faults_ask; orr_faults_start with frame 0 [init]. Then per frame [rt]:
+ * orr_faults_begin_frame before the frame is published, orr_faults_before_latch and orr_faults_after_latch around the
+ * commands, orr_faults_judge once the frame's block is complete. A condition that holds in a frame begins its fault in
+ * the next one. One thread at a time. The work of a frame is bounded: O(faults + numbers broken + conditions).
+ *
+ * All that changes is words, so that a state can be saved and put back.
+ */
+#ifndef ORR_IO_FAULTS_H
+#define ORR_IO_FAULTS_H
+
+#include "core/plant/fault.h"
+#include "io/config/run/run_file.h"
+
+enum orr_fault_phase {
+  ORR_FAULT_WAITS,
+  ORR_FAULT_DUE, /* begins with the next frame */
+  ORR_FAULT_ACTS,
+  ORR_FAULT_OVER,
+};
+
+/* Where the words of a fault stand. */
+struct orr_fault_place {
+  size_t at;        /* phase, since when (ns), speed of the rotor then; then */
+  size_t condition; /* the words of its condition */
+  size_t memory;    /* and what its form remembers */
+};
+
+/* Who is told that a fault begins (true) or ends, in which frame. [rt] */
+typedef void orr_fault_told_fn(void *user, const struct orr_run_fault *fault, bool begins);
+
+struct orr_faults {
+  const struct orr_run *run;
+  struct orr_plant *plant;
+  struct orr_fault_place *places; /* [run->fault_count] */
+  uint64_t *words;                /* [word_count] */
+  size_t word_count, replayed;    /* what a replay has again stands in front of `replayed` */
+  size_t told_at;                 /* commands as they were told stand behind it */
+  struct orr_trouble *troubles;   /* [run->fault_count]: of the first fault of each device */
+  struct orr_jam *jams;           /* the same for hinges */
+  int *trouble_of;                /* [run->fault_count] index in troubles or jams; −1 */
+  int jam_count;
+  bool commands; /* some fault is of commands */
+  orr_fault_told_fn *told;
+  void *user;
+};
+
+/* [init] Takes the memory out of a block, or measures it. */
+struct orr_faults *orr_faults_layout(const struct orr_run *run, struct orr_plant *plant, struct orr_block *block);
+
+/* [init] What conditions and faults read is computed from frame 0 on. */
+void orr_faults_ask(struct orr_faults *faults);
+
+/* [init] Nothing has begun. */
+void orr_faults_start(struct orr_faults *faults);
+
+/* [rt] */
+void orr_faults_begin_frame(struct orr_faults *faults);
+void orr_faults_before_latch(struct orr_faults *faults);
+void orr_faults_after_latch(struct orr_faults *faults);
+void orr_faults_judge(struct orr_faults *faults);
+
+/* [rt] Begins a fault with the frame at hand, also one that was over; or ends it. For use before begin_frame. O(1). */
+void orr_fault_begin(struct orr_faults *faults, int index);
+void orr_fault_end(struct orr_faults *faults, int index);
+
+/* [any] */
+enum orr_fault_phase orr_fault_phase(const struct orr_faults *faults, int index);
+
+/* [init] The words of the whole state, of which a replay has the first again; whether words of any origin can be those
+ * of a run at this time; and setting them, before the plant's state is: devices and hinges are broken as they say. */
+size_t orr_faults_state_words(const struct orr_faults *faults);
+size_t orr_faults_replayed_words(const struct orr_faults *faults);
+bool orr_faults_state_is_sound(const struct orr_faults *faults, const uint64_t *words, int64_t now_ns);
+void orr_faults_state_get(const struct orr_faults *faults, uint64_t *words);
+void orr_faults_state_put(struct orr_faults *faults, const uint64_t *words);
+
+#endif

@@ -1,0 +1,53 @@
+/* What happens to a run beside its plant and its links: faults that begin and end. A session without any has no
+ * procedure, and its stages do not know of one.
+ *
+ * orr_procedure_layout, measured and then real; orr_procedure_ask; orr_procedure_start with frame 0 [init]. Per frame
+ * [rt]: begin_frame before the frame is published, before_latch and after_latch around the commands, judge once the
+ * frame was recorded. What is judged in a frame acts from the next one on.
+ */
+#ifndef ORR_IO_PROCEDURE_H
+#define ORR_IO_PROCEDURE_H
+
+#include "io/faults.h"
+
+/* Something that happened, in a frame; the texts live as long as the run. */
+struct orr_event {
+  int64_t frame;
+  const char *kind; /* "fault" */
+  const char *name; /* of the fault */
+  const char *text; /* "begins" */
+};
+
+enum { ORR_EVENTS_KEPT = 256 };
+
+struct orr_procedure {
+  const struct orr_plant *plant;
+  struct orr_faults *faults;
+  struct orr_event events[ORR_EVENTS_KEPT];                /* the first ones */
+  uint64_t event_count;                                    /* of all */
+  void (*tell)(void *user, const struct orr_event *event); /* [rt] besides; NULL: nobody */
+  void *user;
+};
+
+/* [any] Whether a run has something to do for a procedure. */
+bool orr_procedure_needed(const struct orr_run *run);
+
+/* [init] Takes the memory out of a block, or measures it. */
+struct orr_procedure *orr_procedure_layout(const struct orr_run *run, struct orr_plant *plant, struct orr_block *block);
+void orr_procedure_ask(struct orr_procedure *procedure);
+void orr_procedure_start(struct orr_procedure *procedure);
+
+/* [rt] */
+void orr_procedure_begin_frame(struct orr_procedure *procedure);
+void orr_procedure_before_latch(struct orr_procedure *procedure);
+void orr_procedure_after_latch(struct orr_procedure *procedure);
+void orr_procedure_judge(struct orr_procedure *procedure);
+
+/* [init] The words of its state; of these a replay has the first again. `put` before that of the plant. */
+size_t orr_procedure_state_words(const struct orr_procedure *procedure);
+size_t orr_procedure_replayed_words(const struct orr_procedure *procedure);
+bool orr_procedure_state_is_sound(const struct orr_procedure *procedure, const uint64_t *words, int64_t now_ns);
+void orr_procedure_state_get(const struct orr_procedure *procedure, uint64_t *words);
+void orr_procedure_state_put(struct orr_procedure *procedure, const uint64_t *words);
+
+#endif
