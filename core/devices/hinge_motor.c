@@ -123,6 +123,14 @@ static const struct orr_param table[] = {
 static bool is_torque(const void *params) { return ((const struct params *)params)->mode == TORQUE; }
 static bool is_rate(const void *params) { return ((const struct params *)params)->mode == RATE; }
 
+static void torque_range(const void *params, double *low, double *high) {
+  orr_device_command_range(((const struct params *)params)->max_torque, low, high);
+}
+
+static void rate_range(const void *params, double *low, double *high) {
+  orr_device_command_range(((const struct params *)params)->max_rate, low, high);
+}
+
 static const struct orr_device_channel channels[] = {
     {.name = "torque",
      .doc = "torque of the motor, before the gear",
@@ -130,14 +138,16 @@ static const struct orr_device_channel channels[] = {
      .unit_linear = "N",
      .direction = ORR_CHANNEL_COMMAND,
      .count = 1,
-     .present = is_torque},
+     .present = is_torque,
+     .range = torque_range},
     {.name = "rate",
      .doc = "rate of the hinge",
      .unit = "rad/s",
      .unit_linear = "m/s",
      .direction = ORR_CHANNEL_COMMAND,
      .count = 1,
-     .present = is_rate},
+     .present = is_rate,
+     .range = rate_range},
     {.name = "delivered",
      .doc = "torque at the hinge: motor, friction and stops",
      .unit = "N m",

@@ -110,12 +110,17 @@ static const struct orr_param table[] = {
      ORR_DEVICE_PARAM(tachometer_noise)},
 };
 
+static void torque_range(const void *params, double *low, double *high) {
+  orr_device_command_range(((const struct params *)params)->max_torque, low, high);
+}
+
 static const struct orr_device_channel channels[] = {
     {.name = "torque",
      .doc = "torque on the rotor; the body feels its opposite",
      .unit = "N m",
      .direction = ORR_CHANNEL_COMMAND,
-     .count = 1},
+     .count = 1,
+     .range = torque_range},
     {.name = "speed",
      .doc = "speed of the rotor against the body, as its tachometer reads it",
      .unit = "rad/s",

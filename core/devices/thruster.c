@@ -1,8 +1,10 @@
 /* A thruster: on-time pulses, resolved inside a step.
  *
- * A command of on-time τ opens the valve for τ from the start of its frame on, or from where the pulse before it ends,
- * all later by the valve's delay; a pulse shorter than the minimum is not made. While the valve is open the thrust
- * climbs to its level in the time `rise`, and it falls from there in the time `fall`, both linearly, so that a long
+ * A command of on-time τ > 0 opens the valve for τ, at most max_on_time, from the start of its frame on, and replaces
+ * what is left of the one before; a negative one, by which a link says that commands have stopped, closes it; zero says
+ * nothing. All is later by the valve's delay. A pulse that is to open the valve for less than the minimum is not made.
+ * While the valve is open the thrust climbs to its level in the time `rise`, and it falls from there in the time
+ * `fall`, both linearly, so that a long
  * pulse gives F (τ − rise/2 + fall/2). What a step feels is its mean thrust: the impulse is exact whatever the step.
  * The propellant that it takes, impulse/(g₀ I_sp), leaves its body after the frame; without any left there is no
  * thrust.
@@ -14,7 +16,7 @@
 #include "core/tree/kinematics.h"
 
 struct params {
-  double direction[3], thrust, min_on_time, valve_delay, rise, fall, isp, propellant;
+  double direction[3], thrust, min_on_time, max_on_time, valve_delay, rise, fall, isp, propellant;
 };
 
 enum { PULSES = 16 };
@@ -47,6 +49,13 @@ static const struct orr_param table[] = {
      .unit = "s",
      .high = HUGE_VAL,
      ORR_DEVICE_PARAM(min_on_time)},
+    {.name = "max_on_time",
+     .doc = "a command opens the valve for no longer",
+     .unit = "s",
+     .open = true,
+     .high = 1e6,
+     .fallback = 10,
+     ORR_DEVICE_PARAM(max_on_time)},
     {.name = "valve_delay",
      .doc = "from the command to the opening of the valve",
      .unit = "s",
@@ -71,14 +80,13 @@ static const struct orr_param table[] = {
 };
 
 static void on_time_range(const void *params, double *low, double *high) {
-  (void)params;
+  orr_device_command_range(((const struct params *)params)->max_on_time, low, high);
   *low = 0;
-  *high = 1e6;
 }
 
 static const struct orr_device_channel channels[] = {
     {.name = "on_time",
-     .doc = "opens the valve for so long, once for each command; it joins a pulse that is still on",
+     .doc = "opens the valve for so long, in place of what is left of the command before; 0: nothing new",
      .unit = "s",
      .direction = ORR_CHANNEL_COMMAND,
      .hold = ORR_CHANNEL_PULSE,
@@ -112,19 +120,27 @@ static bool is_sound(const void *state) {
   return sound;
 }
 
-/* The new pulse behind those that wait; where there is no room for another it lengthens the last. */
-static void add_pulse(const struct params *p, struct state *s, int64_t start_ns, double on_time) {
-  int64_t length = llrint(1e9 * on_time), open = start_ns + llrint(1e9 * p->valve_delay);
-  int64_t last = s->count ? s->close_ns[s->count - 1] : INT64_MIN;
-  bool joined = s->count && open <= last;
-  if (!joined && on_time < p->min_on_time)
+/* A command from the moment on at which the valve hears of it. Where there is no room for one pulse more it lengthens
+ * the last that waits, never beyond its own end, so that no list of commands adds up. */
+static void command(const struct params *p, struct state *s, int64_t start_ns, double on_time) {
+  int64_t heard = start_ns + llrint(1e9 * p->valve_delay);
+  while (s->count && s->open_ns[s->count - 1] >= heard) {
+    s->count--;
+    s->open_ns[s->count] = s->close_ns[s->count] = 0;
+  }
+  int64_t *last = s->count ? &s->close_ns[s->count - 1] : NULL;
+  bool open = last && *last >= heard;
+  if (open)
+    *last = heard;
+  if (!(on_time > 0) || (!open && on_time < p->min_on_time))
     return;
-  if (joined || s->count == PULSES) {
-    s->close_ns[s->count - 1] += length;
+  int64_t length = llrint(1e9 * fmin(on_time, p->max_on_time)), close = heard + length;
+  if (open || s->count == PULSES) {
+    *last = *last + length < close ? *last + length : close;
     return;
   }
-  s->open_ns[s->count] = open;
-  s->close_ns[s->count] = open + length;
+  s->open_ns[s->count] = heard;
+  s->close_ns[s->count] = close;
   s->count++;
 }
 
@@ -206,8 +222,8 @@ static void start_step(const struct orr_device *device, const struct orr_acting 
   struct state *s = device->state;
   double on_time = orr_device_command(device, now, 0);
   int64_t start = now->point->start_ns;
-  if (now->first && on_time > 0)
-    add_pulse(p, s, start, on_time);
+  if (now->first && on_time != 0)
+    command(p, s, start, on_time);
   double impulse = s->count || s->thrust > 0 ? burn(p, s, start, start + now->point->step_ns) : 0;
   s->mean = feed(p, s, now, impulse) / now->step_s;
 }

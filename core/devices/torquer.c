@@ -35,8 +35,17 @@ static const struct orr_param table[] = {
      ORR_DEVICE_PARAM(residual)},
 };
 
+static void dipole_range(const void *params, double *low, double *high) {
+  orr_device_command_range(((const struct params *)params)->max_dipole, low, high);
+}
+
 static const struct orr_device_channel channels[] = {
-    {.name = "dipole", .doc = "dipole along the axis", .unit = "A m^2", .direction = ORR_CHANNEL_COMMAND, .count = 1},
+    {.name = "dipole",
+     .doc = "dipole along the axis",
+     .unit = "A m^2",
+     .direction = ORR_CHANNEL_COMMAND,
+     .count = 1,
+     .range = dipole_range},
 };
 
 static void apply(const struct orr_device *device, const struct orr_acting *now) {

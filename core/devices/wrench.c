@@ -4,6 +4,7 @@
 
 struct params {
   int frame;
+  double max_force, max_torque;
 };
 
 static const char *const frames[] = {"node", "body", "inertial", NULL};
@@ -14,7 +15,29 @@ static const struct orr_param table[] = {
      .type = ORR_PARAM_CHOICE,
      .choices = frames,
      ORR_DEVICE_PARAM(frame)},
+    {.name = "max_force",
+     .doc = "largest force along each axis",
+     .unit = "N",
+     .open = true,
+     .high = HUGE_VAL,
+     .fallback = HUGE_VAL,
+     ORR_DEVICE_PARAM(max_force)},
+    {.name = "max_torque",
+     .doc = "largest torque about each axis",
+     .unit = "N m",
+     .open = true,
+     .high = HUGE_VAL,
+     .fallback = HUGE_VAL,
+     ORR_DEVICE_PARAM(max_torque)},
 };
+
+static void force_range(const void *params, double *low, double *high) {
+  orr_device_command_range(((const struct params *)params)->max_force, low, high);
+}
+
+static void torque_range(const void *params, double *low, double *high) {
+  orr_device_command_range(((const struct params *)params)->max_torque, low, high);
+}
 
 static const struct orr_device_channel channels[] = {
     {.name = "force",
@@ -22,20 +45,28 @@ static const struct orr_device_channel channels[] = {
      .unit = "N",
      .direction = ORR_CHANNEL_COMMAND,
      .count = 3,
-     .elements = orr_channel_xyz},
+     .elements = orr_channel_xyz,
+     .range = force_range},
     {.name = "torque",
      .doc = "torque on the node",
      .unit = "N m",
      .direction = ORR_CHANNEL_COMMAND,
      .count = 3,
-     .elements = orr_channel_xyz},
+     .elements = orr_channel_xyz,
+     .range = torque_range},
 };
+
+static orr_vec3 clipped(const double *given, double limit) {
+  return v3(fmax(-limit, fmin(limit, given[0])), fmax(-limit, fmin(limit, given[1])),
+            fmax(-limit, fmin(limit, given[2])));
+}
 
 static void apply(const struct orr_device *device, const struct orr_acting *now) {
   static const enum orr_axes axes[] = {ORR_AXES_NODE, ORR_AXES_BODY, ORR_AXES_INERTIAL};
   const struct params *p = device->params;
   const double *given = now->values + device->command;
-  orr_force_add(now->model, now->ws, device->node, axes[p->frame], v3_from(given), v3_from(given + 3));
+  orr_force_add(now->model, now->ws, device->node, axes[p->frame], clipped(given, p->max_force),
+                clipped(given + 3, p->max_torque));
 }
 
 const struct orr_device_kind orr_wrench = {

@@ -32,8 +32,11 @@ enum orr_channel_direction {
 
 enum orr_channel_hold {
   ORR_CHANNEL_LEVEL, /* held until the next one */
-  ORR_CHANNEL_PULSE, /* a command applied once; zero when commands stop */
+  ORR_CHANNEL_PULSE, /* a command applied once; zero: nothing new */
 };
+
+/* In place of a pulse, where commands have stopped: what is left of the last one ends now. No peer may send it. */
+#define ORR_CHANNEL_PULSE_ENDS (-1.0)
 
 enum { ORR_CHANNEL_COUNT_MAX = 4096 };
 

@@ -56,7 +56,7 @@ struct orr_device_channel {
   int count; /* 0: as many as orr_device.width, named by index */
   const char *const *elements;
   bool (*present)(const void *params);                          /* NULL: always */
-  void (*range)(const void *params, double *low, double *high); /* commands; NULL: no bound */
+  void (*range)(const void *params, double *low, double *high); /* commands: what is beyond is refused */
 };
 
 /* What a kind asks of the run's environment: an orbit under a sky; a magnetic field besides. */
@@ -196,6 +196,14 @@ struct orr_sensing {
 /* [any] The value of command i of a device. */
 static inline double orr_device_command(const struct orr_device *device, const struct orr_acting *now, int i) {
   return now->values[device->command + i];
+}
+
+/* A command is refused beyond ten times what the device can do, and up to that clipped by the device. One that the file
+ * gives no limit takes what no spacecraft needs: N, N m, A m², rad/s. [init] */
+static inline void orr_device_command_range(double limit, double *low, double *high) {
+  static const double MOST = 1e6;
+  *high = isfinite(limit) ? 10 * limit : MOST;
+  *low = -*high;
 }
 
 /* ---- what several kinds share: core/plant/device.c --------------------------------------------------------------- */

@@ -125,6 +125,7 @@ static void declare_all(const struct orr_plant_desc *desc, struct orr_channel_ta
       struct orr_channel given = specs[GIVEN];
       given.unit = unit;
       given.count = dof;
+      orr_device_command_range(HUGE_VAL, &given.low, &given.high);
       int channel = orr_channel_declare(table, body->name, &given);
       if (plant)
         plant->body_command[b] = channel;

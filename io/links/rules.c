@@ -86,17 +86,15 @@ enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers) {
 
 bool orr_rules_ready(const struct orr_rules *rules) { return rules->due.answers == rules->published - rules->divisor; }
 
-/* Levels too, under `zero`; as near to zero as the channel's range allows. */
+/* Pulses end; levels are zero under `zero`, or as near to it as the channel's range allows. */
 static void fall_silent(const struct orr_rules *rules, double *values) {
   const struct orr_layout_side *side = &rules->layout->commands;
   for (int i = 0; i < side->count; i++) {
     const struct orr_channel *c = side->entries[i].channel;
     double rest = c->low > 0 ? c->low : c->high < 0 ? c->high : 0;
-    if (c->hold == ORR_CHANNEL_PULSE)
-      memset(values + c->offset, 0, sizeof(double) * (size_t)c->count);
-    else if (rules->policy == ORR_SILENCE_ZERO)
-      for (int k = 0; k < c->count; k++)
-        values[c->offset + k] = rest;
+    bool pulse = c->hold == ORR_CHANNEL_PULSE;
+    for (int k = 0; k < c->count && (pulse || rules->policy == ORR_SILENCE_ZERO); k++)
+      values[c->offset + k] = pulse ? ORR_CHANNEL_PULSE_ENDS : rest;
   }
 }
 

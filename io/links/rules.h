@@ -19,7 +19,7 @@
 #include "io/links/layout.h"
 #include "io/links/window.h"
 
-/* When commands stop. Pulses are zero in any case. */
+/* When commands stop. Pulses end in any case. */
 enum orr_silence_policy { ORR_SILENCE_HOLD, ORR_SILENCE_ZERO, ORR_SILENCE_STOP };
 
 struct orr_link_counts {

@@ -160,9 +160,92 @@ static void pulses_shorter_than_a_frame_and_across_frames_give_their_impulse(voi
   const double times[] = {1e-6, 0.0033, 0.01, 0.0123, 0.4567};
   for (int i = 0; i < 5; i++)
     NEAR(one(THRUSTER, times[i]), 5 * times[i], 1e-13);
-  /* one every frame, and each longer than its frame: they queue up and none is lost */
-  const double train[] = {0.004, 0.004, 0.004, 0.03, 0.03};
-  NEAR(impulse(THRUSTER, train, 5, 60), 5 * 0.072, 1e-13);
+}
+
+/* Each from its own frame on, 10 ms apart. */
+static void a_newer_pulse_replaces_what_is_left_of_the_older(void **state) {
+  (void)state;
+  const double train[] = {0.004, 0.004, 0.004, 0.03, 0.03}, cut[] = {0.5, 0, 0, 0.001}, zeros[] = {0.5, 0, 0, 0};
+  NEAR(impulse(THRUSTER, train, 5, 60), 5 * (3 * 0.004 + 0.01 + 0.03), 1e-13);
+  NEAR(impulse(THRUSTER, cut, 4, 60), 5 * 0.031, 1e-13);
+  NEAR(impulse(THRUSTER, zeros, 4, 60), 5 * 0.5, 1e-13); /* zero says nothing */
+  NEAR(impulse(THRUSTER ", min_on_time: 5 ms", cut, 4, 60), 5 * 0.031, 1e-13);
+  NEAR(impulse(THRUSTER ", valve_delay: 25 ms", cut, 4, 60), 5 * 0.031, 1e-13);
+  /* shorter ones than the delay all stand, in their turn; a long one that has not begun yet never does */
+  const double waiting[] = {0.5, 0.004, 0.004};
+  NEAR(impulse(THRUSTER ", valve_delay: 55 ms", waiting, 3, 60), 5 * (0.01 + 0.008), 1e-13);
+}
+
+static void no_command_opens_a_valve_for_longer_than_it_may(void **state) {
+  (void)state;
+  const double on[] = {3.5}, ends[] = {3.5, 0, ORR_CHANNEL_PULSE_ENDS};
+  NEAR(impulse(THRUSTER ", max_on_time: 0.4 s", on, 1, 60), 5 * 0.4, 1e-12);
+  NEAR(impulse(THRUSTER, on, 1, 1500), 5 * 3.5, 1e-11);
+  NEAR(impulse(THRUSTER, (const double[]){70}, 1, 1500), 5 * 10, 1e-11);
+  NEAR(impulse(THRUSTER, ends, 3, 60), 5 * 0.02, 1e-13); /* commands have stopped */
+  NEAR(impulse(THRUSTER ", valve_delay: 7 ms", ends, 3, 60), 5 * 0.02, 1e-13);
+}
+
+/* 10,000 commands, of the longest that the channel takes: their sum overflowed. */
+static void however_many_commands_come_their_times_do_not_add_up(void **state) {
+  (void)state;
+  static const char *const devices[] = {THRUSTER, THRUSTER ", valve_delay: 10 s",
+                                        THRUSTER ", max_on_time: 1e6, valve_delay: 10 s"};
+  for (int k = 0; k < 3; k++) {
+    struct orr_flight f = with(devices[k]);
+    const struct orr_channel *c = &f.plant->table.channels[orr_channel_find(&f.plant->table, "d.on_time")];
+    for (int i = 0; i < 10000; i++) {
+      orr_flight_command(&f, "d.on_time", i % 3 == 1 ? 0.001 : c->high);
+      orr_flight_run(&f, 1);
+    }
+    double v = orr_flight_value(&f, "bus.velocity.y");
+    if (k == 0)
+      NEAR(v, 0.5 * 0.7 * 100, 0.002); /* open for 21 of 30 ms */
+    assert_true(v > 0.3 * 90 && v <= 0.5 * 100);
+    orr_flight_free(&f);
+  }
+}
+
+/* Ten times what it can do is clipped, and more than that refused; who says no limit has one, too. */
+static void every_command_has_a_range(void **state) {
+  (void)state;
+  static const struct {
+    const char *device, *channel;
+    double high, low;
+  } all[] = {
+      {"kind: reaction_wheel, node: bus.n, axis: [0, 0, 1], inertia: 0.1, max_torque: 0.15 N m", "torque", 1.5, -1.5},
+      {"kind: reaction_wheel, node: bus.n, axis: [0, 0, 1], inertia: 0.1", "torque", 1e6, -1e6},
+      {"kind: wrench, node: bus.n", "force", 1e6, -1e6},
+      {"kind: wrench, node: bus.n, max_force: 3 N", "force", 30, -30},
+      {"kind: wrench, node: bus.n, max_torque: 2 N m", "torque", 20, -20},
+      {"kind: torquer, node: bus.n, axis: [0, 0, 1], field: [1, 0, 0], max_dipole: 5", "dipole", 50, -50},
+      {"kind: hinge_motor, hinge: arm, mode: torque, max_torque: 4 N m", "torque", 40, -40},
+      {"kind: hinge_motor, hinge: arm, mode: rate, max_rate: 0.1 rad/s", "rate", 1, -1},
+      {THRUSTER, "on_time", 100, 0},
+      {THRUSTER ", max_on_time: 2 s", "on_time", 20, 0},
+  };
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    char name[40];
+    struct orr_flight f = with(all[i].device);
+    snprintf(name, sizeof name, "d.%s", all[i].channel);
+    const struct orr_channel *c = &f.plant->table.channels[orr_channel_find(&f.plant->table, name)];
+    NEAR(c->high, all[i].high, 1e-9);
+    NEAR(c->low, all[i].low, 1e-9);
+    for (int k = 0; k < f.plant->table.count; k++) {
+      const struct orr_channel *any = &f.plant->table.channels[k];
+      assert_true(any->direction != ORR_CHANNEL_COMMAND || (isfinite(any->low) && isfinite(any->high)));
+    }
+    orr_flight_free(&f);
+  }
+  struct orr_flight f = with("kind: wrench, node: bus.n, max_force: 3 N, max_torque: 2 N m");
+  orr_flight_command(&f, "d.force.x", 30);
+  orr_flight_command(&f, "d.force.y", -1);
+  orr_flight_command(&f, "d.torque.z", -20);
+  orr_flight_run(&f, 1);
+  NEAR(orr_flight_value(&f, "bus.n.acceleration.x"), 0.3, 1e-3);
+  NEAR(orr_flight_value(&f, "bus.n.acceleration.y"), -0.1, 1e-3);
+  NEAR(orr_flight_value(&f, "bus.rate.z"), -0.01 * 2 / 4, 1e-6);
+  orr_flight_free(&f);
 }
 
 /* Sub-steps and rules change nothing: the impulse of a step is exact. */
@@ -210,7 +293,8 @@ static void rise_fall_minimum_and_delay_shape_a_pulse(void **state) {
 static void propellant_leaves_its_body_and_ends_the_thrust(void **state) {
   (void)state;
   struct orr_flight f =
-      with("kind: thruster, node: bus.n, direction: [0, 1, 0], thrust: 50 N, isp: 20 s, propellant: 2 kg");
+      with("kind: thruster, node: bus.n, direction: [0, 1, 0], thrust: 50 N, isp: 20 s, propellant: 2 kg, max_on_time: "
+           "1 min");
   orr_flight_command(&f, "d.on_time", 60);
   orr_flight_run(&f, 400);
   double used = 4 * 50 / (9.80665 * 20);
@@ -408,6 +492,10 @@ int main(void) {
       cmocka_unit_test(wheel_imbalance_pulls_with_the_square_of_the_speed),
       cmocka_unit_test(a_wheels_tachometer_is_noisy_and_coarse),
       cmocka_unit_test(pulses_shorter_than_a_frame_and_across_frames_give_their_impulse),
+      cmocka_unit_test(a_newer_pulse_replaces_what_is_left_of_the_older),
+      cmocka_unit_test(no_command_opens_a_valve_for_longer_than_it_may),
+      cmocka_unit_test(however_many_commands_come_their_times_do_not_add_up),
+      cmocka_unit_test(every_command_has_a_range),
       cmocka_unit_test(the_impulse_does_not_know_the_step),
       cmocka_unit_test(rise_fall_minimum_and_delay_shape_a_pulse),
       cmocka_unit_test(propellant_leaves_its_body_and_ends_the_thrust),

@@ -250,7 +250,7 @@ static void a_command_with_one_bad_number_is_refused_whole(void **state) {
   }
 }
 
-static void when_commands_stop_the_policy_rules_and_pulses_are_zero_in_any_case(void **state) {
+static void when_commands_stop_the_policy_rules_and_pulses_end_in_any_case(void **state) {
   (void)state;
   static const double held[] = {[ORR_SILENCE_HOLD] = 0.5, [ORR_SILENCE_ZERO] = 0, [ORR_SILENCE_STOP] = 0.5};
   for (int policy = ORR_SILENCE_HOLD; policy <= ORR_SILENCE_STOP; policy++) {
@@ -267,7 +267,7 @@ static void when_commands_stop_the_policy_rules_and_pulses_are_zero_in_any_case(
                                                                         : ORR_LATCH_NOTHING;
       assert_int_equal(got, want);
       assert_true(r.values[TORQUE] == (silent < 3 ? 0.5 : held[policy]));
-      assert_true(r.values[JET] == (silent < 3 ? 0.25 : 0));
+      assert_true(r.values[JET] == (silent < 3 ? 0.25 : ORR_CHANNEL_PULSE_ENDS)); /* no plant spends it here */
     }
     assert_int_equal(r.rules.counts.timeouts, 1);
     assert_int_equal(r.rules.counts.missed, 5);
@@ -363,7 +363,7 @@ int main(void) {
       cmocka_unit_test(each_late_answer_is_recorded_with_the_frame_at_which_it_was_applied),
       cmocka_unit_test(stale_duplicate_and_unpublished_answers_are_counted_and_never_applied),
       cmocka_unit_test(a_command_with_one_bad_number_is_refused_whole),
-      cmocka_unit_test(when_commands_stop_the_policy_rules_and_pulses_are_zero_in_any_case),
+      cmocka_unit_test(when_commands_stop_the_policy_rules_and_pulses_end_in_any_case),
       cmocka_unit_test(under_asap_an_answer_is_applied_at_the_first_frame_after_it_came),
       cmocka_unit_test(any_sequence_of_offers_is_accounted_for),
   };
