@@ -53,9 +53,11 @@ static int reserve(int fd, off_t bytes) {
 
 /* Whole pages that nobody else has, zero. */
 static struct orr_stats *make_block(void) {
-  void *memory =
-      mmap(NULL, sizeof(struct orr_stats), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  return memory == MAP_FAILED ? NULL : memory;
+  struct orr_stats *block =
+      mmap(NULL, sizeof *block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (block != MAP_FAILED)
+    return block;
+  return NULL;
 }
 
 int orr_board_create(struct orr_board *board) {
