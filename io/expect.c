@@ -36,6 +36,10 @@ static double margin(const struct orr_run_expect *e, double value) {
   }
 }
 
+bool orr_expect_is_worse(const struct orr_run_expect *e, double value, double than) {
+  return isnan(value) || margin(e, value) < margin(e, than);
+}
+
 /* `below` and `above` leave the bound itself out; `between` and `is` do not. */
 static bool holds(const struct orr_run_expect *e, double value) {
   double m = margin(e, value);

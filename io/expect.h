@@ -42,4 +42,7 @@ void orr_expect_look(const struct orr_run *run, struct orr_expect_seen *seen, co
 struct orr_expect_verdict orr_expect_judge(const struct orr_run_expect *expect, const struct orr_expect_seen *seen,
                                            double measured);
 
+/* [any] Whether a value is further beyond the bound, or nearer to it, than another; one that is no number is. O(1). */
+bool orr_expect_is_worse(const struct orr_run_expect *expect, double value, double than);
+
 #endif

@@ -1,5 +1,5 @@
-/* What happens to a run beside its plant and its links: faults that begin and end. A session without any has no
- * procedure, and its stages do not know of one.
+/* What happens to a run beside its plant and its links: faults that begin and end, and expectations that need a memory.
+ * A session without any has no procedure, and its stages do not know of one.
  *
  * orr_procedure_layout, measured and then real; orr_procedure_ask; orr_procedure_start with frame 0 [init]. Per frame
  * [rt]: begin_frame before the frame is published, before_latch and after_latch around the commands, judge once the
@@ -8,6 +8,7 @@
 #ifndef ORR_IO_PROCEDURE_H
 #define ORR_IO_PROCEDURE_H
 
+#include "io/assess.h"
 #include "io/faults.h"
 
 /* Something that happened, in a frame; the texts live as long as the run. */
@@ -23,6 +24,7 @@ enum { ORR_EVENTS_KEPT = 256 };
 struct orr_procedure {
   const struct orr_plant *plant;
   struct orr_faults *faults;
+  struct orr_assess *assess;
   struct orr_event events[ORR_EVENTS_KEPT];                /* the first ones */
   uint64_t event_count;                                    /* of all */
   void (*tell)(void *user, const struct orr_event *event); /* [rt] besides; NULL: nobody */
@@ -41,6 +43,7 @@ void orr_procedure_start(struct orr_procedure *procedure);
 void orr_procedure_begin_frame(struct orr_procedure *procedure);
 void orr_procedure_before_latch(struct orr_procedure *procedure);
 void orr_procedure_after_latch(struct orr_procedure *procedure);
+void orr_procedure_look(struct orr_procedure *procedure); /* at every frame that is recorded, the last one too */
 void orr_procedure_judge(struct orr_procedure *procedure);
 
 /* [init] The words of its state; of these a replay has the first again. `put` before that of the plant. */

@@ -301,6 +301,7 @@ static int latch_with_procedure(struct orr_session *s) {
 
 static int record_with_procedure(struct orr_session *s) {
   int code = orr_session_record(s);
+  orr_procedure_look(s->procedure);
   orr_procedure_judge(s->procedure);
   return code;
 }
@@ -308,6 +309,8 @@ static int record_with_procedure(struct orr_session *s) {
 void orr_session_record_last(struct orr_session *s) {
   orr_session_begin_frame(s);
   orr_session_record(s);
+  if (s->procedure)
+    orr_procedure_look(s->procedure);
 }
 
 const struct orr_session_stage orr_session_stages_with_procedure[] = {

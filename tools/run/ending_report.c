@@ -99,10 +99,12 @@ static void tell_out_of_reach(const struct orr_run_report *r, struct teller *t) 
     const struct orr_run_expect *e = &r->session->run->expects[i];
     if (!orr_expect_is_out_of_reach(&expect, i, over_ns))
       continue;
-    snprintf(what, sizeof what, "%.64s is expected from %.9g s on, and the run is over at %.9g s", e->subject,
-             1e-9 * (double)e->after_ns, 1e-9 * (double)over_ns);
+    int64_t needs_ns = orr_expect_needs_ns(e);
+    snprintf(what, sizeof what, "%.64s is expected %s %.9g s%s, and the run is over at %.9g s", e->subject,
+             needs_ns > e->after_ns ? "by" : "from", 1e-9 * (double)needs_ns, needs_ns > e->after_ns ? "" : " on",
+             1e-9 * (double)over_ns);
     snprintf(todo, sizeof todo, "fly longer: --duration %.9gs at least; or expect it earlier",
-             1e-9 * (double)(e->after_ns - first_ns));
+             1e-9 * (double)(needs_ns - first_ns));
     t->tell(t, ORR_REASON_OUT_OF_REACH, what, todo);
   }
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/common/text.h"
 #include "tools/common/timing_report.h"
 
 /* ---- measures ---------------------------------------------------------------------------------------------------- */
@@ -65,12 +66,25 @@ static double measured(const struct orr_expect_report *r, const struct orr_run_e
 
 static struct orr_expect_verdict verdict(const struct orr_expect_report *r, size_t i) {
   const struct orr_run_expect *e = &r->session->run->expects[i];
-  return orr_expect_judge(e, &r->session->seen[i], measured(r, e));
+  if (!e->probe)
+    return orr_expect_judge(e, &r->session->seen[i], measured(r, e));
+  struct orr_assess_result result = orr_assess_result(r->session->procedure->assess, i);
+  struct orr_expect_verdict v = orr_expect_judge(e, &r->session->seen[i], result.value);
+  v.at_ns = result.at_ns;
+  return v;
+}
+
+/* Whether it has a window in time. */
+static bool has_window(const struct orr_run_expect *e) { return e->channel >= 0 || e->probe; }
+
+int64_t orr_expect_needs_ns(const struct orr_run_expect *e) {
+  bool promise = e->probe && e->probe->kind == ORR_PROBE_EVENTUALLY && e->until_ns < INT64_MAX;
+  return promise ? e->until_ns : e->after_ns;
 }
 
 bool orr_expect_is_out_of_reach(const struct orr_expect_report *r, size_t i, int64_t end_ns) {
   const struct orr_run_expect *e = &r->session->run->expects[i];
-  return e->channel >= 0 && e->after_ns > end_ns && verdict(r, i).kind == ORR_EXPECT_NOT_JUDGED;
+  return has_window(e) && orr_expect_needs_ns(e) > end_ns && verdict(r, i).kind == ORR_EXPECT_NOT_JUDGED;
 }
 
 void orr_expect_count(const struct orr_expect_report *r, int64_t end_ns, struct orr_ending *ending) {
@@ -106,12 +120,21 @@ static void value_text(const struct orr_run_expect *e, const struct orr_expect_v
     snprintf(at, sizeof at, " at %.9g s", 1e-9 * (double)v->at_ns);
   if (v->kind == ORR_EXPECT_NOT_JUDGED)
     snprintf(text, size, "%s",
-             e->channel < 0         ? "not measured in this mode"
-             : e->after_ns > now_ns ? "the run ended before"
-                                    : "no frame of the run is in its time");
+             !has_window(e)                     ? "not measured in this mode"
+             : e->after_ns > now_ns             ? "the run ended before"
+             : e->probe && e->until_ns > now_ns ? "the run ended before it could be told"
+                                                : "no frame of the run is in its time");
   else if (e->form == ORR_EXPECT_OF_PEAK)
     snprintf(text, size, "%.3g of it", v->value);
-  else if (e->channel < 0 && e->measure == ORR_MEASURE_LATENCY)
+  else if (e->probe && e->probe->condition)
+    snprintf(text, size, "%s%s",
+             v->at_ns < 0   ? (v->value > 0 ? "held" : "never")
+             : v->value > 0 ? "held"
+                            : "broken",
+             at);
+  else if (isinf(v->value))
+    snprintf(text, size, "does not settle");
+  else if (!has_window(e) && e->measure == ORR_MEASURE_LATENCY)
     snprintf(text, size, "%s", orr_duration_text(llrint(1e9 * v->value), duration));
   else
     snprintf(text, size, "%.4g%s%s%s", v->value / e->shown_unit_si, *e->shown_unit ? " " : "", e->shown_unit, at);
@@ -125,7 +148,8 @@ void orr_expect_print(const struct orr_expect_report *r) {
     char bound[160], value[120];
     bound_text(e, bound, sizeof bound);
     value_text(e, &v, orr_plant_time_ns(r->session->plant), value, sizeof value);
-    printf("%-11s %-22s %-38s %s\n", kinds[v.kind], e->subject, bound, value);
+    printf("%-11s %-22s %-38s %s%s%s%s\n", kinds[v.kind], e->name ? e->name : e->subject, bound, value,
+           e->requirement ? " [" : "", e->requirement ? e->requirement : "", e->requirement ? "]" : "");
   }
 }
 
@@ -139,6 +163,10 @@ json_t *orr_expect_json(const struct orr_expect_report *r) {
     bound_text(e, bound, sizeof bound);
     json_t *one = json_pack("{s:s, s:s, s:s, s:s}", "subject", e->subject, "bound", bound, "verdict", words[v.kind],
                             "unit", e->form == ORR_EXPECT_OF_PEAK ? "" : e->unit);
+    if (e->name)
+      json_object_set_new(one, "name", orr_json_text(e->name));
+    if (e->requirement)
+      json_object_set_new(one, "requirement", orr_json_text(e->requirement));
     if (isfinite(v.value))
       json_object_set_new(one, "value", json_real(v.value));
     if (v.at_ns >= 0)

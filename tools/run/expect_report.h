@@ -19,7 +19,11 @@ struct orr_expect_report {
  * `end_ns`. */
 void orr_expect_count(const struct orr_expect_report *report, int64_t end_ns, struct orr_ending *ending);
 
-/* Whether expectation i was not judged because its window begins after `end_ns`. */
+/* How long a run must be for the expectation to be judged: to where its window begins, or where what it promises must
+ * have come. */
+int64_t orr_expect_needs_ns(const struct orr_run_expect *expect);
+
+/* Whether expectation i was not judged because the run was over before that, at `end_ns`. */
 bool orr_expect_is_out_of_reach(const struct orr_expect_report *report, size_t i, int64_t end_ns);
 
 /* A line for each expectation; nothing for a file that expects nothing. On stdout. */

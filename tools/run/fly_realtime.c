@@ -10,6 +10,7 @@
 #include "tools/common/neighbours.h"
 #include "tools/common/timing_report.h"
 #include "tools/run/ending_report.h"
+#include "tools/run/junit.h"
 #include "tools/run/links_report.h"
 #include "tools/run/run_report.h"
 #include "tools/run/state_file.h"
@@ -112,7 +113,7 @@ static const char *end_words(const struct flight *f, char text[END_TEXT]) {
   return text;
 }
 
-static void print_json(const struct flight *f, const struct orr_run_report *report, const struct orr_live *live) {
+static json_t *whole_json(const struct flight *f, const struct orr_run_report *report, const struct orr_live *live) {
   const struct orr_environment environment = environment_of(f);
   char text[END_TEXT];
   json_t *root = orr_run_report_json(report);
@@ -124,6 +125,11 @@ static void print_json(const struct flight *f, const struct orr_run_report *repo
   json_object_set_new(root, "timing", timing);
   json_object_set_new(root, "environment", orr_environment_json(&environment));
   json_object_set_new(root, "lacks", orr_lacks_json(&f->executive.lacks));
+  return root;
+}
+
+static void print_json(const struct flight *f, const struct orr_run_report *report, const struct orr_live *live) {
+  json_t *root = whole_json(f, report, live);
   json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
   putchar('\n');
   json_decref(root);
@@ -234,6 +240,10 @@ static int summarise(const struct flight *f) {
   if (!orr_stats_live(f->executive.board.stats, &live))
     return ORR_EXIT_BAD;
   report.unwritten = !write_files(f);
+  json_t *root = f->request->json_file ? whole_json(f, &report, &live) : NULL;
+  report.unwritten |= root && !orr_run_report_save(f->request->json_file, root);
+  report.unwritten |= f->request->junit && !orr_junit_write(f->request->junit, &report);
+  json_decref(root);
   (f->request->json ? print_json : print_text)(f, &report, &live);
   return (int)orr_ending_report_judge(&report).exit;
 }

@@ -14,8 +14,9 @@ struct orr_realtime_request {
   const struct orr_fix_request *fix;
   const struct orr_plot *plot; /* NULL: none */
   const char *plot_path;
-  const char *save;  /* NULL: none */
-  const char *ready; /* orr_links_wait's */
+  const char *json_file, *junit; /* written besides; NULL: not */
+  const char *save;              /* NULL: none */
+  const char *ready;             /* orr_links_wait's */
   struct orr_run_status *status;
   struct orr_run_log *log;             /* chosen, not started */
   struct orr_diagnostics *diagnostics; /* of the run file */

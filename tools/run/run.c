@@ -17,6 +17,7 @@
 #include "tools/run/csv.h"
 #include "tools/run/ending_report.h"
 #include "tools/run/fly_realtime.h"
+#include "tools/run/junit.h"
 #include "tools/run/links_report.h"
 #include "tools/run/plot.h"
 #include "tools/run/run_log.h"
@@ -26,7 +27,8 @@
 enum { MOST_SETTINGS = 64 };
 
 struct arguments {
-  const char *path, *mode, *csv, *plot, *channels, *csv_rate, *save, *from, *ready, *log;
+  const char *path, *mode, *csv, *plot, *channels, *csv_rate, *save, *from, *ready, *log, *junit;
+  const char *json_file; /* NULL: on stdout, where asked for */
   bool json, realtime, lockstep, no_log;
   struct orr_fix_request fix;
   const char *settings[MOST_SETTINGS];
@@ -69,7 +71,8 @@ static const char **text_of(struct arguments *a, const char *word) {
     const char **target;
   } texts[] = {{"--mode", &a->mode},       {"--csv", &a->csv},           {"--channels", &a->channels},
                {"--plot", &a->plot},       {"--csv-rate", &a->csv_rate}, {"--save-state", &a->save},
-               {"--from-state", &a->from}, {"--ready", &a->ready},       {"--log", &a->log}};
+               {"--from-state", &a->from}, {"--ready", &a->ready},       {"--log", &a->log},
+               {"--junit", &a->junit}};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     if (strcmp(word, texts[i].name) == 0)
       return texts[i].target;
@@ -121,13 +124,21 @@ static int check_mode(struct arguments *a) {
   return ORR_EXIT_OK;
 }
 
+/* What may follow --json; where nothing else is the run file, it is that one. */
+static bool is_json_file(const char *word) {
+  size_t n = word ? strlen(word) : 0;
+  return n > 5 && word[0] != '-' && strcmp(word + n - 5, ".json") == 0;
+}
+
 static int parse(int argc, char **argv, struct arguments *a) {
   int status = ORR_EXIT_OK;
   for (int i = 1; i < argc && status == ORR_EXIT_OK; i++) {
     const char *word = argv[i];
-    if (strcmp(word, "--json") == 0)
+    if (strcmp(word, "--json") == 0) {
       a->json = true;
-    else if (strcmp(word, "--fix") == 0)
+      if (is_json_file(argv[i + 1]))
+        a->json_file = argv[++i];
+    } else if (strcmp(word, "--fix") == 0)
       a->fix.wanted = true;
     else if (strcmp(word, "--no-log") == 0)
       a->no_log = true;
@@ -142,6 +153,10 @@ static int parse(int argc, char **argv, struct arguments *a) {
   }
   if (status != ORR_EXIT_OK)
     return status;
+  if (!a->path) {
+    a->path = a->json_file;
+    a->json_file = NULL;
+  }
   if (!a->path)
     return usage("needs a run file", NULL);
   status = check_mode(a);
@@ -264,14 +279,16 @@ static int fly_in_real_time(const struct arguments *a, const struct orr_run *run
   if (a->plot)
     orr_plot_choose(&plot, session, frames_of(run));
   struct orr_run_status screen;
-  orr_run_status_choose(&screen, session, a->path, !a->json);
+  orr_run_status_choose(&screen, session, a->path, !a->json || a->json_file);
   struct orr_run_log log = log_of(a);
   orr_run_log_choose(&log, a->log, a->no_log, true, session);
   orr_rt_flush_denormals();
   int exit_status = ORR_EXIT_BAD;
   enum orr_status status = orr_session_start(session);
   const struct orr_realtime_request request = {.path = a->path,
-                                               .json = a->json,
+                                               .json = a->json && !a->json_file,
+                                               .json_file = a->json_file,
+                                               .junit = a->junit,
                                                .fix = &a->fix,
                                                .plot = a->plot ? &plot : NULL,
                                                .plot_path = a->plot,
@@ -306,7 +323,11 @@ static int leave_and_tell(const struct arguments *a, struct flight *f, const str
   if (a->save && f->session->status == ORR_OK)
     good = orr_state_file_save(a->save, f->session) && good;
   report.unwritten = !good;
-  orr_run_report_tell(&report, a->json);
+  json_t *root = a->json_file ? orr_run_report_json(&report) : NULL;
+  report.unwritten |= root && !orr_run_report_save(a->json_file, root);
+  report.unwritten |= a->junit && !orr_junit_write(a->junit, &report);
+  json_decref(root);
+  orr_run_report_tell(&report, a->json && !a->json_file);
   return (int)orr_ending_report_judge(&report).exit;
 }
 
@@ -367,7 +388,8 @@ static bool can_write(const char *path) {
 static int run(int argc, char **argv) {
   struct arguments a = {0};
   int status = parse(argc, argv, &a);
-  if (status == ORR_EXIT_OK && (!can_write(a.plot) || !can_write(a.save)))
+  if (status == ORR_EXIT_OK &&
+      (!can_write(a.plot) || !can_write(a.save) || !can_write(a.junit) || !can_write(a.json_file)))
     status = ORR_EXIT_BAD;
   if (status == ORR_EXIT_OK) {
     const struct orr_config_options options = {.settings = a.settings, .setting_count = a.setting_count};
@@ -399,7 +421,8 @@ const struct orr_command orr_cmd_run = {
     .usage =
         "RUN --mode batch|lockstep|realtime [--duration T] [--seed N] [--step T] [--set PATH=VALUE]... [--csv FILE] "
         "[--plot FILE] "
-        "[--save-state FILE] [--from-state FILE] [--ready FILE] [--log FILE | --no-log] [--json] [--fix]",
+        "[--save-state FILE] [--from-state FILE] [--ready FILE] [--log FILE | --no-log] "
+        "[--json [FILE.json]] [--junit FILE] [--fix]",
     .help =
         "Reads a run file (a spacecraft with its devices, and how to fly it), flies it and prints a summary. The same\n"
         "file and seed give the same bits on every run and in every mode: state_hash says so in one number.\n"
@@ -437,7 +460,8 @@ const struct orr_command orr_cmd_run = {
         "  --no-log             no log\n"
         "  --fix                in real time: what can be done for the core at run time, taken back at the end (see\n"
         "                       'orrery help doctor'); with --move PID,... only these tasks are moved off the core\n"
-        "  --json               the summary as JSON, with the last values of the channels\n"
+        "  --json [FILE.json]   the summary as JSON, with the last values of the channels; in a file beside the text\n"
+        "  --junit FILE         the verdict as a JUnit file: a case for the flight and one for each expectation\n"
         "\n"
         "Example:\n"
         "  orrery run configs/cubesat.yaml --mode batch --duration 60s --csv out.csv --csv-rate 10Hz\n"

@@ -1,7 +1,10 @@
 #include "tools/run/run_report.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "tools/common/out_file.h"
 #include "tools/common/status_text.h"
 #include "tools/common/text.h"
 #include "tools/run/diverged.h"
@@ -124,6 +127,18 @@ void orr_run_report_tell(const struct orr_run_report *r, bool json) {
   json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
   putchar('\n');
   json_decref(root);
+}
+
+bool orr_run_report_save(const char *path, const json_t *root) {
+  struct orr_out_file file;
+  bool good = orr_out_file_open(&file, path);
+  if (good) {
+    bool dumped = json_dumpf(root, file.out, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) == 0;
+    good = orr_out_file_close(&file, dumped) && dumped;
+  }
+  if (!good)
+    fprintf(stderr, "orrery run: cannot write '%s': %s\n", path, strerror(errno));
+  return good;
 }
 
 static void report_loop_failure(const char *path, const struct orr_session *session, enum orr_status status) {

@@ -31,6 +31,9 @@ void orr_run_report_end(const struct orr_run_report *report);
 /* The same as data, with the last values of channels. The caller owns the reference. */
 json_t *orr_run_report_json(const struct orr_run_report *report);
 
+/* Writes it to a file. False after saying on stderr that it cannot be; what stood there before stays. */
+bool orr_run_report_save(const char *path, const json_t *root);
+
 /* Heading and end, or the same as data. */
 void orr_run_report_tell(const struct orr_run_report *report, bool json);
 

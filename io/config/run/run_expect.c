@@ -9,10 +9,35 @@
 
 struct expect_keys {
   struct orr_place channel, measure, below, above, between, is, of_peak;
-  int64_t after, until;
+  int64_t after, until, within;
+  struct orr_place name, always, eventually, to, tolerance, level;
+  const char *requirement;
+  int of;
 };
 
-enum { CHANNEL, MEASURE, BELOW, ABOVE, BETWEEN, IS, OF_PEAK, AFTER, UNTIL, EXPECT_KEYS };
+enum {
+  CHANNEL,
+  MEASURE,
+  BELOW,
+  ABOVE,
+  BETWEEN,
+  IS,
+  OF_PEAK,
+  AFTER,
+  UNTIL,
+  NAME,
+  REQUIREMENT,
+  OF,
+  TO,
+  TOLERANCE,
+  LEVEL,
+  ALWAYS,
+  EVENTUALLY,
+  WITHIN,
+  EXPECT_KEYS
+};
+
+static const char *const statistics[] = {"rms", "integral", "overshoot", "settling_time", "crossings", NULL};
 
 #define PLACE(field) .type = ORR_KEY_PLACE, .offset = offsetof(struct expect_keys, field)
 
@@ -66,16 +91,67 @@ static const struct orr_key expect_table[EXPECT_KEYS] = {
                .range = &orr_range_not_negative,
                .absent = "the end of the run",
                .offset = offsetof(struct expect_keys, until)},
+    [NAME] = {.name = "name",
+              .doc = "what it is called in summaries and JUnit files",
+              .absent = "by what is judged and its bound",
+              .shape = ORR_TEXT("a name"),
+              PLACE(name)},
+    [REQUIREMENT] = {.name = "requirement",
+                     .doc = "the requirement that it shows, as your documents call it",
+                     .type = ORR_KEY_TEXT,
+                     .absent = "none",
+                     .offset = offsetof(struct expect_keys, requirement)},
+    [OF] = {.name = "of",
+            .doc = "what of the channel over the time judged is held against the bound, for each of its numbers; "
+                   "integral in unit s, settling_time in s, crossings as a count",
+            .type = ORR_KEY_CHOICE,
+            .absent = "each number in each frame",
+            .choices = statistics,
+            .offset = offsetof(struct expect_keys, of)},
+    [TO] = {.name = "to",
+            .doc = "of overshoot and settling_time: where it goes to",
+            .absent = "0",
+            .shape = ORR_NUMBER(ORR_UNIT_OF_CHANNEL),
+            PLACE(to)},
+    [TOLERANCE] = {.name = "tolerance",
+                   .doc = "of settling_time: how near to that it stays",
+                   .absent = "settling_time needs it",
+                   .shape = ORR_NUMBER(ORR_UNIT_OF_CHANNEL),
+                   PLACE(tolerance)},
+    [LEVEL] = {.name = "level",
+               .doc = "of crossings: what is crossed",
+               .absent = "0",
+               .shape = ORR_NUMBER(ORR_UNIT_OF_CHANNEL),
+               PLACE(level)},
+    [ALWAYS] = {.name = "always",
+                .doc = "a condition that holds in every frame judged",
+                .absent = "something else is judged",
+                .shape = ORR_TEXT("a condition"),
+                PLACE(always)},
+    [EVENTUALLY] = {.name = "eventually",
+                    .doc = "a condition that holds in some frame judged",
+                    .absent = "something else is judged",
+                    .shape = ORR_TEXT("a condition"),
+                    PLACE(eventually)},
+    [WITHIN] = {.name = "within",
+                .doc = "of eventually: how long after `after`",
+                .type = ORR_KEY_TIME,
+                .range = &orr_range_positive,
+                .absent = "to `until`",
+                .offset = offsetof(struct expect_keys, within)},
 };
 
 const struct orr_mapping orr_expectation_mapping = {
     .name = "expect",
-    .doc = "What must hold for the run to have passed: a `channel` or a `measure`, and one bound. A run whose end "
+    .doc = "What must hold for the run to have passed: a `channel` or a `measure`, and one bound; or `always` or "
+           "`eventually` a condition. A run whose end "
            "comes before a bound could be judged is incomplete; what a mode does not measure is not judged.",
     ORR_KEYS(expect_table),
     .example = "expect:\n"
                "  - {channel: bus.pointing_error, below: 30 deg, after: 1 s}\n"
                "  - {channel: gyro.rate.x, between: [-10 deg/s, 10 deg/s]}\n"
+               "  - {channel: gyro.rate, of: settling_time, tolerance: 5 deg/s, below: 20 s, requirement: R-12}\n"
+               "  - {eventually: norm(gyro.rate) below 2 deg/s for 1 s, within: 50 s}\n"
                "  - {measure: overruns.own, is: 0}\n",
 };
 
@@ -263,7 +339,7 @@ static void judge_end(struct reading *r, struct orr_place entry) {
 static bool read_span(struct reading *r, const struct expect_keys *keys, uint64_t present, struct orr_place place) {
   r->out->after_ns = keys->after;
   r->out->until_ns = present >> UNTIL & 1 ? keys->until : INT64_MAX;
-  if (r->out->channel < 0 && (present & (UINT64_C(1) << AFTER | UINT64_C(1) << UNTIL))) {
+  if (r->out->channel < 0 && !r->out->probe && (present & (UINT64_C(1) << AFTER | UINT64_C(1) << UNTIL))) {
     orr_read_error(r->reader, place, "expect", "a measure is of the whole run; 'after' and 'until' go with a channel");
     return false;
   }
@@ -274,13 +350,129 @@ static bool read_span(struct reading *r, const struct expect_keys *keys, uint64_
   return false;
 }
 
+/* ---- statistics and conditions ----------------------------------------------------------------------------------- */
+
+static bool read_level(struct reading *r, struct orr_place place, const char *name, const struct orr_range *range,
+                       const struct orr_channel *c, double *out) {
+  return !place.node || orr_read_number(r->reader, place, name, c->unit, range, out);
+}
+
+/* What goes with which statistic; the bound is then in the statistic's unit. */
+static bool read_statistic(struct reading *r, const struct expect_keys *keys, struct orr_place place) {
+  struct orr_run_probe *p = orr_arena_alloc(r->reader->arena, 1, sizeof *p);
+  enum orr_probe_kind kind = (enum orr_probe_kind)keys->of;
+  bool settles = kind == ORR_PROBE_SETTLING_TIME, crosses = kind == ORR_PROBE_CROSSINGS;
+  if (r->out->channel < 0) {
+    orr_read_error(r->reader, place, "expect", "'of: %s' is of a channel", statistics[keys->of]);
+    return false;
+  }
+  const struct orr_channel *c = &r->d->run->table.channels[r->out->channel];
+  const struct {
+    struct orr_place place;
+    const char *name;
+    bool goes;
+  } parts[] = {{keys->to, "to", settles || kind == ORR_PROBE_OVERSHOOT},
+               {keys->tolerance, "tolerance", settles},
+               {keys->level, "level", crosses},
+               {keys->of_peak, "of_peak", false}};
+  for (size_t i = 0; i < COUNT(parts); i++)
+    if (parts[i].place.node && !parts[i].goes) {
+      orr_read_error(r->reader, parts[i].place, "expect", "'%s' does not go with 'of: %s'", parts[i].name,
+                     statistics[keys->of]);
+      return false;
+    }
+  if (settles && !keys->tolerance.node) {
+    orr_read_error(r->reader, place, "missing-key", "'of: settling_time' needs a 'tolerance'");
+    return false;
+  }
+  *p = (struct orr_run_probe){.kind = kind,
+                              .channel = r->out->channel,
+                              .first = c->offset + (r->out->element >= 0 ? r->out->element : 0),
+                              .count = r->out->element >= 0 ? 1 : c->count};
+  if (!read_level(r, crosses ? keys->level : keys->to, crosses ? "level" : "to", NULL, c, &p->to) ||
+      !read_level(r, keys->tolerance, "tolerance", &orr_range_not_negative, c, &p->tolerance))
+    return false;
+  r->out->probe = p;
+  if (settles)
+    r->out->unit = "s";
+  if (crosses)
+    r->out->unit = "";
+  if (kind == ORR_PROBE_INTEGRAL)
+    r->out->unit = *c->unit ? orr_arena_format(r->reader->arena, "%s s", c->unit) : "s";
+  return true;
+}
+
+static bool read_promise(struct reading *r, const struct expect_keys *keys, struct orr_place place) {
+  const struct orr_place others[] = {keys->channel, keys->measure, keys->below, keys->above,     keys->between,
+                                     keys->is,      keys->of_peak, keys->to,    keys->tolerance, keys->level};
+  struct orr_run_probe *p = orr_arena_alloc(r->reader->arena, 1, sizeof *p);
+  bool always = keys->always.node != NULL;
+  bool alone = keys->of < 0 && !(always && keys->eventually.node);
+  for (size_t i = 0; i < COUNT(others); i++)
+    alone = alone && !others[i].node;
+  if (!alone) {
+    orr_read_error(r->reader, place, "expect",
+                   "'always' and 'eventually' are a condition each, alone: no channel, measure or bound beside it");
+    return false;
+  }
+  *p = (struct orr_run_probe){.kind = always ? ORR_PROBE_ALWAYS : ORR_PROBE_EVENTUALLY, .channel = -1};
+  p->condition =
+      orr_run_read_condition(r->d, always ? keys->always : keys->eventually, always ? "always" : "eventually");
+  if (!p->condition)
+    return false;
+  r->out->probe = p;
+  r->out->subject = p->condition->text;
+  r->out->bound = always ? "always" : "eventually";
+  r->out->channel = r->out->element = -1;
+  r->out->form = ORR_EXPECT_IS;
+  r->out->low = r->out->high = 1;
+  r->out->unit = r->out->shown_unit = "";
+  r->out->shown_unit_si = 1;
+  return true;
+}
+
+static bool read_within(struct reading *r, const struct expect_keys *keys, uint64_t present, struct orr_place place) {
+  if (!(present >> WITHIN & 1))
+    return true;
+  if (!keys->eventually.node || present >> UNTIL & 1) {
+    orr_read_error(r->reader, place, "expect", "'within' goes with 'eventually', and in place of 'until'");
+    return false;
+  }
+  r->out->until_ns = keys->within > INT64_MAX - keys->after ? INT64_MAX : keys->after + keys->within;
+  return true;
+}
+
+/* A channel or a measure and its bound; or a condition. */
+static bool read_judged(struct reading *r, const struct expect_keys *keys, struct orr_place place) {
+  if (keys->always.node || keys->eventually.node)
+    return read_promise(r, keys, place);
+  if (!find_subject(r, keys, place))
+    return false;
+  if (keys->of < 0 && (keys->to.node || keys->tolerance.node || keys->level.node)) {
+    orr_read_error(r->reader, place, "expect", "'to', 'tolerance' and 'level' go with 'of'");
+    return false;
+  }
+  if (keys->of >= 0 && !read_statistic(r, keys, place))
+    return false;
+  if (!read_bound(r, keys, place))
+    return false;
+  if (r->out->probe) {
+    r->out->bound = orr_arena_format(r->reader->arena, "%s %s", statistics[keys->of], r->out->bound);
+    r->out->channel = -1;
+  }
+  return true;
+}
+
 static bool read_entry(struct reading *r, struct orr_place place) {
-  struct expect_keys keys = {0};
+  struct expect_keys keys = {.of = -1};
   uint64_t present;
   const struct orr_thing thing = {.what = "an expectation", .place = place};
   *r->out = (struct orr_run_expect){0};
-  return orr_read_mapping(r->reader, &thing, &orr_expectation_mapping, &keys, &present) &&
-         find_subject(r, &keys, place) && read_bound(r, &keys, place) && read_span(r, &keys, present, place);
+  if (!orr_read_mapping(r->reader, &thing, &orr_expectation_mapping, &keys, &present) ||
+      !read_judged(r, &keys, place) || !read_span(r, &keys, present, place) || !read_within(r, &keys, present, place))
+    return false;
+  r->out->requirement = keys.requirement;
+  return !keys.name.node || orr_read_text(r->reader, keys.name, "name", &r->out->name);
 }
 
 void orr_run_read_expect(struct orr_run_draft *d) {

@@ -104,9 +104,29 @@ enum orr_measure {
 
 enum orr_expect_form { ORR_EXPECT_BELOW, ORR_EXPECT_ABOVE, ORR_EXPECT_BETWEEN, ORR_EXPECT_IS, ORR_EXPECT_OF_PEAK };
 
+/* What is gathered of a channel over time, or of a condition, for a bound to be held against it. */
+enum orr_probe_kind {
+  ORR_PROBE_RMS,
+  ORR_PROBE_INTEGRAL,
+  ORR_PROBE_OVERSHOOT,
+  ORR_PROBE_SETTLING_TIME,
+  ORR_PROBE_CROSSINGS,
+  ORR_PROBE_ALWAYS,
+  ORR_PROBE_EVENTUALLY
+};
+
+struct orr_run_probe {
+  enum orr_probe_kind kind;
+  int channel, first, count;             /* the block's numbers; −1, 0, 0: a condition */
+  double to, tolerance;                  /* SI; of crossings `to` is the level */
+  const struct orr_condition *condition; /* always, eventually; or NULL */
+};
+
 /* One line of `expect`: a bound on each number of a channel over a span of time, or on a measure of the whole run. */
 struct orr_run_expect {
-  int channel, element; /* −1: a measure; −1: all numbers of the channel */
+  const char *name, *requirement;    /* or NULL */
+  const struct orr_run_probe *probe; /* NULL: the bound is on the channel itself, or on a measure */
+  int channel, element;              /* −1: a measure, or a probe; −1: all numbers of the channel */
   enum orr_measure measure;
   const char *histogram; /* latency: "wake-up", "start", or a stage */
   double fraction;       /* latency: 0…1, 1 the maximum */

@@ -1,0 +1,45 @@
+/* Judges what a run file expects of a channel over time, or of a condition: settling time, overshoot, RMS, integral,
+ * crossings, always, eventually. What is simpler is judged by io/expect.
+ *
+ * orr_assess_layout, measured and then real; orr_assess_ask; orr_assess_start with frame 0 [init]; orr_assess_look [rt]
+ * once for every frame that is recorded, the last one too; orr_assess_result at any time. One thread at a time.
+ */
+#ifndef ORR_IO_ASSESS_H
+#define ORR_IO_ASSESS_H
+
+#include "core/plant/plant.h"
+#include "io/config/run/run_file.h"
+
+struct orr_assess_seen {
+  double *sum, *last; /* [count] what the probe gathers, and what it needs of the frame before */
+  int64_t *condition; /* words of its condition */
+  int64_t begin_ns;   /* the first frame judged; −1 */
+  int64_t last_ns;    /* the last one */
+  int64_t at_ns;      /* always: when it broke; eventually: when it held; −1 */
+};
+
+struct orr_assess {
+  const struct orr_run *run;
+  struct orr_plant *plant;
+  struct orr_assess_seen *seen; /* [run->expect_count] */
+  bool any;
+};
+
+/* What came of expectation i, which has a probe. */
+struct orr_assess_result {
+  double value;  /* SI; of always and eventually 1 or 0; NaN: nothing to judge, or not yet; ∞: it never settled */
+  int64_t at_ns; /* of always and eventually; −1 */
+};
+
+/* [init] Takes the memory out of a block, or measures it. */
+struct orr_assess *orr_assess_layout(const struct orr_run *run, struct orr_plant *plant, struct orr_block *block);
+void orr_assess_ask(struct orr_assess *assess);
+void orr_assess_start(struct orr_assess *assess);
+
+/* [rt] The frame's block as it stands. O(numbers and conditions expected). */
+void orr_assess_look(struct orr_assess *assess);
+
+/* [any] Of several numbers that one which is nearest to breaking its bound, or furthest beyond. O(numbers). */
+struct orr_assess_result orr_assess_result(const struct orr_assess *assess, size_t i);
+
+#endif

@@ -1,0 +1,47 @@
+#!/bin/sh
+# Each sort of expectation against its value computed from the exported table; the same in lockstep; the verdict as a JUnit file, valid whatever came out.
+. tests/support/script.sh
+
+expect='expect=[{name: rms, channel: gyro.rate, of: rms, below: 1 deg/s, after: 2 s},
+  {name: integral, channel: gyro.rate.x, of: integral, below: 1 deg, until: 5 s},
+  {name: overshoot, channel: bus.pointing_error, of: overshoot, to: 1 deg, below: 1 deg},
+  {name: settles, requirement: R-12, channel: gyro.rate, of: settling_time, tolerance: 1 deg/s, below: 30 s, after: 1 s},
+  {name: never settles, channel: gyro.rate, of: settling_time, tolerance: 0.001 deg/s, below: 30 s},
+  {name: crossings, channel: gyro.rate.x, of: crossings, level: 0.1 deg/s, below: 1000},
+  {name: comes, eventually: "norm(gyro.rate) below 0.5 deg/s for 1 s", within: 20 s},
+  {name: breaks, always: "norm(gyro.rate) below 1 deg/s"},
+  {name: holds, always: "norm(gyro.rate) below 5 deg/s", after: 1 s},
+  {name: never, eventually: "norm(gyro.rate) above 50 deg/s", until: 10 s}]'
+fly() { # OPTIONS: the exit status
+  "$ORRERY" run configs/cubesat.yaml --mode batch --duration 30s --json "$dir/run.json" --junit "$dir/run.xml" --csv "$dir/run.csv" --channels 'gyro.rate,bus.pointing_error' "$@" >"$dir/out" 2>&1
+}
+fly --set "$expect"
+[ $? -eq 1 ] || fail "expectations that are not met are exit 1: $(cat "$dir/out")"
+python3 tests/support/expectations.py "$dir/run.json" "$dir/run.csv" || fail "against the table"
+python3 tests/support/expectations.py --junit "$dir/run.xml" || fail "JUnit: $(cat "$dir/run.xml")"
+grep -q 'name="settles R-12"' "$dir/run.xml" || fail "no requirement in JUnit"
+
+# what did not come yet in a run that is too short: incomplete, and an error of the flight in JUnit
+fly --set 'expect=[{eventually: time above 90 s, within: 99 s}, {channel: "gyro.rate", of: rms, below: "9 deg/s", after: "50 s"}]'
+[ $? -eq 3 ] || fail "too short a run is incomplete: $(cat "$dir/out")"
+grep -q 'is expected by 99 s' "$dir/out" || fail "what it needs is not told: $(cat "$dir/out")"
+python3 tests/support/expectations.py --junit "$dir/run.xml" || fail "JUnit: $(cat "$dir/run.xml")"
+grep -q '<error type="incomplete"' "$dir/run.xml" && grep -q '<skipped/>' "$dir/run.xml" || fail "JUnit of what is incomplete: $(cat "$dir/run.xml")"
+
+# names with what XML minds
+fly --set 'expect=[{name: "a<b>&\"c\"", channel: gyro.rate, of: rms, below: 9 deg/s}]' || fail "passes: $(cat "$dir/out")"
+python3 tests/support/expectations.py --junit "$dir/run.xml" || fail "JUnit: $(cat "$dir/run.xml")"
+fly --junit /nowhere/run.xml && fail "a JUnit file that cannot be written"
+grep -q "cannot write '/nowhere/run.xml'" "$dir/out" || fail "$(cat "$dir/out")"
+
+# the same verdicts in lockstep and in real time, and no log or state is needed
+for mode in lockstep realtime; do
+  over shm configs/cubesat.yaml >"$dir/ship.yaml"
+  "$fsw" "$(url_of shm)" cubesat >"$dir/fsw" 2>&1 &
+  peer=$!
+  "$ORRERY" run "$dir/ship.yaml" --mode $mode --duration 2s --set 'expect=[{always: "norm(gyro.rate) below 90 deg/s"}, {channel: gyro.rate, of: rms, below: 90 deg/s}]' \
+    --junit "$dir/$mode.xml" --json "$dir/$mode.json" --set realtime.priority=0 --set realtime.core=any >"$dir/out" 2>&1 || fail "$mode: $(cat "$dir/out")"
+  wait $peer
+  python3 tests/support/expectations.py --junit "$dir/$mode.xml" || fail "$mode: JUnit"
+  grep -q '"verdict": "met"' "$dir/$mode.json" || fail "$mode: $(cat "$dir/$mode.json")"
+done

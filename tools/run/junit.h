@@ -1,0 +1,11 @@
+/* The verdict of a run as a JUnit file, for what collects test results. [init] */
+#ifndef ORR_TOOLS_RUN_JUNIT_H
+#define ORR_TOOLS_RUN_JUNIT_H
+
+#include "tools/run/run_report.h"
+
+/* One suite for the run: a case for the flight itself and one for each expectation. False after saying on stderr that
+ * the file cannot be written; what stood there before stays. */
+bool orr_junit_write(const char *path, const struct orr_run_report *report);
+
+#endif
