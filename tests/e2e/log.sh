@@ -110,6 +110,14 @@ lockstep ship --json || fail "a run in lockstep: $(cat "$dir/out")"
 log=$(sed -n 's/^  *"path": "\(.*mcap\)",*$/\1/p' "$dir/out")
 [ -s "$log" ] && "$ORRERY" replay "$log" >"$dir/out" || fail "the log of lockstep, '$log': $(cat "$dir/out")"
 
+# HDF5 wants a library that need not be there: then it says which package has it
+"$ORRERY" log export "$dir/a.mcap" --hdf5 "$dir/a.h5" 2>"$dir/err"
+case $? in
+0) [ "$(head -c 4 "$dir/a.h5" | tail -c 3)" = HDF ] || fail "no file of HDF5" ;;
+1) [ "$(wc -l <"$dir/err")" -eq 1 ] && grep -q 'apt-get install hdf5-tools$' "$dir/err" || fail "HDF5: $(cat "$dir/err")" ;;
+*) fail "HDF5: exit status" ;;
+esac
+
 # repair of what was cut, here and there; and of what was not
 "$ORRERY" log repair "$dir/a.mcap" >"$dir/out" && grep -q 'nothing to do$' "$dir/out" || fail "repair of a whole log: $(cat "$dir/out")"
 size=$(stat -c %s "$dir/a.mcap")

@@ -20,8 +20,8 @@ static int usage(const char *what, const char *word) {
 /* Options that take a value. */
 static int option(struct orr_log_arguments *a, const char *word, const char *value) {
   bool from = strcmp(word, "--from") == 0, to = strcmp(word, "--to") == 0;
-  bool topics = strcmp(word, "--topics") == 0, csv = strcmp(word, "--csv") == 0;
-  if (!from && !to && !topics && !csv)
+  bool topics = strcmp(word, "--topics") == 0, csv = strcmp(word, "--csv") == 0, hdf5 = strcmp(word, "--hdf5") == 0;
+  if (!from && !to && !topics && !csv && !hdf5)
     return usage("unknown option", word);
   if (!value)
     return usage("a value is missing after", word);
@@ -31,6 +31,8 @@ static int option(struct orr_log_arguments *a, const char *word, const char *val
     a->topics = value;
   if (csv)
     a->csv = value;
+  if (hdf5)
+    a->hdf5 = value;
   return ORR_EXIT_OK;
 }
 
@@ -73,6 +75,12 @@ static int repair(const struct orr_log_arguments *a) {
   return ORR_EXIT_OK;
 }
 
+/* A table, or both. */
+static int export(const struct orr_log_arguments *a) {
+  int status = a->csv ? orr_log_export(a) : ORR_EXIT_OK;
+  return a->hdf5 && status == ORR_EXIT_OK ? orr_log_hdf5(a) : status;
+}
+
 /* ---- all ----------------------------------------------------------------------------------------------------------
  * */
 
@@ -80,10 +88,10 @@ static int run(int argc, char **argv) {
   static const struct {
     const char *name;
     int (*run)(const struct orr_log_arguments *);
-    bool csv, json, span;
+    bool table, json, span;
   } verbs[] = {{"info", orr_log_info, false, true, false},
                {"cat", orr_log_cat, false, true, true},
-               {"export", orr_log_export, true, false, true},
+               {"export", export, true, false, true},
                {"repair", repair, false, false, false}};
   struct orr_log_arguments a;
   int status = parse(argc, argv, &a);
@@ -98,8 +106,10 @@ static int run(int argc, char **argv) {
       return usage("needs a log", NULL);
     if (a.json && !verbs[i].json)
       return usage("no --json with", a.what);
-    if (verbs[i].csv != (a.csv != NULL))
-      return usage(a.csv ? "no --csv with" : "--csv FILE is missing after", a.what);
+    if (!verbs[i].table && (a.csv || a.hdf5))
+      return usage("no --csv or --hdf5 with", a.what);
+    if (verbs[i].table && !a.csv && !a.hdf5)
+      return usage("--csv FILE or --hdf5 FILE is missing after", a.what);
     if (!verbs[i].span && (a.from_ns || a.to_ns != UINT64_MAX || a.topics))
       return usage("no --from, --to or --topics with", a.what);
     return verbs[i].run(&a);
@@ -112,7 +122,7 @@ const struct orr_command orr_cmd_log = {
     .summary = "look into the log of a run, make a table of it, repair it",
     .usage = "info|repair LOG\n"
              "       orrery log cat LOG [--json] [--topics PATTERNS] [--from T] [--to T]\n"
-             "       orrery log export LOG --csv FILE [--topics PATTERNS] [--from T] [--to T]",
+             "       orrery log export LOG --csv FILE | --hdf5 FILE [--topics PATTERNS] [--from T] [--to T]",
     .help =
         "A log is an MCAP file (mcap.dev), which Foxglove, Lichtblick and PlotJuggler read, too. `orrery run` writes "
         "it.\n"
@@ -122,6 +132,11 @@ const struct orr_command orr_cmd_log = {
         "  export --csv FILE a table as `orrery run --csv` writes it: a row for each time, a column for each number "
         "of\n"
         "                    devices and bodies; what has no new value keeps the last one\n"
+        "  export --hdf5 FILE  a file of HDF5: a group for each topic with a dataset for each field and the times, "
+        "their\n"
+        "                    units as attributes (needs the package hdf5-tools); checkpoints and attachments are not "
+        "in "
+        "it\n"
         "  repair            writes the index of a log that was cut, in its place, and takes off what is not whole\n"
         "\n"
         "  --json            a JSON object; of cat one a line\n"

@@ -5,7 +5,7 @@
 #include "tools/common/log_rows.h"
 
 struct orr_log_arguments {
-  const char *what, *path, *topics, *csv;
+  const char *what, *path, *topics, *csv, *hdf5;
   bool json;
   uint64_t from_ns, to_ns;
 };
@@ -13,5 +13,6 @@ struct orr_log_arguments {
 int orr_log_info(const struct orr_log_arguments *arguments);
 int orr_log_cat(const struct orr_log_arguments *arguments);
 int orr_log_export(const struct orr_log_arguments *arguments);
+int orr_log_hdf5(const struct orr_log_arguments *arguments);
 
 #endif
