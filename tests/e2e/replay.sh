@@ -21,6 +21,18 @@ for config in cubesat wings-slew deployment; do
   identical "$dir/$config.mcap" --from 5s --to 6s
 done
 
+# a command that was given once, and stands beyond a checkpoint
+cat >"$dir/held.yaml" <<'Y'
+orrery: 1
+spacecraft: {bodies: {bus: {mass: 4, inertia: [2, 2, 2, 0, 0, 0], hinge: {kind: free, to: inertial}}}}
+actuators: {w: {kind: reaction_wheel, node: bus.origin, axis: [1, 0, 0], inertia: 0.1}}
+commands: [{channel: w.torque, at: 1 s, value: 0.01}]
+simulation: {step: 10 ms, duration: 10 s}
+record: {checkpoint: 4 s}
+Y
+"$ORRERY" run "$dir/held.yaml" --mode batch --log "$dir/held.mcap" >/dev/null || fail "held"
+identical "$dir/held.mcap" --from 9s
+
 # lockstep and real time, with flight software outside
 for mode in lockstep realtime; do
   over shm configs/cubesat.yaml | sed "s|orrery: 1|&\nrecord: {checkpoint: 500 ms}|" >"$dir/ship.yaml"

@@ -177,6 +177,9 @@ static bool put_state(struct replay *r, const struct orr_log_checkpoint *at) {
   if (wrong)
     fprintf(stderr, "orrery replay: the checkpoint of '%s' at frame %" PRId64 " cannot be flown: %s\n", r->log.path,
             at->frame, wrong);
+  else /* what acts until the log says otherwise */
+    memcpy(r->commands, r->session->plant->values + r->session->plant->table.output_values,
+           8 * (size_t)r->command_count);
   return !wrong;
 }
 
