@@ -32,6 +32,7 @@ static struct orr_aggregate layout_one(struct orr_block *block, struct count n) 
   a.chosen = ORR_TAKE(block, int, r);
   a.other_dependent = ORR_TAKE(block, int, r);
   a.other_chosen = ORR_TAKE(block, int, r);
+  a.kept = ORR_TAKE(block, bool, a.row_count);
   a.lu = ORR_TAKE(block, double, r *r);
   a.swap = ORR_TAKE(block, int, r);
   a.x = ORR_TAKE(block, double, c *c);

@@ -56,6 +56,7 @@ struct orr_aggregate {
   int *independent;                    /* [free_count] */
   int *chosen;                         /* [rank] places in `rows`: those that determine the dependent ones */
   int *other_dependent, *other_chosen; /* [rank] of another choice, to compare with */
+  bool *kept;                          /* [row_count] scratch: rows that a choice may take */
   /* At the prepared q. */
   double *lu;        /* [rank][rank] G_D of the chosen rows over their gross size, factored */
   int *swap;         /* [rank] */
@@ -97,13 +98,13 @@ static inline struct orr_aggregate *orr_embed_aggregate(const struct orr_embed *
 void orr_embed_learn(struct orr_embed *embed, const struct orr_workspace *ws);
 
 /* X of every aggregate for the placed q with G filled. It chooses independent coordinates anew where hinges have been
- * prescribed or released, or where the choice is singular at this posture. False when an equation is lost: *failed is
- * then a loop. [rt] O(rank² count) each. */
+ * prescribed or released, or, by the same rows, where the choice is singular at this posture. False when an equation is
+ * lost: *failed is then a loop. [rt] O(rank² count) each. */
 bool orr_embed_prepare(struct orr_embed *embed, const struct orr_workspace *ws, int *failed);
 
 /* Chooses independent coordinates anew where another choice is more than twice as well conditioned as the present
- * one. Between steps only. For the placed q with G filled. True if a choice changed. [rt] O(rank · rows · count)
- * each. */
+ * one; by other rows only where that does not move what is closed (orr_row_may_be_taken). Between steps only. For the
+ * placed q with G filled. True if a choice changed. [rt] O(rank · rows · count) each. */
 bool orr_embed_choose(struct orr_embed *embed, const struct orr_workspace *ws);
 
 /* Dependent coordinates of q from the independent ones: Newton from where they are; and of u. Loops are left placed at

@@ -7,6 +7,9 @@ enum { MOST_STEPS = 12 };
 static const double LAST_STEP = 1e-9;
 /* What rows of a closed posture miss, over their gross size, is not more than this. */
 static const double ROUNDING = 2e-15;
+/* Where the smallest pivot is less than a tenth, both are that much smaller, for so much further is what is open from
+ * closed; but not less than this part. */
+static const double WEAK = 10, LEAST_PART = 0.02;
 /* Another choice has to be so much better before the old one is given up. */
 static const double HYSTERESIS = 0.5;
 /* A mode depends on the others only where hinges are so much worse placed: what a step misses would bend it. */
@@ -58,14 +61,15 @@ static bool find_pivot(const struct orr_aggregate *a, const struct orr_loops *l,
   return *row >= 0;
 }
 
-/* Gaussian elimination with complete pivoting over free columns, to the rank that is known. Fills `dependent` and
- * `chosen`, returns the smallest pivot taken; the rank in *rank. */
-static double eliminate(struct orr_aggregate *a, const struct orr_loops *l, int *dependent, int *chosen, int *rank) {
+/* Gaussian elimination with complete pivoting over free columns, to the rank that is known, of all rows or those that
+ * are `kept`. Fills `dependent` and `chosen`, returns the smallest pivot taken; the rank in *rank. */
+static double eliminate(struct orr_aggregate *a, const struct orr_loops *l, const bool *kept, int *dependent,
+                        int *chosen, int *rank) {
   int m = a->row_count, n = a->count, most = m < n ? m : n;
   double *g = a->matrix, least = HUGE_VAL, size;
   for (int r = 0; r < m; r++)
     for (int c = 0; c < n; c++)
-      g[r * n + c] = a->held[c] ? 0 : entry(a, l, r, c);
+      g[r * n + c] = a->held[c] || (kept && !kept[r]) ? 0 : entry(a, l, r, c);
   if (a->known_rank >= 0 && a->known_rank < most)
     most = a->known_rank;
   for (*rank = 0; *rank < most; (*rank)++) {
@@ -103,7 +107,7 @@ static void list_independent(struct orr_aggregate *a) {
 static void choose(struct orr_aggregate *a, const struct orr_loops *l, const struct orr_workspace *ws) {
   for (int c = 0; c < a->count; c++)
     a->held[c] = is_held(a, l, ws, c);
-  a->quality = eliminate(a, l, a->dependent, a->chosen, &a->rank);
+  a->quality = eliminate(a, l, NULL, a->dependent, a->chosen, &a->rank);
   list_independent(a);
 }
 
@@ -124,6 +128,41 @@ static bool held_as_chosen(const struct orr_aggregate *a, const struct orr_loops
     if (a->held[c] != is_held(a, l, ws, c))
       return false;
   return true;
+}
+
+static void keep_chosen(struct orr_aggregate *a) {
+  memset(a->kept, 0, sizeof *a->kept * (size_t)a->row_count);
+  for (int r = 0; r < a->rank; r++)
+    a->kept[a->chosen[r]] = true;
+}
+
+/* The other choice is the one from here on. */
+static void take_other(struct orr_aggregate *a, int rank, double quality) {
+  a->rank = rank;
+  a->quality = quality;
+  memcpy(a->dependent, a->other_dependent, sizeof *a->dependent * (size_t)rank);
+  memcpy(a->chosen, a->other_chosen, sizeof *a->chosen * (size_t)rank);
+  list_independent(a);
+}
+
+/* Other dependent coordinates by the same rows. False where the rows themselves are lost. */
+static bool choose_by_same_rows(struct orr_aggregate *a, const struct orr_loops *l) {
+  int rank;
+  keep_chosen(a);
+  double quality = eliminate(a, l, a->kept, a->other_dependent, a->other_chosen, &rank);
+  if (rank < a->rank)
+    return false;
+  take_other(a, rank, quality);
+  return true;
+}
+
+/* The rows that the other choice takes anew are closed as well as those it gives up. */
+static bool may_take_other(struct orr_aggregate *a, const struct orr_loops *l, int rank, double least) {
+  bool may = true;
+  keep_chosen(a);
+  for (int r = 0; r < rank; r++)
+    may = may && (a->kept[a->other_chosen[r]] || orr_row_may_be_taken(l, a->rows[a->other_chosen[r]], least));
+  return may;
 }
 
 /* ---- G_D --------------------------------------------------------------------------------------------------- */
@@ -223,8 +262,10 @@ bool orr_embed_prepare(struct orr_embed *e, const struct orr_workspace *ws, int 
     bool held = held_as_chosen(a, e->loops, ws);
     if (held && a->prepared && a->prepared == e->loops->placed)
       continue;
-    bool fits = held && a->rank >= a->known_rank && factor_dependent(a, e->loops);
-    if (!fits) { /* a choice made where an equation was lost does not serve elsewhere */
+    bool whole = held && a->rank >= a->known_rank, fits = whole && factor_dependent(a, e->loops);
+    if (whole && !fits)
+      fits = choose_by_same_rows(a, e->loops) && factor_dependent(a, e->loops);
+    if (!whole) { /* a choice made where an equation was lost does not serve elsewhere */
       choose(a, e->loops, ws);
       fits = factor_dependent(a, e->loops) && a->rank >= a->known_rank;
     }
@@ -238,20 +279,31 @@ bool orr_embed_prepare(struct orr_embed *e, const struct orr_workspace *ws, int 
   return true;
 }
 
+/* Another choice for an aggregate that has one, if it is so much better. */
+static bool reconsider(struct orr_aggregate *a, const struct orr_loops *l) {
+  int rank;
+  double best = eliminate(a, l, NULL, a->other_dependent, a->other_chosen, &rank);
+  bool good = (a->prepared && a->prepared == l->placed) || factor_dependent(a, l);
+  double now = good ? a->quality : 0;
+  if (rank < a->rank || (rank == a->rank && now >= HYSTERESIS * best))
+    return false; /* at a posture that loses rank no choice is better */
+  if (!may_take_other(a, l, rank, best)) {
+    best = eliminate(a, l, a->kept, a->other_dependent, a->other_chosen, &rank);
+    if (rank < a->rank || now >= HYSTERESIS * best)
+      return false;
+  }
+  take_other(a, rank, best);
+  return true;
+}
+
 bool orr_embed_choose(struct orr_embed *e, const struct orr_workspace *ws) {
   bool changed = false;
   for (int i = 0; i < e->count; i++) {
     struct orr_aggregate *a = &e->aggregates[i];
-    if (held_as_chosen(a, e->loops, ws)) {
-      int rank;
-      double best = eliminate(a, e->loops, a->other_dependent, a->other_chosen, &rank);
-      bool good = (a->prepared && a->prepared == e->loops->placed) || factor_dependent(a, e->loops);
-      double now = good ? a->quality : 0;
-      if (rank < a->rank || (rank == a->rank && now >= HYSTERESIS * best))
-        continue; /* at a posture that loses rank no choice is better */
-    }
-    choose(a, e->loops, ws);
-    changed = true;
+    bool has = held_as_chosen(a, e->loops, ws);
+    if (!has)
+      choose(a, e->loops, ws);
+    changed = !has || reconsider(a, e->loops) || changed;
   }
   return changed;
 }
@@ -348,6 +400,14 @@ static int open_loop(const struct orr_embed *e) {
   return -1;
 }
 
+/* The smallest pivot of all aggregates. */
+static double weakest(const struct orr_embed *e) {
+  double least = 1;
+  for (int i = 0; i < e->count; i++)
+    least = fmin(least, e->aggregates[i].quality);
+  return least;
+}
+
 /* The most that a chosen row misses, over its gross size. */
 static double missing(const struct orr_embed *e) {
   const struct orr_loops *l = e->loops;
@@ -365,13 +425,16 @@ static double missing(const struct orr_embed *e) {
 
 enum orr_status orr_embed_close(struct orr_embed *e, struct orr_workspace *ws, double *q, double *u, int *failed) {
   struct orr_loops *l = e->loops;
-  double last = HUGE_VAL;
+  double last = HUGE_VAL, before = HUGE_VAL;
   for (int i = 0; i <= MOST_STEPS; i++) {
     orr_loops_update(l, ws, q);
     if (!orr_embed_prepare(e, ws, failed))
       return ORR_ERROR_LOOP_SINGULAR;
-    if (last <= LAST_STEP || missing(e) <= ROUNDING)
+    double closer = fmin(1, WEAK * weakest(e)), open = missing(e);
+    bool settled = open <= ROUNDING && open > 0.5 * before;
+    if (settled || last <= closer * LAST_STEP || open <= fmax(closer, LEAST_PART) * ROUNDING)
       break;
+    before = open;
     memset(l->step, 0, sizeof *l->step * (size_t)l->g.width);
     last = 0;
     for (int k = 0; k < e->count; k++)

@@ -115,6 +115,11 @@ void orr_loops_judge_free(struct orr_loops *loops, const struct orr_workspace *w
 /* A loop that is open beyond the tolerance at the placed q, or −1. [rt] O(rows). */
 int orr_loops_open(const struct orr_loops *loops);
 
+/* Whether a row that has not been solved so far may be from here on, where the weakest of the rows has `least` of its
+ * gross size: what it is open by would move the mechanism by no more than 1e-9. A row that only counts as redundant,
+ * because axes are nearly parallel, is another constraint than those it would replace. [any] */
+bool orr_row_may_be_taken(const struct orr_loops *loops, int row, double least);
+
 /* The rank of G, as it is filled, over free columns. Rows of embedded loops come first, so that an equation which both
  * have counts as redundant in the augmented loop. *embedded: the rank of the embedded loops alone; redundant [count]:
  * equations of each loop that follow from others; both may be NULL. Leaves loops->judge factored. [rt] O(rows²

@@ -114,8 +114,12 @@ void orr_choice_start(struct orr_choice *c, const struct orr_workspace *ws) {
 
 bool orr_choice_judge(struct orr_choice *c, const struct orr_workspace *ws, int *loop) {
   int weakest;
-  bool whole = c->augment_rank >= 0 && c->count - c->embedded >= c->augment_rank;
-  return (whole && take_chosen(c, ws, &weakest) > ORR_LOOP_TOLERANCE) || orr_choice_choose(c, ws, loop);
+  if (c->augment_rank < 0 || c->count - c->embedded < c->augment_rank)
+    return orr_choice_choose(c, ws, loop);
+  if (take_chosen(c, ws, &weakest) > ORR_LOOP_TOLERANCE)
+    return true;
+  *loop = c->embed->loops->row_loop[weakest];
+  return false;
 }
 
 /* ---- following --------------------------------------------------------------------------------------------- */
@@ -187,13 +191,28 @@ static void measure(struct orr_choice *c, double turn, double changed, double se
   c->wanted *= fmin(STRICT, fmax(1, NEAR / weakest_part(c)));
 }
 
+/* Whether the judge's rows, which are another choice, are closed as well as those they would replace. */
+static bool may_take_augmented(const struct orr_choice *c, double least) {
+  const struct orr_loops *l = c->embed->loops;
+  for (int k = c->embedded; k < l->judge.rank; k++) {
+    int row = l->judge.order[k];
+    bool has = false;
+    for (int i = c->embedded; i < c->count && !has; i++)
+      has = c->rows[i] == row;
+    if (!has && !orr_row_may_be_taken(l, row, least))
+      return false;
+  }
+  return true;
+}
+
 /* Another choice where it serves much better from here on. True where the choice is not the one followed any more. */
 static bool reconsider(struct orr_choice *c, const struct orr_workspace *ws) {
   double now = least_augmented(c);
   int loop;
   bool changed = orr_embed_choose(c->embed, ws);
-  if (c->augment_rank > 0 && rank_augmented(c, ws, c->augment_rank) == c->augment_rank &&
-      now < HYSTERESIS * least_augmented(c))
+  bool whole = c->augment_rank > 0 && rank_augmented(c, ws, c->augment_rank) == c->augment_rank;
+  double best = whole ? least_augmented(c) : 0;
+  if (whole && now < HYSTERESIS * best && may_take_augmented(c, best))
     changed = orr_choice_choose(c, ws, &loop) || changed;
   return changed || c->augment_rank > 0; /* the judge is another by now */
 }

@@ -54,8 +54,8 @@ bool orr_choice_choose(struct orr_choice *choice, const struct orr_workspace *ws
  * O(rows² columns). */
 void orr_choice_start(struct orr_choice *choice, const struct orr_workspace *ws);
 
-/* loops->judge factored with the chosen rows; another choice first where they have lost rank at this posture. False
- * where every choice has. [rt] O(rows² columns). */
+/* loops->judge factored with the chosen rows, which are chosen first where they have not been. False, with the loop,
+ * where they have lost rank at this posture. [rt] O(rows² columns). */
 bool orr_choice_judge(struct orr_choice *choice, const struct orr_workspace *ws, int *loop);
 
 /* At the start of a step: sees how the rows turn where that is not known, because the motion begins here. [rt] O(1) but

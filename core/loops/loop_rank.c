@@ -13,6 +13,11 @@ void orr_loops_judge_free(struct orr_loops *l, const struct orr_workspace *ws) {
   }
 }
 
+bool orr_row_may_be_taken(const struct orr_loops *l, int row, double least) {
+  static const double MOVES = 1e-9;
+  return fabs(l->residual[row]) <= MOVES * least * l->g.gross[row];
+}
+
 /* Rows of the one method get their size, the others none. */
 static void size_rows(struct orr_loops *l, bool embedded) {
   for (int r = 0; r < l->row_count; r++)

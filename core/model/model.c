@@ -190,13 +190,16 @@ static void find_sites(struct build *b) {
   }
 }
 
+/* Whether w is the i-th coordinate axis; a part of 1 alone does not tell, for axes within 1e-8 of it have that. */
+static bool is_axis(orr_vec3 w, int i) { return w.x == (i == 0) && w.y == (i == 1) && w.z == (i == 2); }
+
 /* A rotation whose third column is u: a cyclic change of axes for a coordinate axis. */
 static orr_mat3 axes_with_z(orr_vec3 u) {
-  if (u.z == 1)
+  if (is_axis(u, 2))
     return m3_identity();
-  if (u.x == 1)
+  if (is_axis(u, 0))
     return (orr_mat3){{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}};
-  if (u.y == 1)
+  if (is_axis(u, 1))
     return (orr_mat3){{{0, 1, 0}, {0, 0, 1}, {1, 0, 0}}};
   orr_vec3 far = fabs(u.x) < 0.5 ? v3(1, 0, 0) : v3(0, 1, 0);
   orr_vec3 e2 = v3_cross(u, far);
@@ -218,10 +221,10 @@ static orr_vec3 snapped(orr_vec3 w) {
  * two are the parent's under new names, and going from one body to the other costs one plane rotation. */
 static void revolute_axes(struct orr_limb *limb) {
   orr_vec3 u = v3_from(limb->axes[0]), w = snapped(m3_apply(limb->r0, u));
-  if (w.x == 1 || w.y == 1 || w.z == 1) {
+  if (is_axis(w, 0) || is_axis(w, 1) || is_axis(w, 2)) {
     limb->r0c = axes_with_z(w);
     limb->c = m3_mul(m3_transpose(limb->r0), limb->r0c);
-    limb->turn = w.z == 1 ? ORR_TURN_NONE : w.x == 1 ? ORR_TURN_XYZ_TO_YZX : ORR_TURN_XYZ_TO_ZXY;
+    limb->turn = is_axis(w, 2) ? ORR_TURN_NONE : is_axis(w, 0) ? ORR_TURN_XYZ_TO_YZX : ORR_TURN_XYZ_TO_ZXY;
     return;
   }
   limb->c = axes_with_z(snapped(u));

@@ -52,6 +52,7 @@ static enum orr_status run(struct orr_mechanism_trial *t, const struct orr_linka
   void *block = aligned_alloc(ORR_ALIGNMENT, (bytes + ORR_ALIGNMENT) / ORR_ALIGNMENT * ORR_ALIGNMENT);
   struct orr_integration *i = orr_integration_init(block, bytes, m, ws, NULL);
   i->closed = t->closed;
+  i->rule = linkage->rule;
   memcpy(i->q, t->q, sizeof *t->q * (size_t)m->q_count);
   memcpy(i->u, t->u, sizeof *t->u * (size_t)m->u_count);
   int64_t step_ns = (int64_t)(1e9 * linkage->step_s) / parts, now_ns = 0;
@@ -100,10 +101,11 @@ static double difference(const struct orr_linkage *linkage, const struct motion 
   return most;
 }
 
-static const char *what_is_wrong(const struct orr_linkage_result *r) {
+static const char *what_is_wrong(const struct orr_linkage *linkage, const struct orr_linkage_result *r) {
   if (!(r->difference <= 20 * r->halved + 1e-9))
     return "q";
-  if (!(r->energy <= fmax(1e-6 * r->range, 1e-9))) /* of one that is locked: what closing leaves of it */
+  double enough = fmax(1e-6 * r->range, 1e-9); /* of one that is locked: what closing leaves of it */
+  if (linkage->rule == ORR_RK4 && !(r->energy <= enough))
     return "energy";
   return r->gap <= ORR_LOOP_TOLERANCE ? NULL : "gap";
 }
@@ -120,7 +122,7 @@ struct orr_linkage_result orr_linkage_judge(const struct orr_linkage *linkage, e
                                  .energy = m[0].energy,
                                  .range = m[0].range,
                                  .gap = m[0].gap};
-  r.why = what_is_wrong(&r);
+  r.why = what_is_wrong(linkage, &r);
   r.verdict = r.why ? ORR_LINKAGE_WRONG : m[0].status != ORR_OK ? ORR_LINKAGE_REFUSED : ORR_LINKAGE_FINE;
   if (r.verdict == ORR_LINKAGE_FINE && (m[1].status != ORR_OK || m[2].status != ORR_OK)) {
     r.verdict = ORR_LINKAGE_WRONG; /* a motion that a shorter step says cannot be */

@@ -63,8 +63,9 @@ static void hard_linkages_move_rightly_or_say_that_they_cannot(void **state) {
   int all[3];
   for (uint64_t seed = 0; seed < ORR_LINKAGE_KINDS; seed++)
     judge(&t, (enum orr_linkage_kind)(seed % ORR_LINKAGE_KINDS), seed, ORR_LINKAGE_REFUSED);
-  judge(&t, ORR_LINKAGE_PARALLEL, 97, ORR_LINKAGE_REFUSED);  /* an equation as weak as others are open */
-  judge(&t, ORR_LINKAGE_PARALLEL, 237, ORR_LINKAGE_REFUSED); /* locked by a weak one */
+  judge(&t, ORR_LINKAGE_TILTED, 130, ORR_LINKAGE_REFUSED); /* equations as weak as others are open */
+  judge(&t, ORR_LINKAGE_TILTED, 149, ORR_LINKAGE_REFUSED); /* an axis within 1e-8 of another body's */
+  judge(&t, ORR_LINKAGE_LONG, 110, ORR_LINKAGE_REFUSED);   /* pivots of 1e-6 beside moments of 1e6 N m */
   sum(&t, all);
   assert_int_equal(all[ORR_LINKAGE_WRONG], 0);
   assert_true(10 * all[ORR_LINKAGE_REFUSED] <= all[0] + all[1]);

@@ -37,6 +37,31 @@ static void limbs_are_parents_first_whatever_the_order_of_the_file(void **state)
   }
 }
 
+/* An axis near one of its parent's is not taken for it: the solver's z is the axis of the file. */
+static void axes_near_those_of_the_parent_stay_their_own(void **state) {
+  (void)state;
+  for (int k = 0; k < 3; k++)
+    for (double tilt = 1e-12; tilt < 1e-3; tilt *= 10) {
+      struct orr_sample_options o = orr_sample_default(1, 2);
+      o.reach = 1, o.one_kind = true, o.kind = ORR_HINGE_REVOLUTE, o.flexible = o.roots = 0;
+      struct orr_sample *s = orr_sample_make(&o);
+      for (int i = 0; i < 2; i++) {
+        struct orr_hinge_desc *h = &s->bodies[i].hinge;
+        memset(h->axes[0], 0, sizeof h->axes[0]);
+        memset(h->rotation, 0, sizeof h->rotation);
+        h->axes[0][k] = h->rotation[3] = 1;
+        h->axes[0][(k + 1) % 3] = i ? tilt : 0;
+      }
+      struct orr_trial t = orr_trial_make(s, 0);
+      const struct orr_limb *limb = &t.model->limbs[1], *parent = &t.model->limbs[0];
+      orr_vec3 axis = v3_from(s->bodies[limb->body].hinge.axes[0]);
+      assert_true(v3_norm(v3_sub(m3_col(limb->c, 2), axis)) < 1e-15);
+      assert_true(v3_norm(v3_sub(m3_col(limb->r0c, 2), m3_apply_t(parent->c, axis))) < 1e-15);
+      orr_trial_free(&t);
+      orr_sample_free(s);
+    }
+}
+
 static void states_are_numbered_in_the_order_of_the_file(void **state) {
   (void)state;
   struct orr_sample_options o = orr_sample_default(5, 30);
@@ -307,6 +332,7 @@ static void merging_two_rigid_bodies_joined_by_a_fixed_hinge_changes_nothing(voi
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(limbs_are_parents_first_whatever_the_order_of_the_file),
+      cmocka_unit_test(axes_near_those_of_the_parent_stay_their_own),
       cmocka_unit_test(states_are_numbered_in_the_order_of_the_file),
       cmocka_unit_test(a_cycle_is_refused_with_one_of_its_bodies),
       cmocka_unit_test(a_model_needs_its_description_no_more),
