@@ -25,4 +25,11 @@ const char *orr_saved_state_unfit(const struct orr_session *session, const struc
  * session, or the solver fails at it; the session is of no use then. O(state). */
 const char *orr_saved_state_put(struct orr_session *session, const struct orr_state_record *record);
 
+/* The same for a session whose links and faults may be others: these begin anew then, as if nothing had gone out yet
+ * and nothing had broken. Of the record's last part the first `loop_words` are of closed loops, as
+ * orr_saved_state_loop_words says of the session that it was taken from. */
+const char *orr_saved_state_put_motion(struct orr_session *session, const struct orr_state_record *record,
+                                       size_t loop_words);
+size_t orr_saved_state_loop_words(const struct orr_session *session);
+
 #endif

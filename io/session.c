@@ -248,6 +248,12 @@ void orr_session_tell_no_more(struct orr_session *s, struct orr_recorder *record
     }
 }
 
+void orr_session_say_restored(struct orr_session *s) {
+  for (size_t i = 0; i < s->run->link_count; i++)
+    if (s->links[i].room)
+      s->links[i].room->flags = ORR_WIRE_OUT_RESTORED;
+}
+
 void orr_session_settle(struct orr_session *s) {
   for (size_t i = 0; i < s->run->link_count && s->end == ORR_PORT_GOES_ON; i++)
     if (s->links[i].outside)

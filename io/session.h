@@ -126,6 +126,9 @@ void orr_session_judge(struct orr_session *session);
 void orr_session_tell(struct orr_session *session, struct orr_recorder *recorder);
 void orr_session_tell_no_more(struct orr_session *session, struct orr_recorder *recorder);
 
+/* [init] The session goes on from a state that was put: every frame that goes out will say so. */
+void orr_session_say_restored(struct orr_session *session);
+
 /* [init] After the last frame: orr_port_settle for the links that lead outside, so that the answer to it is counted. */
 void orr_session_settle(struct orr_session *session);
 

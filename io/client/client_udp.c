@@ -267,6 +267,8 @@ static void take_piece(struct orr_client *c, const struct orr_wire_packet *p, co
   }
   c->gap |= p->flags & ORR_WIRE_OUT_LOCKSTEP && (!c->any || p->frame != c->newest + c->divisor);
   struct orr_client_coming *to = place_of(c, p);
+  if (to && to->used && to->whole) /* waited for since: whoever comes to a run that did not begin at 0 sees it so */
+    to->frame.flags |= p->flags & ORR_WIRE_OUT_AWAITED;
   if (!to || (to->used && to->whole))
     return;
   if (!to->used)

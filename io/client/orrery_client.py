@@ -6,7 +6,7 @@ whose stores are seen in order (shared memory is written without fences here).
             link.send({"wheel_x.torque": 0.02 * link["gyro.rate"][0]})
 
 link.channels describes both directions; link.frame, link.time_ns, link.answered and link.flags belong to the frame, link.missed counts those that
-went by unseen, link.late those of them that came over UDP when a newer one had been taken. open raises NotALink for what is none. wait raises TimeoutError when no frame comes, and ConnectionResetError when the run died or another took its place: then close, and
+went by unseen, link.late those of them that came over UDP when a newer one had been taken. link.flags & RESTORED: the run goes on from a saved state. open raises NotALink for what is none. wait raises TimeoutError when no frame comes, and ConnectionResetError when the run died or another took its place: then close, and
 open again. `python3 orrery_client.py URL` is a minimal peer: it answers every frame with what was commanded last (zeros), and says what it saw; exit
 status 1 when frames were lost, or it ended before the run, with a word on why.
 """
@@ -26,7 +26,7 @@ RUN_AT, PEER_AT, DIRECTORY_AT = 128, 192, 256
 DESCRIPTION_ID, COMMAND_FLAG = 0x0FFE, 0x1000
 COMMANDS, END, BEAT, DESCRIBE, AGAIN, LEAVE = range(6)
 VERSION = 4
-TIMED_OUT, LATE, ENDED, LOCKSTEP, AWAITED = 1, 2, 4, 16, 32  # flags of a frame
+TIMED_OUT, LATE, ENDED, RESTORED, LOCKSTEP, AWAITED = 1, 2, 4, 8, 16, 32  # flags of a frame
 WINDOW = 8  # frames over UDP that come together, or wait for their turn
 PAYLOAD_MAX, PACKET_MAX, PIECES_MAX, DESCRIPTION_MAX = 1 << 16, 8192, 64, 1 << 22
 PULSE_S = 0.1  # so often, while nothing comes, we say that we live and ask whether the run does

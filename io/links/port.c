@@ -66,6 +66,7 @@ bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *
   const struct orr_carrier_kind *kind = link->carrier->kind;
   orr_rules_init(&link->rules, &link->layout, link->desc->divisor, link->places);
   link->lockstep = lockstep;
+  link->flags = (link->flags & ORR_WIRE_OUT_RESTORED) | (lockstep ? ORR_WIRE_OUT_LOCKSTEP : 0);
   link->ended = false;
   if (!lockstep) { /* there the answer is waited for, and what then is said apart */
     link->rules.silence_frames = link->desc->silence_frames;
@@ -119,8 +120,7 @@ void orr_port_publish(struct orr_port *link, int64_t frame, int64_t time_ns, con
   if (!orr_run_link_due(link->desc, frame))
     return;
   bool silent = r->silence_frames > 0 && r->silent == r->silence_frames;
-  uint64_t flags = (silent ? ORR_WIRE_OUT_TIMED_OUT : 0) | (r->late ? ORR_WIRE_OUT_LATE : 0) |
-                   (link->lockstep ? ORR_WIRE_OUT_LOCKSTEP : 0);
+  uint64_t flags = link->flags | (silent ? ORR_WIRE_OUT_TIMED_OUT : 0) | (r->late ? ORR_WIRE_OUT_LATE : 0);
   const uint64_t head[ORR_WIRE_OUT_WORDS] = {(uint64_t)frame, (uint64_t)time_ns, (uint64_t)r->applied, flags};
   /* what came before this frame may not pass for an answer to it */
   orr_rules_publish(&link->rules, frame);
@@ -175,8 +175,8 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
     return ORR_PORT_GOES_ON;
   if (take(link))
     return ORR_PORT_PEER_ENDED;
-  if (frame <= link->desc->phase)
-    return ORR_PORT_GOES_ON;
+  if (frame <= link->rules.first || link->rules.first < 0)
+    return ORR_PORT_GOES_ON; /* nothing that went out has an answer that is due */
   if (!boundary) {
     orr_rules_latch_between(&link->rules, frame, values);
     return ORR_PORT_GOES_ON;
@@ -248,7 +248,10 @@ void orr_port_state_get(const struct orr_port *link, uint64_t *words) {
 void orr_port_state_put(struct orr_port *link, int64_t frame, const uint64_t *words) {
   if (!link->carrier->kind->state_put)
     return;
-  orr_rules_resume(&link->rules, orr_run_link_before(link->desc, frame));
+  bool flew = false; /* one that has neither seen nor said anything begins anew */
+  for (size_t i = 0; i < orr_port_state_words(link); i++)
+    flew = flew || words[i] != 0;
+  orr_rules_resume(&link->rules, flew ? orr_run_link_before(link->desc, frame) : -1);
   link->carrier->kind->state_put(link->carrier, &link->rules, words);
 }
 

@@ -119,6 +119,7 @@ enum {
   ORR_WIRE_OUT_TIMED_OUT = 1, /* no command came for so many frames that the link's policy rules */
   ORR_WIRE_OUT_LATE = 2,      /* the last one applied came late */
   ORR_WIRE_OUT_ENDED = 4,     /* UDP, with the description's id: the run is over */
+  ORR_WIRE_OUT_RESTORED = 8,  /* the run did not begin at frame 0: it goes on from a saved state. In all its frames */
   ORR_WIRE_OUT_LOCKSTEP = 16, /* the run waits for the answer to each frame: none may be left out */
   ORR_WIRE_OUT_AWAITED = 32,  /* UDP, a frame said again: its answer is waited for, and none to an older one */
 };

@@ -235,14 +235,6 @@ link.send(end=True)' "shm:/orrery.test.$$" || fail "the peer: $(cat "$dir/err")"
     fail "who ended it: $(cat "$dir/ended")"
 done
 
-# what would be saved is not all: refused before anybody is waited for
-for option in --save-state --from-state; do
-  "$ORRERY" run "$dir/alone.yaml" --mode realtime --duration 100ms $option "$dir/state" >"$dir/out" 2>"$dir/err"
-  [ $? -eq 1 ] || fail "$option with flight software outside: $(cat "$dir/out" "$dir/err")"
-  grep -q "error: link 'fsw' leads to flight software outside, whose state" "$dir/err" || fail "$option says: $(cat "$dir/err")"
-  [ ! -s "$dir/out" ] || fail "$option flies all the same: $(cat "$dir/out")"
-done
-
 # --fix, moving nothing but a task of our own, is taken back; also after SIGTERM
 if [ "$root" = yes ] && [ "$(nproc)" -ge 2 ]; then
   exec 9>/tmp/orrery.test.core && flock 9 # whoever clears that core in a test does so alone

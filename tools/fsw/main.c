@@ -99,10 +99,15 @@ static void flush_denormals(void) {
 static int fly(struct orr_client *link, const struct orr_mission *m) {
   struct signals signals;
   struct orr_fsw fsw = {0};
+  bool told = false;
   int status;
   if (!find_signals(link, m, &signals))
     return 1;
   while ((status = orr_client_wait(link, ORR_CLIENT_FUTEX, SILENCE_MS)) > 0) {
+    if (link->frame.flags & ORR_WIRE_OUT_RESTORED && !told)
+      fprintf(stderr, "fsw: the run goes on from a saved state, at frame %llu\n",
+              (unsigned long long)link->frame.number);
+    told = true;
     if (m)
       answer(link, &signals, m, &fsw);
     else

@@ -123,7 +123,9 @@ static const struct head primary[] = {
 static const struct head secondary[] = {
     {"seconds", "u32", "simulated time, whole seconds"},
     {"subseconds", "u16", "simulated time, the rest in 1/65536 s"},
-    {"flags", "u32", "bit 0: commands timed out; bit 1: the last came late; bit 2: the run is over"},
+    {"flags", "u32",
+     "bit 0: commands timed out; bit 1: the last came late; bit 2: the run is over; bit 3: it goes on from a saved "
+     "state"},
 };
 static const struct head block[] = {
     {"frame", "u64le", "of the simulation"},

@@ -226,6 +226,7 @@ static int summarise(const struct flight *f) {
       .mode = "realtime",
       .session = f->realtime.session,
       .first_frame = f->first_frame,
+      .origin = f->request->origin,
       .frames_asked = frames_asked(f->realtime.session->run),
       .with_links = true,
       .signalled = f->signal != 0,

@@ -17,6 +17,7 @@ struct orr_realtime_request {
   const char *json_file, *junit; /* written besides; NULL: not */
   const char *save;              /* NULL: none */
   const char *ready;             /* orr_links_wait's */
+  const char *origin;            /* orr_run_report's */
   struct orr_run_status *status;
   struct orr_run_log *log;             /* chosen, not started */
   struct orr_diagnostics *diagnostics; /* of the run file */

@@ -79,8 +79,10 @@ static void tell_inside(struct passage *p) {
 static bool advance_to(struct passage *p, int64_t frame) {
   struct orr_plant *plant = p->session->plant;
   while (orr_plant_frame(plant) < frame) {
+    orr_session_begin_frame(p->session);
     tell_inside(p);
     memcpy(plant->values + plant->table.output_values, p->commands, p->command_bytes);
+    orr_session_judge(p->session);
     if (orr_session_advance(p->session) != ORR_OK || orr_session_sense(p->session) != ORR_OK)
       return cannot(p->restore, orr_status_text(p->session->status));
   }
@@ -103,10 +105,9 @@ static bool take(struct passage *p, const struct orr_mcap_message *m) {
     memcpy(span, m->data + ORR_CDR_HEAD_BYTES, sizeof span);
     return span[0] >= p->restore->frame || span[1] < p->restore->of.checkpoint.frame || tell_lost(p, span[0], span[1]);
   }
-  if (frame >= p->restore->frame)
-    return true;
   p->seen = frame > p->seen ? frame : p->seen;
-  if (frame < p->restore->of.checkpoint.frame || !orr_log_is_topic(log, m->channel, "/orrery/commands"))
+  if (frame >= p->restore->frame || frame < p->restore->of.checkpoint.frame ||
+      !orr_log_is_topic(log, m->channel, "/orrery/commands"))
     return true;
   if (m->size != ORR_CDR_HEAD_BYTES + 8 + p->command_bytes)
     return cannot(p->restore, "a message is not what its topic says");
@@ -127,9 +128,12 @@ static bool walk(struct passage *p) {
   while (orr_walk_next(&r->log.walk, &item))
     if (item.kind == ORR_WALK_MESSAGE && !take(p, &item.message))
       return false;
-  if (p->seen < r->frame - 1) {
+  int64_t known = p->seen + 1, end = orr_log_number(r->of.end, "frame", known);
+  if (known > end)
+    known = end; /* the last frame of a log was not flown */
+  if (known < r->frame) {
     char text[80];
-    snprintf(text, sizeof text, "it tells nothing beyond %.9g s", 1e-9 * (double)((p->seen + 1) * r->of.step_ns));
+    snprintf(text, sizeof text, "it tells nothing beyond %.9g s", 1e-9 * (double)(known * r->of.step_ns));
     return cannot(r, text);
   }
   return advance_to(p, r->frame);
@@ -145,8 +149,9 @@ static bool fly(struct passage *p) {
   enum orr_status status = orr_session_start(p->session);
   if (status != ORR_OK)
     return cannot(r, orr_status_text(status));
-  const char *wrong = r->of.checkpoint.fault != ORR_STATE_GOOD ? orr_state_fault_text(r->of.checkpoint.fault)
-                                                               : orr_saved_state_put(p->session, &r->of.checkpoint.state);
+  const char *wrong = r->of.checkpoint.fault != ORR_STATE_GOOD
+                          ? orr_state_fault_text(r->of.checkpoint.fault)
+                          : orr_saved_state_put(p->session, &r->of.checkpoint.state);
   if (wrong)
     return cannot(r, wrong);
   memcpy(p->commands, plant->values + plant->table.output_values, p->command_bytes);
@@ -158,6 +163,7 @@ static bool fly(struct passage *p) {
   if (!r->record)
     abort();
   orr_saved_state_take(p->session, &head, r->record);
+  r->loop_words = orr_saved_state_loop_words(p->session);
   return orr_state_record_open(r->record, 8 * words, &r->state) == ORR_STATE_GOOD;
 }
 
@@ -191,7 +197,7 @@ bool orr_restore_compute(struct orr_restore *r) {
 }
 
 bool orr_restore_put(const struct orr_restore *r, struct orr_session *s) {
-  const char *wrong = orr_saved_state_put_anew(s, &r->state);
+  const char *wrong = orr_saved_state_put_motion(s, &r->state, r->loop_words);
   return !wrong || cannot(r, wrong);
 }
 

@@ -10,7 +10,7 @@
 #ifndef ORR_TOOLS_RUN_RESTORE_H
 #define ORR_TOOLS_RUN_RESTORE_H
 
-#include "io/config/text/config.h"
+#include "io/config/spacecraft/config.h"
 #include "io/saved_state.h"
 #include "tools/common/log_run.h"
 
@@ -23,6 +23,7 @@ struct orr_restore {
   struct orr_log_run of;
   uint64_t *record; /* NULL: not computed */
   struct orr_state_record state;
+  size_t loop_words; /* of it */
 };
 
 /* Whether `text` is LOG@TIME; `restore` then has both. */

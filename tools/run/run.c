@@ -1,5 +1,6 @@
 /* `orrery run`: flies a run file. */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include "tools/run/junit.h"
 #include "tools/run/links_report.h"
 #include "tools/run/plot.h"
+#include "tools/run/restore.h"
 #include "tools/run/run_log.h"
 #include "tools/run/run_report.h"
 #include "tools/run/state_file.h"
@@ -27,13 +29,15 @@
 enum { MOST_SETTINGS = 64 };
 
 struct arguments {
-  const char *path, *mode, *csv, *plot, *channels, *csv_rate, *save, *from, *ready, *log, *junit;
+  const char *path, *mode, *csv, *plot, *channels, *csv_rate, *save, *from_state, *from, *ready, *log, *junit;
   const char *json_file; /* NULL: on stdout, where asked for */
   bool json, realtime, lockstep, no_log;
   struct orr_fix_request fix;
   const char *settings[MOST_SETTINGS];
   size_t setting_count;
-  char *short_forms[3]; /* of settings, to free */
+  char *short_forms[3];       /* of settings, to free */
+  struct orr_restore restore; /* of --from */
+  char origin[PATH_MAX + 80]; /* where a restored run begins, in words; empty: at frame 0 */
 };
 
 static int usage(const char *what, const char *word) {
@@ -69,9 +73,16 @@ static const char **text_of(struct arguments *a, const char *word) {
   const struct {
     const char *name;
     const char **target;
-  } texts[] = {{"--mode", &a->mode},       {"--csv", &a->csv},           {"--channels", &a->channels},
-               {"--plot", &a->plot},       {"--csv-rate", &a->csv_rate}, {"--save-state", &a->save},
-               {"--from-state", &a->from}, {"--ready", &a->ready},       {"--log", &a->log},
+  } texts[] = {{"--mode", &a->mode},
+               {"--csv", &a->csv},
+               {"--channels", &a->channels},
+               {"--plot", &a->plot},
+               {"--csv-rate", &a->csv_rate},
+               {"--save-state", &a->save},
+               {"--from-state", &a->from_state},
+               {"--from", &a->from},
+               {"--ready", &a->ready},
+               {"--log", &a->log},
                {"--junit", &a->junit}};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     if (strcmp(word, texts[i].name) == 0)
@@ -114,9 +125,10 @@ static int check_mode(struct arguments *a) {
     return usage("--move goes with --fix", NULL);
   if (a->ready && !a->realtime && !a->lockstep)
     return usage("--ready goes with --mode lockstep or realtime: a batch run opens no links", NULL);
-  if (a->lockstep && (a->save || a->from))
-    return usage("a saved state does not hold that of flight software outside, so no --save-state or --from-state with",
-                 "--mode lockstep");
+  if (a->from && a->from_state)
+    return usage("--from and --from-state exclude each other", NULL);
+  if (a->from && !orr_restore_parse(&a->restore, a->from))
+    return usage("--from takes a log and a time, such as flight.mcap@12s, not", a->from);
   if (a->log && a->no_log)
     return usage("--log and --no-log exclude each other", NULL);
   if (a->realtime && a->csv)
@@ -153,11 +165,11 @@ static int parse(int argc, char **argv, struct arguments *a) {
   }
   if (status != ORR_EXIT_OK)
     return status;
-  if (!a->path) {
+  if (!a->path && !a->from) {
     a->path = a->json_file;
     a->json_file = NULL;
   }
-  if (!a->path)
+  if (!a->path && !a->from)
     return usage("needs a run file", NULL);
   status = check_mode(a);
   if (status != ORR_EXIT_OK)
@@ -251,29 +263,27 @@ static int csv_divisor(const struct arguments *a, const struct orr_run *run) {
 /* Frames that the run will have. */
 static int64_t frames_of(const struct orr_run *run) { return run->duration_ns / run->plant.step_ns; }
 
-/* Whether a state that is saved or loaded is all there is to go on from: that of flight software outside is not in it,
- * nor its answer that is on the way. */
-static bool state_is_whole(const struct arguments *a, const struct orr_run *run) {
-  for (size_t i = 0; (a->save || a->from) && i < run->link_count; i++)
-    if (orr_carrier_kind(run->links[i].transport)->outside) {
-      fprintf(stderr,
-              "%s: error: link '%s' leads to flight software outside, whose state a saved state does not hold: no "
-              "--save-state or --from-state with it in real time. In batch its stand-in can be saved; '--set links={}' "
-              "flies without links\n",
-              a->path, run->links[i].name);
-      return false;
-    }
+/* Where the run begins, if that is not frame 0. False after a message. */
+static bool put_state(struct arguments *a, struct orr_session *s) {
+  if (!a->from && !a->from_state)
+    return true;
+  if (!(a->from ? orr_restore_put(&a->restore, s) : orr_state_file_load(a->from_state, s)))
+    return false;
+  orr_session_say_restored(s);
+  snprintf(a->origin, sizeof a->origin, "%s at t = %.9g s, frame %" PRId64, a->from ? a->restore.path : a->from_state,
+           1e-9 * (double)orr_plant_time_ns(s->plant), orr_plant_frame(s->plant));
   return true;
 }
 
 static struct orr_run_log log_of(const struct arguments *a) {
-  return (struct orr_run_log){
-      .mode = a->mode, .run_path = a->path, .settings = a->settings, .setting_count = a->setting_count};
+  return (struct orr_run_log){.mode = a->mode,
+                              .run_path = a->path,
+                              .settings = a->settings,
+                              .setting_count = a->setting_count,
+                              .origin = a->origin};
 }
 
-static int fly_in_real_time(const struct arguments *a, const struct orr_run *run, struct orr_diagnostics *d) {
-  if (!state_is_whole(a, run))
-    return ORR_EXIT_BAD;
+static int fly_in_real_time(struct arguments *a, const struct orr_run *run, struct orr_diagnostics *d) {
   struct orr_session *session = orr_session_create(run, orr_controller_answer);
   struct orr_plot plot = {0};
   if (a->plot)
@@ -294,12 +304,13 @@ static int fly_in_real_time(const struct arguments *a, const struct orr_run *run
                                                .plot_path = a->plot,
                                                .save = a->save,
                                                .ready = a->ready,
+                                               .origin = a->origin,
                                                .status = &screen,
                                                .log = &log,
                                                .diagnostics = d};
   if (status != ORR_OK)
     orr_run_report_failure(a->path, session, status);
-  else if (!a->from || orr_state_file_load(a->from, session))
+  else if (put_state(a, session))
     exit_status = orr_run_realtime(&request, session);
   orr_plot_close(&plot);
   orr_run_log_free(&log);
@@ -316,6 +327,7 @@ static int leave_and_tell(const struct arguments *a, struct flight *f, const str
                                   .frames_asked = f->last - f->first,
                                   .with_links = a->lockstep,
                                   .took_s = f->took_s,
+                                  .origin = a->origin,
                                   .log = f->log};
   bool flown = orr_plant_frame(f->session->plant) > f->first, good = orr_csv_close(&f->csv, a->csv, true);
   if (flown && a->plot)
@@ -331,7 +343,7 @@ static int leave_and_tell(const struct arguments *a, struct flight *f, const str
   return (int)orr_ending_report_judge(&report).exit;
 }
 
-static int fly_and_tell(const struct arguments *a, const struct orr_run *run, struct orr_diagnostics *d) {
+static int fly_and_tell(struct arguments *a, const struct orr_run *run, struct orr_diagnostics *d) {
   struct orr_run_log log = log_of(a);
   struct flight f = {.session = orr_session_create(run, orr_controller_answer), .log = &log};
   struct orr_plot plot = {0};
@@ -342,8 +354,8 @@ static int fly_and_tell(const struct arguments *a, const struct orr_run *run, st
   orr_rt_flush_denormals();
   bool good = divisor && (!a->csv || orr_csv_open(&f.csv, a->csv, a->channels, divisor, f.session));
   enum orr_status status = good ? orr_session_start(f.session) : ORR_OK;
-  if (good && status == ORR_OK && a->from)
-    good = orr_state_file_load(a->from, f.session);
+  if (good && status == ORR_OK)
+    good = put_state(a, f.session);
   if (good && status == ORR_OK)
     good = a->lockstep ? orr_links_open(f.session, true) && orr_links_wait(f.session, a->ready)
                        : orr_links_batch(run, a->path);
@@ -385,6 +397,30 @@ static bool can_write(const char *path) {
   return good;
 }
 
+/* The run file, or where none is given that of the log, with the settings of both. NULL after messages. */
+static const struct orr_run *load(struct arguments *a, struct orr_diagnostics *d) {
+  const char *room[ORR_LOG_RUN_SETTINGS + MOST_SETTINGS];
+  struct orr_config_options options = {.settings = a->settings, .setting_count = a->setting_count};
+  if (a->from && !(orr_restore_open(&a->restore) && orr_restore_compute(&a->restore)))
+    return NULL;
+  if (!a->path) {
+    options = orr_restore_options(&a->restore, a->settings, a->setting_count, room);
+    a->path = a->restore.of.path;
+    if (options.setting_count > MOST_SETTINGS) {
+      usage("too many settings, those in the log included", NULL);
+      return NULL;
+    }
+    memcpy(a->settings, room, options.setting_count * sizeof *room);
+    options.settings = a->settings;
+    a->setting_count = options.setting_count;
+  }
+  const struct orr_run *run = orr_run_load(a->path, &options, d);
+  if (run)
+    orr_run_judge_step(run, d);
+  orr_diagnostics_print(d, 0, stderr, false);
+  return run;
+}
+
 static int run(int argc, char **argv) {
   struct arguments a = {0};
   int status = parse(argc, argv, &a);
@@ -392,12 +428,8 @@ static int run(int argc, char **argv) {
       (!can_write(a.plot) || !can_write(a.save) || !can_write(a.junit) || !can_write(a.json_file)))
     status = ORR_EXIT_BAD;
   if (status == ORR_EXIT_OK) {
-    const struct orr_config_options options = {.settings = a.settings, .setting_count = a.setting_count};
     struct orr_diagnostics *d = orr_diagnostics_create();
-    const struct orr_run *file = orr_run_load(a.path, &options, d);
-    if (file)
-      orr_run_judge_step(file, d);
-    orr_diagnostics_print(d, 0, stderr, false);
+    const struct orr_run *file = load(&a, d);
     if (file && !orr_controller_fits(file, a.path))
       status = ORR_EXIT_BAD;
     else if (file && a.plot && !file->duration_ns)
@@ -410,6 +442,7 @@ static int run(int argc, char **argv) {
       status = file ? fly_and_tell(&a, file, d) : ORR_EXIT_BAD;
     orr_diagnostics_destroy(d);
   }
+  orr_restore_close(&a.restore);
   for (size_t i = 0; i < sizeof a.short_forms / sizeof *a.short_forms; i++)
     free(a.short_forms[i]);
   return status;
@@ -418,11 +451,11 @@ static int run(int argc, char **argv) {
 const struct orr_command orr_cmd_run = {
     .name = "run",
     .summary = "fly a run file",
-    .usage =
-        "RUN --mode batch|lockstep|realtime [--duration T] [--seed N] [--step T] [--set PATH=VALUE]... [--csv FILE] "
-        "[--plot FILE] "
-        "[--save-state FILE] [--from-state FILE] [--ready FILE] [--log FILE | --no-log] "
-        "[--json [FILE.json]] [--junit FILE] [--fix]",
+    .usage = "RUN | --from LOG@T [RUN] --mode batch|lockstep|realtime [--duration T] [--seed N] [--step T] "
+             "[--set PATH=VALUE]... [--csv FILE] "
+             "[--plot FILE] "
+             "[--save-state FILE] [--from-state FILE] [--ready FILE] [--log FILE | --no-log] "
+             "[--json [FILE.json]] [--junit FILE] [--fix]",
     .help =
         "Reads a run file (a spacecraft with its devices, and how to fly it), flies it and prints a summary. The same\n"
         "file and seed give the same bits on every run and in every mode: state_hash says so in one number.\n"
@@ -444,9 +477,11 @@ const struct orr_command orr_cmd_run = {
         "  --plot FILE          an SVG picture: pointing error, wheel speeds, thrust, first modal coordinates, a "
         "hinge's load;\n"
         "                       in real time also how punctual the frames were\n"
-        "  --save-state FILE    the whole state after the last frame; not where flight software outside flies, whose "
-        "own\n"
-        "                       state it could not hold\n"
+        "  --from LOG@T         goes on from a moment of a logged run, flight.mcap@12s: with its files and settings, "
+        "and "
+        "those\n"
+        "                       given here behind them, or with another RUN of the same devices\n"
+        "  --save-state FILE    the state after the last frame, but for that of flight software outside\n"
         "  --from-state FILE    goes on from such a state, with the same bits as if it had never stopped\n"
         "  --ready FILE         written once the links are open, with this process's id: flight software that is "
         "started then\n"
@@ -466,6 +501,7 @@ const struct orr_command orr_cmd_run = {
         "Example:\n"
         "  orrery run configs/cubesat.yaml --mode batch --duration 60s --csv out.csv --csv-rate 10Hz\n"
         "  orrery run configs/cubesat.yaml --mode realtime --duration 10s --set realtime.core=1\n"
+        "  orrery run --from flight.mcap@12s --mode batch --duration 5s --set spacecraft.bodies.bus.mass=5\n"
         "\n"
         "The verdict, the last lines of the summary and `verdict` in JSON, is passed, failed or incomplete. What a "
         "mode\n"

@@ -133,6 +133,8 @@ static void add_run(struct facts *f, const struct orr_run_log *log) {
     snprintf(key, sizeof key, "set.%zu", i);
     add(f, key, log->settings[i]);
   }
+  if (log->origin && log->origin[0])
+    add(f, "restored_from", log->origin);
   add(f, "version", orr_version());
   add(f, "commit", orr_version_commit());
   add(f, "compiler", orr_version_compiler());

@@ -16,6 +16,7 @@ struct orr_run_log {
   const char *mode, *run_path;
   const char *const *settings;
   size_t setting_count;
+  const char *origin; /* where a restored run begins; empty: it is not one */
   const char *folder; /* of logs that the mode writes by itself */
   char path[PATH_MAX];
   char refused[256]; /* why there is no log though it was wanted; empty: there is one */

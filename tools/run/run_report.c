@@ -56,6 +56,8 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
   snprintf(hash, sizeof hash, "%016llx", (unsigned long long)orr_session_hash(r->session));
   json_object_set_new(root, "run", orr_json_text(r->path));
   json_object_set_new(root, "mode", json_string(r->mode));
+  if (r->origin && r->origin[0])
+    json_object_set_new(root, "restored_from", orr_json_text(r->origin));
   json_object_set_new(root, "frames", json_integer(orr_plant_frame(p) - r->first_frame));
   json_object_set_new(root, "step_ns", json_integer(p->step_ns));
   json_object_set_new(root, "time_s", json_real(1e-9 * (double)orr_plant_time_ns(p)));
@@ -93,6 +95,8 @@ void orr_run_report_heading(const struct orr_run_report *r) {
   int64_t frames = orr_plant_frame(p) - r->first_frame;
   double flown = 1e-9 * (double)(frames * p->step_ns);
   printf("run         %s, %s\n", r->path, r->mode);
+  if (r->origin && r->origin[0])
+    printf("restored    from %s\n", r->origin);
   printf("flown       %lld frames of %.6g ms, %.6g s to t = %.6g s\n", (long long)frames, 1e-6 * (double)p->step_ns,
          flown, 1e-9 * (double)orr_plant_time_ns(p));
   printf("took        %.3g s, %.4g times real time\n", r->took_s, r->took_s > 0 ? flown / r->took_s : 0);

@@ -14,6 +14,7 @@ struct orr_run_report {
   int64_t first_frame;
   int64_t frames_asked; /* from there to the end of the duration in force; 0: until stopped */
   double took_s;
+  const char *origin;            /* where a restored run begins; NULL or empty: at frame 0 */
   const char *end;               /* how, where no link ended it; NULL: all frames were flown */
   bool signalled;                /* a signal ended it, and no link says so */
   bool with_links;               /* realtime and lockstep: links are to bring commands */
