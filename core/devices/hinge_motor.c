@@ -131,6 +131,10 @@ static void rate_range(const void *params, double *low, double *high) {
   orr_device_command_range(((const struct params *)params)->max_rate, low, high);
 }
 
+static double most_torque(const void *params) { return ((const struct params *)params)->max_torque; }
+
+static double most_rate(const void *params) { return ((const struct params *)params)->max_rate; }
+
 static const struct orr_device_channel channels[] = {
     {.name = "torque",
      .doc = "torque of the motor, before the gear",
@@ -139,7 +143,8 @@ static const struct orr_device_channel channels[] = {
      .direction = ORR_CHANNEL_COMMAND,
      .count = 1,
      .present = is_torque,
-     .range = torque_range},
+     .range = torque_range,
+     .most = most_torque},
     {.name = "rate",
      .doc = "rate of the hinge",
      .unit = "rad/s",
@@ -147,7 +152,8 @@ static const struct orr_device_channel channels[] = {
      .direction = ORR_CHANNEL_COMMAND,
      .count = 1,
      .present = is_rate,
-     .range = rate_range},
+     .range = rate_range,
+     .most = most_rate},
     {.name = "delivered",
      .doc = "torque at the hinge: motor, friction and stops",
      .unit = "N m",

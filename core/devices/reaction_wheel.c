@@ -114,18 +114,26 @@ static void torque_range(const void *params, double *low, double *high) {
   orr_device_command_range(((const struct params *)params)->max_torque, low, high);
 }
 
+static double most_torque(const void *params) { return ((const struct params *)params)->max_torque; }
+
 static const struct orr_device_channel channels[] = {
     {.name = "torque",
      .doc = "torque on the rotor; the body feels its opposite",
      .unit = "N m",
      .direction = ORR_CHANNEL_COMMAND,
      .count = 1,
-     .range = torque_range},
+     .range = torque_range,
+     .most = most_torque},
     {.name = "speed",
      .doc = "speed of the rotor against the body, as its tachometer reads it",
      .unit = "rad/s",
      .count = 1},
     {.name = "friction", .doc = "friction torque on the rotor", .unit = "N m", .count = 1},
+    {.name = "applied_torque",
+     .doc = "torque that the motor gave in the last step: its command within `max_torque` and near `max_speed`",
+     .unit = "N m",
+     .count = 1,
+     .told = true},
 };
 
 static struct orr_device_rotor rotor(const void *params) {
@@ -248,6 +256,13 @@ static const struct orr_device_fault faults[] = {
      .sense = sense_drag},
 };
 
+/* A motor that is seized gives nothing; drag is not the motor's. */
+static void tell(const struct orr_device *device, const struct orr_acting *now, double *out) {
+  bool seized = device->trouble && device->trouble->kind.apply == apply_seized;
+  double speed = now->ws->rotor_speed[device->rotor];
+  out[0] = seized ? 0 : motor(device->params, orr_device_command(device, now, 0), speed, now->frame_s);
+}
+
 const struct orr_device_kind orr_reaction_wheel = {
     .name = "reaction_wheel",
     .doc = "A rotor on a node, driven by a motor against friction. It is solved together with the body, with its "
@@ -267,5 +282,6 @@ const struct orr_device_kind orr_reaction_wheel = {
     .reset = reset,
     .apply = apply,
     .sense = sense,
+    .tell = tell,
     ORR_DEVICE_FAULTS,
 };

@@ -96,6 +96,11 @@ static const struct orr_device_channel channels[] = {
     {.name = "propellant", .doc = "propellant that is left", .unit = "kg", .count = 1},
 };
 
+static orr_vec3 full_thrust(const void *params) {
+  const struct params *p = params;
+  return v3_scale(p->thrust, v3_from(p->direction));
+}
+
 static double propellant(const void *params) { return ((const struct params *)params)->propellant; }
 
 static const char *judge(const void *params) {
@@ -321,6 +326,7 @@ const struct orr_device_kind orr_thruster = {
     .host = ORR_ON_NODE,
     ORR_DEVICE_TABLES,
     .state_bytes = sizeof(struct state),
+    .push = full_thrust,
     .propellant = propellant,
     .judge = judge,
     .reset = reset,

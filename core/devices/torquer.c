@@ -39,13 +39,16 @@ static void dipole_range(const void *params, double *low, double *high) {
   orr_device_command_range(((const struct params *)params)->max_dipole, low, high);
 }
 
+static double most_dipole(const void *params) { return ((const struct params *)params)->max_dipole; }
+
 static const struct orr_device_channel channels[] = {
     {.name = "dipole",
      .doc = "dipole along the axis",
      .unit = "A m^2",
      .direction = ORR_CHANNEL_COMMAND,
      .count = 1,
-     .range = dipole_range},
+     .range = dipole_range,
+     .most = most_dipole},
 };
 
 static void apply(const struct orr_device *device, const struct orr_acting *now) {

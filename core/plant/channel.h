@@ -50,6 +50,7 @@ struct orr_channel {
   int count;                   /* numbers, ≥ 1 */
   const char *const *elements; /* [count] their names, or NULL: only by index */
   double low, high;            /* commands: what is outside is refused; −∞, ∞ for no bound */
+  double most;        /* commands: beyond it, either way, a number has no more effect; 0: there is no such limit */
   int divisor, phase; /* outputs: a new value at the frames phase + k divisor; between them the last one stands */
   int offset;         /* of the first number in the frame's block; after seal */
   bool asked;         /* someone reads it: truth is computed only where asked for */

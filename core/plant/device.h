@@ -7,6 +7,7 @@
  *   reset   the state at frame 0, before anything was sensed
  *   apply   adds what the device does to the system at one evaluation of the integrator
  *   sense   fills the device's outputs from the state of the system at a frame
+ *   tell    fills those that are no samples: what its commands come to
  *
  * Rules. `apply` is called several times a step; it may change the device's state only when now->point->index is 0, the
  * start of a step, whose length it knows. At index −1 it adds the same forces again and does not change the state.
@@ -57,6 +58,8 @@ struct orr_device_channel {
   const char *const *elements;
   bool (*present)(const void *params);                          /* NULL: always */
   void (*range)(const void *params, double *low, double *high); /* commands: what is beyond is refused */
+  double (*most)(const void *params); /* commands: what is beyond has no more effect; NULL: there is no limit */
+  bool told;                          /* an output that is no sample: `tell` fills it; behind those that are */
 };
 
 /* What a kind asks of the run's environment: an orbit under a sky; a magnetic field besides. */
@@ -116,12 +119,16 @@ struct orr_device_kind {
   struct orr_device_rotor (*rotor)(const void *params); /* the device carries a rotor: NULL, none */
   double (*hinge_inertia)(const void *params);          /* added to its coordinate: NULL, none */
   struct orr_device_hold (*hold)(const void *params);   /* on its coordinate or rotor: NULL, none */
+  orr_vec3 (*push)(const void *params);                 /* its force while it is on, node axes: NULL, none */
   double (*propellant)(const void *params);             /* kg of its body's mass that it may use: NULL, none */
   const char *(*judge)(const void *params); /* NULL, or what is wrong between parameters; NULL: nothing can be */
   void (*reset)(const struct orr_device *device);
   bool (*is_sound)(const void *state); /* state_bytes from outside can be its state; NULL: any can */
   void (*apply)(const struct orr_device *device, const struct orr_acting *now);
   void (*sense)(const struct orr_device *device, const struct orr_sensing *now, double *out);
+  /* [rt] The outputs that are `told`, from the commands of the step that ended and the state that is set: they are no
+   * state, and not in its hash. NULL: there are none. */
+  void (*tell)(const struct orr_device *device, const struct orr_acting *now, double *out);
   const struct orr_device_fault *faults; /* [fault_count] that its devices can have */
   size_t fault_count;
 };
@@ -170,6 +177,7 @@ struct orr_device {
   int command_count;
   int output, output_count;
   const struct orr_trouble *trouble; /* the fault that it has now; NULL: none */
+  int told;                          /* index in the block of the first output that is told; −1: none */
 };
 
 /* One evaluation, for `apply`. */

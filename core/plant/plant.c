@@ -180,6 +180,9 @@ static void point(struct orr_plant *p, int index) {
 
 /* What is computed from the state rather than sampled: pointing, and the truth that is asked for. */
 static void compute_outputs(struct orr_plant *p) {
+  for (int i = 0; i < p->device_count; i++)
+    if (p->devices[i].told >= 0)
+      p->devices[i].kind->tell(&p->devices[i], &p->acting, p->values + p->devices[i].told);
   for (int i = 0; i < p->pointing_count; i++)
     point(p, i);
   for (int i = 0; i < p->asked_count; i++) {

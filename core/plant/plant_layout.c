@@ -55,7 +55,7 @@ static bool is_distance(const struct orr_device_desc *d, const struct orr_body_d
  * or −1. */
 static void declare_device(const struct orr_device_desc *d, const struct orr_body_desc *body,
                            struct orr_channel_table *table, struct orr_device *device) {
-  int outputs = 0, commands = 0, first_output = -1, first_command = -1;
+  int outputs = 0, commands = 0, first_output = -1, first_command = -1, first_told = -1;
   for (size_t i = 0; i < d->kind->channel_count; i++) {
     const struct orr_device_channel *c = &d->kind->channels[i];
     if (c->present && !c->present(d->params))
@@ -74,16 +74,19 @@ static void declare_device(const struct orr_device_desc *d, const struct orr_bod
       spec.unit = c->unit_linear;
     if (c->range)
       c->range(d->params, &spec.low, &spec.high);
+    if (c->most && isfinite(c->most(d->params)))
+      spec.most = c->most(d->params);
     int index = orr_channel_declare(table, d->name, &spec);
     bool command = c->direction == ORR_CHANNEL_COMMAND;
-    int *first = command ? &first_command : &first_output;
-    *(command ? &commands : &outputs) += spec.count;
+    int *first = command ? &first_command : c->told ? &first_told : &first_output;
+    *(command ? &commands : &outputs) += c->told ? 0 : spec.count;
     *first = *first < 0 ? index : *first;
   }
   if (!device)
     return;
   device->output = first_output;
   device->command = first_command;
+  device->told = first_told;
   device->output_count = outputs;
   device->command_count = commands;
 }
@@ -180,6 +183,8 @@ static void place_device(struct orr_plant *p, int index, const struct orr_device
   device->period_s = 1e-9 * (double)p->step_ns * d->divisor;
   if (device->output >= 0)
     device->output = p->table.channels[device->output].offset;
+  if (device->told >= 0)
+    device->told = p->table.channels[device->told].offset;
   if (device->command >= 0)
     device->command = p->table.channels[device->command].offset;
   if (d->kind->hinge_inertia)

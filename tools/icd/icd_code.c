@@ -1,4 +1,5 @@
 /* The interface document as a C header and as a Python module. */
+#include <math.h>
 #include <stdio.h>
 
 #include "tools/common/text.h"
@@ -19,7 +20,12 @@ static void c_struct(const char *link, const struct orr_icd_side *s) {
     printf("  %s %s", types[c->type], name);
     if (c->count > 1)
       printf("[%d]", c->count);
-    printf("; /* %s%s%s */\n", c->name, c->unit[0] ? ", " : "", c->unit);
+    printf("; /* %s%s%s", c->name, c->unit[0] ? ", " : "", c->unit);
+    if (isfinite(c->low) || isfinite(c->high))
+      printf(", from %.9g to %.9g", c->low, c->high);
+    if (c->most > 0)
+      printf(", clipped to +-%.9g", c->most);
+    printf(" */\n");
   }
   if (s->side->count == 0)
     printf("  char nothing;\n");

@@ -12,6 +12,8 @@
 static void print_range(const struct orr_channel *c) {
   if (isfinite(c->low) || isfinite(c->high))
     printf("%.9g … %.9g", c->low, c->high);
+  if (c->most > 0)
+    printf(", clipped to ±%.9g", c->most);
 }
 
 /* Numbers that a reader must not take for measurements. */
@@ -94,6 +96,8 @@ static json_t *side_json(const struct orr_icd *icd, const struct orr_icd_side *s
       json_object_set_new(one, "low", json_real(c->low));
     if (isfinite(c->high))
       json_object_set_new(one, "high", json_real(c->high));
+    if (c->most > 0)
+      json_object_set_new(one, "most", json_real(c->most));
     json_t *elements = json_array();
     for (int k = 0; c->elements && k < c->count; k++)
       json_array_append_new(elements, json_string(c->elements[k]));

@@ -1,8 +1,10 @@
 #include "tools/run/controller.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/fsw/allocate.h"
 #include "tools/fsw/attitude.h"
 #include "tools/fsw/flight.h"
 
@@ -64,13 +66,68 @@ static void answer_as_flight_software(const struct orr_answer *a, const struct o
   memcpy(a->memory, &fsw, sizeof fsw);
 }
 
+/* ---- gains ------------------------------------------------------------------------------------------------------- */
+
+/* The commands of one kind, gathered, and where each stands. */
+struct gathered {
+  int count, at[ORR_ALLOCATE_THRUSTERS];
+  double torque[ORR_ALLOCATE_THRUSTERS][3], force[ORR_ALLOCATE_THRUSTERS][3], limit[ORR_ALLOCATE_THRUSTERS];
+};
+
+static void gather(const struct orr_answer *a, enum orr_run_effect_kind kind, struct gathered *g) {
+  g->count = 0;
+  for (int i = 0; i < a->link->command_count && g->count < ORR_ALLOCATE_THRUSTERS; i++) {
+    const struct orr_run_effect *e = &a->link->effects[i];
+    if (e->kind != kind)
+      continue;
+    memcpy(g->torque[g->count], e->torque, sizeof e->torque);
+    memcpy(g->force[g->count], e->force, sizeof e->force);
+    g->limit[g->count] = e->limit;
+    g->at[g->count++] = i; /* each has one number */
+  }
+}
+
+/* Wheels give what they can, in the direction that is asked for; what is beyond the torque of one is left for
+ * thrusters. */
+static void turn_wheels(const struct orr_answer *a, double torque[3]) {
+  struct gathered wheels;
+  double out[ORR_ALLOCATE_THRUSTERS], part = 1;
+  gather(a, ORR_EFFECT_WHEEL, &wheels);
+  orr_allocate_wheels(wheels.count, (const double(*)[3])wheels.torque, torque, out);
+  for (int k = 0; k < wheels.count; k++)
+    if (wheels.limit[k] > 0 && fabs(out[k]) * part > wheels.limit[k])
+      part = wheels.limit[k] / fabs(out[k]);
+  for (int k = 0; k < wheels.count; k++)
+    a->commands[wheels.at[k]] = part < 1 ? part * out[k] : out[k];
+  for (int i = 0; i < 3; i++)
+    torque[i] *= 1 - part;
+}
+
+static void answer_by_gains(const struct orr_answer *a) {
+  struct gathered jets;
+  double torque[3], on_time[ORR_ALLOCATE_THRUSTERS], impulse[3];
+  double period_s = 1e-9 * (double)a->link->period_ns;
+  orr_attitude_control(a->telemetry + RATE, a->telemetry + ATTITUDE, a->telemetry + TARGET, a->link->stiffness,
+                       a->link->damping, torque); /* on the rotors: the body feels its opposite */
+  gather(a, ORR_EFFECT_THRUSTER, &jets);
+  if (a->link->wheels_span)
+    turn_wheels(a, torque);
+  if (jets.count == 0)
+    return;
+  for (int i = 0; i < 3; i++)
+    impulse[i] = -torque[i] * period_s;
+  orr_allocate_thrusters(jets.count, (const double(*)[3])jets.torque, (const double(*)[3])jets.force, impulse, period_s,
+                         on_time);
+  for (int k = 0; k < jets.count; k++)
+    a->commands[jets.at[k]] = on_time[k];
+}
+
 void orr_controller_answer(const struct orr_answer *a) {
   const struct orr_mission *mission = a->link->stand_in_name ? orr_mission_find(a->link->stand_in_name) : NULL;
   if (mission)
     answer_as_flight_software(a, mission);
-  else
-    orr_attitude_control(a->telemetry + RATE, a->telemetry + ATTITUDE, a->telemetry + TARGET, a->link->stiffness,
-                         a->link->damping, a->commands);
+  else if (a->link->effects)
+    answer_by_gains(a);
 }
 
 static bool has(const struct orr_run *run, const struct orr_run_link *link, const char *name, bool command,

@@ -56,6 +56,10 @@ struct orr_run_udp_keys {
 bool orr_run_read_udp(struct orr_run_draft *draft, const struct orr_thing *link, const struct orr_run_udp_keys *keys,
                       struct orr_run_link *out);
 
+/* [init] What the commands of a link do to the attitude, for the controller that is linked in; false after reporting
+ * that it cannot fly with them. */
+bool orr_run_find_effects(struct orr_run_draft *draft, struct orr_place key, struct orr_run_link *link);
+
 /* [init] What a log holds; the channel table is complete. */
 void orr_run_read_record(struct orr_run_draft *draft);
 

@@ -39,6 +39,16 @@ struct orr_run_address {
   uint16_t port;
 };
 
+/* What a command does to the attitude, in the axes of the link's first sensor. */
+enum orr_run_effect_kind { ORR_EFFECT_NONE, ORR_EFFECT_WHEEL, ORR_EFFECT_THRUSTER };
+struct orr_run_effect {
+  enum orr_run_effect_kind kind;
+  double
+      torque[3]; /* wheel: its axis, the body feels the opposite; thruster: about the mass centre while it is on, N m */
+  double force[3]; /* thruster: N */
+  double limit;    /* wheel: its largest torque; 0: none */
+};
+
 /* A link: what goes out to flight software at frames kd, and what it commands for frame (k+1)d (both
  * later by its phase).
  *
@@ -49,19 +59,22 @@ struct orr_run_link {
   enum orr_transport transport;
   const char *name_shm; /* shm: of the segment, with the leading slash */
   int divisor, phase;   /* it is due in frames k·divisor + phase */
+  int64_t period_ns;    /* between two of them */
   int telemetry_count, command_count;
-  const int *telemetry, *commands; /* channels, in the order of the file's patterns */
-  const char *stand_in_name;       /* of the controller inside; NULL: the plain law, with these gains */
-  bool stand_in;                   /* a name or gains are there */
-  double stiffness[3], damping[3]; /* N m/rad, N m s/rad: about the axes of the sensors */
-  int64_t wait_ns;                 /* for a peer, before frame 0 */
-  bool asap;                       /* real time: a command is applied at the first frame after it came */
-  int silence_frames;              /* of the link, without a command, until the policy rules; 0: never */
-  int silence_policy;              /* hold, zero, stop */
-  int64_t answer_ns;               /* lockstep: how long an answer is waited for */
-  struct orr_run_address listen;   /* udp: where commands are expected */
-  struct orr_run_address peer;     /* udp: where telemetry goes; port 0: to whoever sent the last good packet */
-  const uint32_t *allow;           /* udp: [allow_count] addresses that may send */
+  const int *telemetry, *commands;      /* channels, in the order of the file's patterns */
+  const char *stand_in_name;            /* of the controller inside; NULL: the plain law, with these gains */
+  const struct orr_run_effect *effects; /* [command_count] for the plain law; NULL: it does not fly */
+  bool wheels_span;                     /* its wheels span the three axes */
+  bool stand_in;                        /* a name or gains are there */
+  double stiffness[3], damping[3];      /* N m/rad, N m s/rad: about the axes of the sensors */
+  int64_t wait_ns;                      /* for a peer, before frame 0 */
+  bool asap;                            /* real time: a command is applied at the first frame after it came */
+  int silence_frames;                   /* of the link, without a command, until the policy rules; 0: never */
+  int silence_policy;                   /* hold, zero, stop */
+  int64_t answer_ns;                    /* lockstep: how long an answer is waited for */
+  struct orr_run_address listen;        /* udp: where commands are expected */
+  struct orr_run_address peer;          /* udp: where telemetry goes; port 0: to whoever sent the last good packet */
+  const uint32_t *allow;                /* udp: [allow_count] addresses that may send */
   int allow_count;
   uint16_t telemetry_id, command_id; /* udp: message ids of the first packet of a frame, of a command */
   uint32_t packet_max;               /* udp: bytes of the longest packet */

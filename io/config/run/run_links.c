@@ -427,15 +427,14 @@ static bool judge_beside(struct orr_run_draft *d, const struct orr_thing *thing,
   return good;
 }
 
-static bool judge_stand_in(struct orr_run_draft *d, struct orr_place key, const struct orr_run_link *link) {
+static bool judge_stand_in(struct orr_run_draft *d, struct orr_place key, struct orr_run_link *link) {
   if (link->stand_in_name || (link->transport != ORR_TRANSPORT_LINKED && !link->stand_in))
     return true;
-  if (orr_run_payload(&d->run->table, link->telemetry, link->telemetry_count).numbers == 11 &&
-      orr_run_payload(&d->run->table, link->commands, link->command_count).numbers == 3)
-    return true;
+  if (orr_run_payload(&d->run->table, link->telemetry, link->telemetry_count).numbers == 11 && link->command_count > 0)
+    return orr_run_find_effects(d, key, link);
   orr_read_error(d->reader, key, "link",
                  "the linked-in controller takes a rate, an attitude and a target attitude (3 + 4 + 4 numbers of "
-                 "telemetry, in this order) and commands three wheel torques");
+                 "telemetry, in this order) and commands torques of wheels, on-times of thrusters, or both");
   return false;
 }
 
@@ -473,6 +472,7 @@ static bool read_rate(struct orr_run_draft *d, const struct link_keys *keys, con
   if (!keys->rate.node || !orr_read_number(d->reader, keys->rate, "rate", "Hz", &orr_range_positive, &rate))
     return false;
   out->divisor = orr_run_divisor(d, keys->rate, rate);
+  out->period_ns = out->divisor * d->run->plant.step_ns;
   return out->divisor && (d->run->plant.step_ns <= 0 || judge_phase(d, thing, out, keys->phase));
 }
 

@@ -1,0 +1,21 @@
+/* Which actuators give a torque: any wheels that span the axes, and any thrusters.
+ *
+ *   wheels      min |r|²  with  A r = t,  r = Aᵀ (A Aᵀ)⁻¹ t                      A: axes of the rotors, as columns
+ *   thrusters   min |B x − b|² + w² |F x|²  with  x ≥ 0, by coordinate descent   B, F: torques and forces while on
+ *
+ * [rt] Pure functions. */
+#ifndef ORR_TOOLS_FSW_ALLOCATE_H
+#define ORR_TOOLS_FSW_ALLOCATE_H
+
+/* torque [3] on all rotors together → torque of each of `count` wheels. A matrix A Aᵀ without an inverse gives zeros.
+ * O(count). */
+void orr_allocate_wheels(int count, const double (*axis)[3], const double torque[3], double *out);
+
+enum { ORR_ALLOCATE_THRUSTERS = 64 };
+
+/* impulse [3] of torque on the body (N m s) → on-times (s) of `count` thrusters, at most ORR_ALLOCATE_THRUSTERS; none
+ * longer than `most`: where one would be, all shrink alike. Couples are preferred to pushes. O(count). */
+void orr_allocate_thrusters(int count, const double (*torque)[3], const double (*force)[3], const double impulse[3],
+                            double most, double *on_time);
+
+#endif
