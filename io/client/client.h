@@ -19,6 +19,10 @@
 
 #include "io/wire/wire.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum orr_client_how {
   ORR_CLIENT_SPIN,  /* never sleeps: a core of its own; over shared memory ten calls a second while nothing comes */
   ORR_CLIENT_FUTEX, /* sleeps in the kernel (UDP: on the socket) */
@@ -130,5 +134,9 @@ int orr_client_send(struct orr_client *client);
 void orr_client_beat(struct orr_client *client);
 /* [rt] Asks the run to end. As orr_client_send. */
 int orr_client_end(struct orr_client *client);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -32,10 +32,24 @@
 #ifndef ORR_IO_WIRE_WIRE_H
 #define ORR_IO_WIRE_WIRE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Words that both sides look at. C++17 has the same ones by other names, which it finds as C++23's <stdatomic.h> does. */
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<uint32_t> orr_wire_u32;
+typedef std::atomic<uint64_t> orr_wire_u64;
+using std::memory_order_acquire;
+using std::memory_order_relaxed;
+using std::memory_order_release;
+#else
+#include <stdatomic.h>
+typedef _Atomic uint32_t orr_wire_u32;
+typedef _Atomic uint64_t orr_wire_u64;
+#define static_assert _Static_assert
+#endif
 
 /* ---- shared memory ----------------------------------------------------------------------------------------------- */
 
@@ -71,21 +85,20 @@ struct orr_wire_header {
 };
 
 struct orr_wire_run {
-  _Atomic uint32_t published; /* frames so far, modulo 2^32: a futex word */
-  _Atomic uint32_t waits;     /* the executive sleeps on `commanded` */
-  _Atomic uint32_t ended;     /* the run is over */
-  _Atomic uint32_t
-      awaited; /* the oldest frame, in the same count, whose answer is still wanted: where a new peer begins */
-  _Atomic uint32_t last; /* once `ended` is set: the last frame, in the same count; `published` then is one more */
+  orr_wire_u32 published; /* frames so far, modulo 2^32: a futex word */
+  orr_wire_u32 waits;     /* the executive sleeps on `commanded` */
+  orr_wire_u32 ended;     /* the run is over */
+  orr_wire_u32 awaited;   /* the oldest frame, in the same count, whose answer is wanted: where a new peer begins */
+  orr_wire_u32 last;      /* once `ended` is set: the last frame, in the same count; `published` then is one more */
   uint32_t unused[11];
 };
 
 struct orr_wire_peer {
-  _Atomic uint32_t commanded; /* commands so far, modulo 2^32: a futex word */
-  _Atomic uint32_t waits;     /* the generation that sleeps on `published`; 0: nobody */
-  _Atomic uint32_t pid;
-  _Atomic uint32_t generation; /* one more for each peer that comes */
-  _Atomic uint64_t heartbeat;
+  orr_wire_u32 commanded; /* commands so far, modulo 2^32: a futex word */
+  orr_wire_u32 waits;     /* the generation that sleeps on `published`; 0: nobody */
+  orr_wire_u32 pid;
+  orr_wire_u32 generation; /* one more for each peer that comes */
+  orr_wire_u64 heartbeat;
   uint64_t unused[5];
 };
 
@@ -97,9 +110,9 @@ struct orr_wire_channel {
   double low, high; /* of a command: what is outside is refused, with the whole command */
 };
 
-_Static_assert(sizeof(struct orr_wire_header) == 128, "the same for every compiler");
-_Static_assert(sizeof(struct orr_wire_run) == 64 && sizeof(struct orr_wire_peer) == 64, "a cache line for each writer");
-_Static_assert(sizeof(struct orr_wire_channel) == 40, "the same for every compiler");
+static_assert(sizeof(struct orr_wire_header) == 128, "the same for every compiler");
+static_assert(sizeof(struct orr_wire_run) == 64 && sizeof(struct orr_wire_peer) == 64, "a cache line for each writer");
+static_assert(sizeof(struct orr_wire_channel) == 40, "the same for every compiler");
 
 enum {
   ORR_WIRE_RUN_AT = sizeof(struct orr_wire_header),
@@ -153,7 +166,7 @@ static inline size_t orr_wire_slot_bytes(size_t head_words, size_t payload_bytes
 
 /* [rt] Writes a slot. One writer. Wait-free, O(words). (Boehm 2012: the release fence orders the odd sequence before
  * the data.) */
-static inline void orr_wire_slot_write(_Atomic uint64_t *slot, const uint64_t *head, size_t head_words,
+static inline void orr_wire_slot_write(orr_wire_u64 *slot, const uint64_t *head, size_t head_words,
                                        const uint64_t *payload, size_t payload_words) {
   uint64_t sequence = atomic_load_explicit(slot, memory_order_relaxed) | 1; /* odd already where a writer died */
   atomic_store_explicit(slot, sequence, memory_order_relaxed);
@@ -167,14 +180,14 @@ static inline void orr_wire_slot_write(_Atomic uint64_t *slot, const uint64_t *h
 
 /* [any] Asks for the lines of a slot that is about to be read, while its number is still on its way. No effect but on
  * time. O(words). */
-static inline void orr_wire_slot_fetch(const _Atomic uint64_t *slot, size_t head_words, size_t payload_words) {
+static inline void orr_wire_slot_fetch(const orr_wire_u64 *slot, size_t head_words, size_t payload_words) {
   for (size_t i = 0; i < 1 + head_words + payload_words; i += 8)
     __builtin_prefetch(slot + i, 0);
 }
 
 /* [rt] Copies a slot; false when its writer was inside, or died there, or never came. Wait-free, O(words). */
-static inline bool orr_wire_slot_read(const _Atomic uint64_t *slot, uint64_t *head, size_t head_words,
-                                      uint64_t *payload, size_t payload_words) {
+static inline bool orr_wire_slot_read(const orr_wire_u64 *slot, uint64_t *head, size_t head_words, uint64_t *payload,
+                                      size_t payload_words) {
   uint64_t before = atomic_load_explicit(slot, memory_order_acquire);
   for (size_t i = 0; i < head_words; i++)
     head[i] = atomic_load_explicit(&slot[1 + i], memory_order_relaxed);
@@ -397,7 +410,8 @@ struct orr_wire_cut {
 };
 static inline struct orr_wire_cut orr_wire_cut(uint16_t id, size_t payload_bytes, size_t packet_max) {
   size_t piece = orr_wire_piece_bytes(id, payload_bytes, packet_max);
-  return (struct orr_wire_cut){piece, orr_wire_pieces(payload_bytes, piece)};
+  struct orr_wire_cut cut = {piece, orr_wire_pieces(payload_bytes, piece)};
+  return cut;
 }
 
 /* A payload that comes in pieces. */
@@ -414,15 +428,18 @@ static inline int orr_wire_gather_add(struct orr_wire_gather *g, uint64_t key, u
   size_t at = i * piece_bytes;
   if (i >= pieces || bytes != (i + 1 < pieces ? piece_bytes : payload_bytes - at))
     return -1;
-  if (g->key != key)
-    *g = (struct orr_wire_gather){.key = key};
+  if (g->key != key) {
+    g->key = key;
+    g->seen = 0;
+  }
   if (bytes)
     __builtin_memcpy(payload + at, piece, bytes);
   g->seen |= UINT64_C(1) << i;
   uint64_t all = pieces == ORR_WIRE_PIECES_MAX ? UINT64_MAX : (UINT64_C(1) << pieces) - 1;
   if (g->seen != all)
     return 0;
-  *g = (struct orr_wire_gather){.key = ~key};
+  g->key = ~key;
+  g->seen = 0;
   return 1;
 }
 
