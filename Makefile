@@ -3,6 +3,7 @@
 # Sources are found by folder, so a new file needs no line here:
 #   core/ rt/ io/   one archive each     io/client/   an archive of its own (the flight software's side)
 #   tools/          the orrery command   tools/fsw/, io/client/echo.c   programs of their own
+#   examples/       compiled by tests/e2e/install.sh against what is installed
 #   tests/unit, tests/timing, tests/bench, tests/fuzz   one program per file, all with tests/support
 # Folders may be nested as deep as one likes; tests/gates/sources.sh fails if a source is in none of these lists.
 # Variables: CC=clang  ARCH=native  DEBUG=1  SANITIZE=1  V=1 (show the commands); each mix has its own folder,
@@ -54,6 +55,7 @@ UNIT := $(call under,tests/unit,c)
 TIMING := $(call under,tests/timing,c)
 BENCH := $(call under,tests/bench,c)
 FUZZERS := $(call under,tests/fuzz,c)
+EXAMPLES := $(call under,examples,c)
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 ROOMS := $(B)/libio.a $(B)/librt.a $(B)/libcore.a
@@ -93,7 +95,7 @@ $(B)/sources: FORCE
 
 # The one place of the version; CHANGELOG.md says what is in it.
 VERSION := 0.1.0
-COMMIT := $(shell git describe --always --dirty --tags 2>/dev/null || echo unversioned)
+COMMIT ?= $(shell git describe --always --dirty --tags 2>/dev/null || echo unversioned)
 # By way of a file of its own: `make run` may be at work in another terminal.
 $(B)/generated/build_info.h: FORCE
 	@mkdir -p $(@D)
@@ -142,6 +144,17 @@ $(B)/libtools.a: $(call obj,$(TOOLS)) $(B)/sources
 $(B)/libsupport.a: $(call obj,$(SUPPORT)) $(B)/sources
 	$(archive)
 
+# What others build on (make install): the rooms as one archive, and the client as a shared library.
+$(B)/liborrery.a: $(call obj,$(CORE) $(RT) $(IO)) $(B)/sources
+	$(archive)
+$(B)/pic/%.o: %.c $(B)/flags | packages
+	@mkdir -p $(@D)
+	$(call say,cc)
+	$(Q)$(CC) $(ORR_FLAGS) -fPIC $(HOSTED) -MMD -MP -c -o $@ $<
+$(B)/liborrery-client.so: $(patsubst %.c,$(B)/pic/%.o,$(CLIENT))
+	$(call say,link)
+	$(Q)$(CC) $(LINK) -shared -Wl,-soname,liborrery-client.so.$(firstword $(subst ., ,$(VERSION))) -o $@ $^
+
 $(B)/orrery: $(B)/tools/main.o $(B)/libtools.a $(B)/libclient.a $(ROOMS)
 	$(call link,$(PKG_LIBS))
 
@@ -174,7 +187,7 @@ $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(TEST_ROOMS)
 unit: $(UNIT_PROGRAMS)
 replays: $(patsubst %.c,$(B)/%-replay,$(FUZZERS))
 fuzzers: $(patsubst %.c,$(B)/%,$(FUZZERS))
-build-tests: programs unit replays $(TIMING_PROGRAMS) $(B)/tests/vectors/compare $(B)/tests/runner
+build-tests: installable unit replays $(TIMING_PROGRAMS) $(B)/tests/vectors/compare $(B)/tests/runner
 
 # Programs side by side first; then, one at a time on a quiet machine, those that measure time.
 test:
@@ -256,8 +269,8 @@ check:
 .PHONY: check-gcc
 check-gcc: build-tests build-bench
 check-format:
-	@tests/gates/format.sh $(SOURCES) $(HEADERS)
-	@tests/gates/columns.sh $(SOURCES) $(HEADERS)
+	@tests/gates/format.sh $(SOURCES) $(HEADERS) $(EXAMPLES)
+	@tests/gates/columns.sh $(SOURCES) $(HEADERS) $(EXAMPLES)
 check-cppcheck:
 	@CPPCHECK_DIR=build/cppcheck tests/gates/cppcheck.sh $(JUDGED)
 check-rooms: programs
@@ -281,7 +294,18 @@ $(TIDY)/%.ok: % tests/gates/tidy.sh $(wildcard .clang-tidy */.clang-tidy) | $(B)
 .PHONY: sources
 sources:
 	@printf '%s\n' $(sort $(CORE) $(RT) $(CLIENT) $(ECHO) $(IO) $(TOOLS) tools/main.c $(FSW) $(SUPPORT) $(UNIT) $(TIMING) $(BENCH) $(FUZZERS) \
-	  tests/runner.c tests/replay.c tests/vectors/compare.c $(HEADERS))
+	  tests/runner.c tests/replay.c tests/vectors/compare.c $(EXAMPLES) $(HEADERS))
+
+# --- install ---------------------------------------------------------------------------------------------------------
+# PREFIX is where it will run, DESTDIR a folder in front of it for packaging. LIBDIR and PYTHONDIR as tools/install says.
+PREFIX ?= /usr/local
+DESTDIR ?=
+.PHONY: install uninstall installable deb
+installable: programs $(B)/liborrery.a $(B)/liborrery-client.so
+install: installable
+	@tools/install '$(B)' '$(VERSION)' '$(PREFIX)' '$(DESTDIR)'
+uninstall:
+	@tools/install --remove '$(B)' '$(VERSION)' '$(PREFIX)' '$(DESTDIR)'
 
 # The pages of configs that are printed from the tables of the reader; a test holds them to it.
 .PHONY: reference
@@ -290,7 +314,7 @@ reference: programs
 	@$(B)/orrery help run-file --markdown > configs/run-file.md
 
 format:
-	@clang-format -i $(SOURCES) $(HEADERS)
+	@clang-format -i $(SOURCES) $(HEADERS) $(EXAMPLES)
 
 # --- the long ones ---------------------------------------------------------------------------------------------------
 FUZZ_SECONDS ?= 60
@@ -343,6 +367,8 @@ help:
 	@echo 'make fuzz     each fuzz target for FUZZ_SECONDS=60'
 	@echo 'make soak     the long tests: fuzzing for ten minutes or a million executions, a fresh machine, ...'
 	@echo 'make bench    the benchmarks; bench-instructions counts instructions instead of time'
+	@echo 'make install  under PREFIX=/usr/local, below DESTDIR; make uninstall takes it away'
+	@echo 'make deb      build/deb/orrery_VERSION_ARCHITECTURE.deb; with everything installed it needs no network'
 	@echo 'make format   lays out the code'
 	@echo 'make reference writes configs/devices.md and configs/run-file.md again'
 	@echo 'make clean    removes build/'

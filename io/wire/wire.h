@@ -36,7 +36,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Words that both sides look at. C++17 has the same ones by other names, which it finds as C++23's <stdatomic.h> does. */
+/* Words that both sides look at. C++17 has them by other names, which stand here as in the <stdatomic.h> of C++23. */
 #ifdef __cplusplus
 #include <atomic>
 typedef std::atomic<uint32_t> orr_wire_u32;

@@ -6,10 +6,10 @@
 
 #include "core/tree/forward.h"
 #include "core/tree/kinematics.h"
+#include "io/status_text.h"
 #include "rt/machine/denormals.h"
 #include "tools/bench/bench.h"
 #include "tools/common/commands.h"
-#include "tools/common/status_text.h"
 #include "tools/run/controller.h"
 
 /* First the stages of a frame, then what an evaluation is made of. */

@@ -6,9 +6,9 @@
 
 #include "io/config/spacecraft/case.h"
 #include "io/config/text/unit.h"
+#include "io/status_text.h"
 #include "tools/common/commands.h"
 #include "tools/common/json_numbers.h"
-#include "tools/common/status_text.h"
 #include "tools/eval/evaluation.h"
 #include "tools/eval/trajectory.h"
 #include "tools/eval/vector.h"

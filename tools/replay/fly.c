@@ -7,10 +7,10 @@
 #include <time.h>
 
 #include "io/saved_state.h"
+#include "io/status_text.h"
 #include "rt/machine/denormals.h"
 #include "tools/common/commands.h"
 #include "tools/common/log_run.h"
-#include "tools/common/status_text.h"
 #include "tools/common/text.h"
 #include "tools/common/version.h"
 #include "tools/replay/replay.h"

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "tools/common/status_text.h"
+#include "io/status_text.h"
 #include "tools/common/text.h"
 #include "tools/run/diverged.h"
 #include "tools/run/expect_report.h"

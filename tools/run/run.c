@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "io/config/text/unit.h"
+#include "io/status_text.h"
 #include "io/step_limit.h"
 #include "rt/machine/denormals.h"
 #include "tools/common/commands.h"
-#include "tools/common/status_text.h"
 #include "tools/run/controller.h"
 #include "tools/run/csv.h"
 #include "tools/run/ending_report.h"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/status_text.h"
 #include "tools/common/out_file.h"
-#include "tools/common/status_text.h"
 #include "tools/common/text.h"
 #include "tools/run/diverged.h"
 #include "tools/run/ending_report.h"

@@ -1,4 +1,4 @@
-#include "tools/common/status_text.h"
+#include "io/status_text.h"
 
 const char *orr_status_text(enum orr_status status) {
   switch (status) {

@@ -1,6 +1,6 @@
 /* What a status of the solver means, for a message. [any] */
-#ifndef ORR_TOOLS_COMMON_STATUS_TEXT_H
-#define ORR_TOOLS_COMMON_STATUS_TEXT_H
+#ifndef ORR_IO_STATUS_TEXT_H
+#define ORR_IO_STATUS_TEXT_H
 
 #include <stdbool.h>
 
