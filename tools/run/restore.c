@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/status_text.h"
 #include "rt/machine/denormals.h"
-#include "tools/common/status_text.h"
 #include "tools/common/version.h"
 #include "tools/run/controller.h"
 
