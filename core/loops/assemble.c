@@ -56,7 +56,8 @@ static bool row_turns(const struct orr_loops *l, int row) {
 }
 
 static bool is_distance(const struct orr_loops *l, int row) {
-  return l->loops[l->row_loop[row]].kind == ORR_LOOP_DISTANCE;
+  const struct orr_loop *loop = &l->loops[l->row_loop[row]];
+  return loop->kind == ORR_LOOP_DISTANCE && loop->driven < 0;
 }
 
 static void set_units(struct search *s, enum freedom freedom) {

@@ -197,6 +197,8 @@ enum orr_status orr_closed_forward(struct orr_closed *c, struct orr_workspace *w
 /* ---- M⁻¹ on what the loops allow ------------------------------------------------------------------------------- */
 
 enum orr_status orr_closed_factor(struct orr_closed *c, struct orr_workspace *ws) {
+  for (int i = 0; i < c->loops->count; i++)
+    c->loops->loops[i].rate = c->loops->loops[i].accel = 0; /* what is driven stands; who moves on drives it again */
   enum orr_status status = prepare(c, ws);
   return status == ORR_OK && c->augment.row_count ? factor_augment(c, ws) : status;
 }

@@ -373,11 +373,17 @@ static double newton_step(struct orr_aggregate *a, const struct orr_loops *l, do
   return largest;
 }
 
-/* u_D = −G_D⁻¹ (G_I u_I + G_P u_P) */
+/* What a driven row adds to G u, over the row's gross size. */
+static double driven_rate(const struct orr_aggregate *a, const struct orr_loops *l, int row) {
+  const struct orr_loop *loop = &l->loops[l->row_loop[a->rows[row]]];
+  return a->rows[row] - loop->row == loop->driven ? loop->rate / l->g.gross[a->rows[row]] : 0;
+}
+
+/* u_D = −G_D⁻¹ (G_I u_I + G_P u_P + ∂φ/∂t) */
 static void close_speeds(struct orr_aggregate *a, const struct orr_loops *l, double *u) {
   double *b = a->nu;
   for (int r = 0; r < a->rank; r++) {
-    b[r] = 0;
+    b[r] = driven_rate(a, l, a->chosen[r]);
     for (int c = 0; c < a->count; c++)
       b[r] -= entry(a, l, a->chosen[r], c) * u[a->u[c]];
     for (int d = 0; d < a->rank; d++)

@@ -1,6 +1,7 @@
 #include "core/loops/loop.h"
 
 #include "core/loops/loop_group.h"
+#include "core/model/motion.h"
 #include "core/tree/articulated.h"
 #include "core/tree/kinematics.h"
 
@@ -9,10 +10,23 @@
 static const int rows_of_kind[] = {
     [ORR_LOOP_POINT] = 3, [ORR_LOOP_WELD] = 6, [ORR_LOOP_REVOLUTE] = 5, [ORR_LOOP_DISTANCE] = 1, [ORR_LOOP_GEAR] = 1};
 
+/* Set as its motion begins; a revolute loop gets the row of its angle. */
+static void drive(struct orr_loop *loop, struct orr_motion_now begin) {
+  loop->driven = loop->kind == ORR_LOOP_REVOLUTE ? 2 : 0;
+  loop->rows += loop->kind == ORR_LOOP_REVOLUTE;
+  loop->distance = loop->angle = begin.x;
+  loop->offset = loop->kind == ORR_LOOP_GEAR ? begin.x : 0;
+  loop->rate = begin.v;
+  loop->accel = begin.a;
+}
+
 /* What a loop needs, from the description alone. */
 static struct orr_loop compile(const struct orr_loop_desc *d, const struct orr_model *m) {
   struct orr_loop loop = {.kind = d->kind, .method = d->method, .ratio = d->ratio, .offset = d->offset, .meet = -1};
   loop.rows = rows_of_kind[d->kind];
+  loop.driven = -1;
+  if (d->motion)
+    drive(&loop, orr_motion_begin(d->motion));
   for (int s = 0; s < 2; s++) {
     loop.limb[s] = m->limb_of_body[d->body[s]];
     loop.node[s] = d->kind == ORR_LOOP_GEAR ? -1 : orr_model_node(m, d->body[s], d->node[s]);
@@ -291,6 +305,20 @@ static orr_vec3 rotation_vector(const double q[4]) {
   return sine > 1e-9 ? v3_scale(2 * atan2(sine, q[3]) / sine, v) : v3_scale(2, v);
 }
 
+/* The angle of a revolute loop about its axis: that of p = R e1 in the plane of e1 and e2. −π … π. */
+static double angle_about(const struct orr_loop *loop) {
+  orr_vec3 p = m3_apply(loop->r, loop->e1);
+  return atan2(v3_dot(loop->e2, p), v3_dot(loop->e1, p));
+}
+
+/* What it gains by a turn of the second node, with x = e1·p, y = e2·p: (x p × e2 − y p × e1)/(x² + y²). */
+static orr_vec3 turn_about_axis(const struct orr_loop *loop) {
+  orr_vec3 p = m3_apply(loop->r, loop->e1);
+  double x = v3_dot(loop->e1, p), y = v3_dot(loop->e2, p), square = x * x + y * y;
+  orr_vec3 gain = v3_sub(v3_scale(x, v3_cross(p, loop->e2)), v3_scale(y, v3_cross(p, loop->e1)));
+  return square > 0 ? v3_scale(1 / square, gain) : loop->axis;
+}
+
 /* The moments (axes of the first node) of the rows that have to do with angles: what each row's angle gains by a turn
  * of the second node. A row that is not solved may be open by the tolerance, and one that is solved may be as weak; so
  * they are right to every order of what is open: those of the sines that are zero where the angle is. */
@@ -300,6 +328,8 @@ static void turning_moments(struct orr_loop *loop, orr_vec3 *out) {
     bool near = v3_dot(loop->axis, b) > ORR_LOOP_NEAR;
     out[0] = near ? v3_cross(loop->e2, b) : loop->e1;
     out[1] = near ? v3_cross(b, loop->e1) : loop->e2;
+    if (loop->driven >= 0)
+      out[2] = turn_about_axis(loop);
     return;
   }
   orr_mat3 one = m3_identity();
@@ -328,7 +358,7 @@ static void place_loop(struct orr_loops *l, const struct orr_workspace *ws, stru
     return;
   }
   int row = loop->row, angles = 0;
-  orr_vec3 moments[3];
+  orr_vec3 moments[ORR_LOOP_MAX_ROWS];
   if (loop->kind == ORR_LOOP_WELD) {
     quat_from_matrix(r, loop->half);
     v3_to(phi, rotation_vector(loop->half));
@@ -338,6 +368,8 @@ static void place_loop(struct orr_loops *l, const struct orr_workspace *ws, stru
     phi[0] = v3_dot(loop->e1, turn);
     phi[1] = v3_dot(loop->e2, turn);
     angles = 2;
+    if (loop->driven >= 0)
+      phi[angles++] = remainder(angle_about(loop) - loop->angle, 6.283185307179586476925);
   }
   if (angles)
     turning_moments(loop, moments);
@@ -370,10 +402,22 @@ void orr_loops_place(struct orr_loops *l, struct orr_workspace *ws, const double
   }
 }
 
+void orr_loops_drive(struct orr_loops *l, int i, double x, double rate, double accel) {
+  struct orr_loop *loop = &l->loops[i];
+  double *kept = loop->kind == ORR_LOOP_GEAR       ? &loop->offset
+                 : loop->kind == ORR_LOOP_DISTANCE ? &loop->distance
+                                                   : &loop->angle;
+  if (*kept != x)
+    l->filled = false; /* φ of the placed q is another */
+  *kept = x;
+  loop->rate = rate;
+  loop->accel = accel;
+}
+
 void orr_loops_keep_distances(struct orr_loops *l) {
   for (int i = 0; i < l->count; i++) {
     struct orr_loop *loop = &l->loops[i];
-    if (loop->kind != ORR_LOOP_DISTANCE)
+    if (loop->kind != ORR_LOOP_DISTANCE || loop->driven >= 0)
       continue;
     l->placed = 0;
     loop->distance += l->residual[loop->row];
@@ -498,7 +542,7 @@ struct orr_loop_gap orr_loop_gap(const struct orr_loops *l, int i) {
     *(slides ? &gap.metres : &gap.radians) = fabs(phi[0]);
     return gap;
   }
-  int turning = loop->kind == ORR_LOOP_WELD ? 3 : loop->kind == ORR_LOOP_REVOLUTE ? 2 : 0;
+  int turning = loop->kind == ORR_LOOP_WELD || loop->kind == ORR_LOOP_REVOLUTE ? loop->rows - 3 : 0;
   for (int r = 0; r < loop->rows; r++) {
     double *to = r < turning ? &gap.radians : &gap.metres;
     *to = sqrt(*to * *to + phi[r] * phi[r]);

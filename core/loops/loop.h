@@ -11,6 +11,9 @@
  *   revolute  φ = [what turns R u onto u, along e1, e2 ⟂ u; R_Aᵀ d]   5
  *   distance  φ = |d| − d0                                   1
  *   gear      φ = q_B − n q_A − offset                       1
+ *   revolute, driven: with one more before R_Aᵀ d, the angle of R about u less that wanted
+ *
+ * A driven loop keeps what its motion says, φ(q, t): orr_loops_drive. φ̇ and φ̈ have its rate and acceleration in them.
  *
  * Call order: orr_loops_size → a block → orr_loops_init (once per workspace), then orr_loops_place whenever q is new,
  * then the rest. No velocity enters here. Of the workspace only the modal coordinates η are used, which orr_loops_place
@@ -33,6 +36,9 @@ struct orr_loop {
   orr_vec3 axis, e1, e2; /* revolute: node axes */
   double ratio, offset;  /* gear */
   double distance;       /* m, d0: zero until orr_loops_keep_distances */
+  int driven;            /* which of its rows a motion drives, or −1 */
+  double angle;          /* rad, of a driven revolute loop */
+  double rate, accel;    /* of what is driven */
   int meet;              /* limb of the nearest common ancestor, or −1; gear: −1 */
   int path[2];    /* where each path begins in orr_loops.path: the limb of the node, its parent … before `meet` */
   int steps[2];   /* limbs on it; gear: 0 */
@@ -96,7 +102,11 @@ void orr_loops_place(struct orr_loops *loops, struct orr_workspace *ws, const do
 /* orr_loops_place and orr_loops_jacobian, unless that has been done for this very q. [rt] */
 void orr_loops_update(struct orr_loops *loops, struct orr_workspace *ws, const double *q);
 
-/* From now on every `distance` loop keeps the distance of the placed q. [any] */
+/* What driven loop i keeps from now on, a distance, an angle or a gear's offset, with its rate and acceleration. [rt]
+ */
+void orr_loops_drive(struct orr_loops *loops, int i, double x, double rate, double accel);
+
+/* From now on every `distance` loop that is not driven keeps the distance of the placed q. [any] */
 void orr_loops_keep_distances(struct orr_loops *loops);
 
 /* Fills loops->g.a and .gross with G of the placed q: [row_count] rows over the columns. Columns of hinges that are

@@ -49,6 +49,17 @@ static void revolute_acceleration(const struct orr_loop *loop, orr_vec3 spin, or
   out[1] = v3_dot(loop->e1, accel);
 }
 
+/* The same of the angle about the axis, θ̇ = (x ẏ − y ẋ)/(x² + y²) with x = e1·p, y = e2·p, p = R e1. */
+static double angle_acceleration(const struct orr_loop *loop, orr_vec3 spin, orr_vec3 turn) {
+  orr_vec3 p = m3_apply(loop->r, loop->e1), rate = v3_cross(spin, p);
+  orr_vec3 accel = v3_add(v3_cross(turn, p), v3_cross(spin, rate));
+  double x = v3_dot(loop->e1, p), y = v3_dot(loop->e2, p), x1 = v3_dot(loop->e1, rate), y1 = v3_dot(loop->e2, rate);
+  double square = x * x + y * y, theta = (x * y1 - y * x1) / square;
+  if (!(square > 0))
+    return v3_dot(loop->axis, turn);
+  return (x * v3_dot(loop->e2, accel) - y * v3_dot(loop->e1, accel) - 2 * theta * (x * x1 + y * y1)) / square;
+}
+
 /* The same of a weld: φ = 2 sin(θ/2) n, the quaternion's first three parts doubled. */
 static orr_vec3 weld_acceleration(const struct orr_loop *loop, orr_vec3 spin, orr_vec3 turn) {
   orr_vec3 p = v3_from(loop->half);
@@ -66,14 +77,15 @@ void orr_loop_acceleration(const struct orr_loops *l, const struct orr_workspace
   const struct orr_model *m = l->model;
   const struct orr_loop *loop = &l->loops[i];
   if (loop->kind == ORR_LOOP_GEAR) {
-    out[0] = accel[m->limbs[loop->limb[1]].hinge_u] - loop->ratio * accel[m->limbs[loop->limb[0]].hinge_u];
+    out[0] = accel[m->limbs[loop->limb[1]].hinge_u] - loop->ratio * accel[m->limbs[loop->limb[0]].hinge_u] -
+             (loop->driven >= 0 ? loop->accel : 0);
     return;
   }
   struct node_motion a = motion_of(m, ws, loop->node[0]);
   struct node_motion b = seen_from_first(loop, motion_of(m, ws, loop->node[1]));
   orr_vec3 d = loop->d, rate = v3_sub(b.v, a.v), accel_d = v3_sub(b.alpha.v, a.alpha.v);
   if (loop->kind == ORR_LOOP_DISTANCE) {
-    out[0] = distance_acceleration(d, rate, accel_d);
+    out[0] = distance_acceleration(d, rate, accel_d) - (loop->driven >= 0 ? loop->accel : 0);
     return;
   }
   orr_vec3 spin = v3_sub(b.omega, a.omega), turn = v3_sub(v3_sub(b.alpha.w, a.alpha.w), v3_cross(a.omega, spin));
@@ -83,6 +95,8 @@ void orr_loop_acceleration(const struct orr_loops *l, const struct orr_workspace
   } else if (loop->kind == ORR_LOOP_REVOLUTE) {
     revolute_acceleration(loop, spin, turn, out);
     out += 2;
+    if (loop->driven >= 0)
+      *out++ = angle_acceleration(loop, spin, turn) - loop->accel;
   }
   orr_vec3 phi = v3_sub(accel_d, v3_cross(a.alpha.w, d));
   phi = v3_add(phi, v3_cross(a.omega, v3_madd(v3_cross(a.omega, d), -2, rate)));
@@ -96,4 +110,7 @@ void orr_loops_velocity(const struct orr_loops *l, const double *u, double *out)
     for (int c = 0; c < l->column_count; c++)
       out[r] += g[c] * u[l->column_u[c]];
   }
+  for (int i = 0; i < l->count; i++)
+    if (l->loops[i].driven >= 0)
+      out[l->loops[i].row + l->loops[i].driven] -= l->loops[i].rate;
 }

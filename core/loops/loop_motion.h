@@ -1,6 +1,6 @@
 /* How closed loops move: φ̇ and φ̈ from a set state and its accelerations.
  *
- *   φ̈ = G u̇ + Ġ u
+ *   φ̇ = G u + ∂φ/∂t,   φ̈ = G u̇ + Ġ u + ∂²φ/∂t²
  *
  * It is computed from the motions of the two nodes, so Ġ is never formed. For equations in the first node's axes, with
  * ω the angular velocity of these, and d and its rates relative to inertial space:
@@ -20,7 +20,7 @@
 void orr_loop_acceleration(const struct orr_loops *loops, const struct orr_workspace *ws, int i, const double *accel,
                            double *out);
 
-/* φ̇ = G u of every row. [rt] O(rows · columns). */
+/* φ̇ of every row: G u, less the rate of what is driven. [rt] O(rows · columns). */
 void orr_loops_velocity(const struct orr_loops *loops, const double *u, double *out);
 
 #endif

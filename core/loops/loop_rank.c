@@ -92,8 +92,9 @@ int orr_loop_multipliers(const struct orr_loop *loop, const double *lambda, doub
     memcpy(out, lambda, sizeof *out * (size_t)loop->rows);
     return loop->rows;
   }
-  v3_to(out, v3_madd(v3_scale(lambda[0], loop->e1), lambda[1], loop->e2));
-  memcpy(out + 3, lambda + 2, 3 * sizeof *out);
+  orr_vec3 moment = v3_madd(v3_scale(lambda[0], loop->e1), lambda[1], loop->e2);
+  v3_to(out, loop->driven >= 0 ? v3_madd(moment, lambda[2], loop->axis) : moment);
+  memcpy(out + 3, lambda + loop->rows - 3, 3 * sizeof *out);
   return 6;
 }
 

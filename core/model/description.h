@@ -51,6 +51,19 @@ struct orr_node_desc {
   orr_source source;
 };
 
+enum orr_motion_form { ORR_MOTION_TABLE, ORR_MOTION_SINE, ORR_MOTION_POLYNOMIAL, ORR_MOTION_COMMAND };
+
+/* A motion that is given: of a prescribed coordinate, or of what a loop keeps; rad or m over s. */
+struct orr_motion_desc {
+  enum orr_motion_form form;
+  bool waits;                                        /* until its channel says so; not of a command */
+  size_t count;                                      /* rows of a table, ≥ 2; coefficients of a polynomial */
+  const double *at_s, *values, *bends;               /* [count]; the last by orr_spline_bend; polynomial: values */
+  double amplitude, frequency_hz, phase_rad, offset; /* sine */
+  double from, over_s; /* command: of a loop where it begins; how long it takes to get to a new one */
+  orr_source source;
+};
+
 struct orr_hinge_desc {
   enum orr_hinge_kind kind;
   int parent;         /* body index, or ORR_INERTIAL */
@@ -59,6 +72,7 @@ struct orr_hinge_desc {
   double axes[3][3];  /* unit; axis or normal in [0]; as many as the kind takes */
   double rotation[4]; /* unit quaternion x y z w, turns the parent's node frame into O+ */
   bool prescribed;
+  const struct orr_motion_desc *motion;     /* [speeds] of a prescribed hinge of scalar coordinates, or NULL */
   double stiffness[6], damping[6], rest[6]; /* per coordinate; scalar coordinates only */
   orr_source source;
 };
@@ -93,6 +107,7 @@ struct orr_loop_desc {
   int node[2];          /* not for gear */
   double axis[3];       /* revolute: unit, the same components in both nodes' frames */
   double ratio, offset; /* gear: q_B = ratio q_A + offset */
+  const struct orr_motion_desc *motion; /* distance: of it; revolute: of the angle; gear: of the offset; or NULL */
   orr_source source;
 };
 

@@ -3,6 +3,7 @@
 #include <float.h>
 
 #include "core/loops/closed.h"
+#include "core/plant/motions.h"
 #include "core/tree/forward.h"
 #include "core/tree/kinematics.h"
 
@@ -109,11 +110,12 @@ static void load(struct orr_integration *i, const struct orr_evaluation_point *p
   if (i->hook)
     i->hook->evaluation(i->hook, point);
   clear_loads(i);
-  if (!i->drive)
-    return;
-  if (i->drive->needs_places && !i->state_is_set)
+  if (i->drive && i->drive->needs_places && !i->state_is_set)
     orr_poses_update(i->model, i->ws);
-  i->drive->apply(i->drive, i->ws, point, i->force, i->given);
+  if (i->drive)
+    i->drive->apply(i->drive, i->ws, point, i->force, i->given);
+  if (i->motions)
+    orr_motions_give(i->motions, point, i->given);
 }
 
 /* Forward dynamics of what is set and loaded. */
@@ -122,9 +124,11 @@ static enum orr_status forward(struct orr_integration *i, double *accel) {
                    : orr_forward(i->model, i->ws, i->force, i->given, accel);
 }
 
-/* Dependent coordinates and speeds of a stage, which follow the independent ones; those at the start of a step do
- * already. */
-static enum orr_status close_stage(struct orr_integration *i) {
+/* Driven coordinates and speeds of a stage, and the dependent ones, which follow the others; those at the start of a
+ * step do already. */
+static enum orr_status close_stage(struct orr_integration *i, const struct orr_evaluation_point *point) {
+  if (i->motions)
+    orr_motions_put(i->motions, point, i->q1, i->u1);
   return i->closed ? orr_closed_close(i->closed, i->ws, i->q1, i->u1) : ORR_OK;
 }
 
@@ -181,6 +185,8 @@ static enum orr_status finish(struct orr_integration *i) {
     return ORR_ERROR_NOT_FINITE;
   }
   coordinates_add(m, i->q, i->sigma, i->q1);
+  if (i->motions)
+    orr_motions_put(i->motions, &i->end, i->q1, i->u1);
   enum orr_status status = i->closed ? project(i) : ORR_OK;
   if (status != ORR_OK)
     return status;
@@ -219,7 +225,7 @@ static enum orr_status first(struct orr_integration *i, struct orr_evaluation_po
 static enum orr_status next(struct orr_integration *i, struct orr_evaluation_point *point, int index, double part) {
   point->index = index;
   point->part = part;
-  enum orr_status status = close_stage(i);
+  enum orr_status status = close_stage(i, point);
   return status != ORR_OK ? status : evaluate(i, point, i->q1, i->u1, i->spin1, index);
 }
 
@@ -342,7 +348,7 @@ static enum orr_status step_implicit_modal(struct orr_integration *i, struct orr
   move_stage(i, h, 0);
   point->index = 1;
   point->part = 1;
-  status = close_stage(i);
+  status = close_stage(i, point);
   if (status != ORR_OK)
     return status;
   set_state(i, i->q1, i->u1, i->spin1);
@@ -362,6 +368,7 @@ static enum orr_status step_implicit_modal(struct orr_integration *i, struct orr
 static enum orr_status step_by_rule(struct orr_integration *i, int64_t start_ns, int64_t step_ns) {
   struct orr_evaluation_point point = {.start_ns = start_ns, .step_ns = step_ns};
   double h = 1e-9 * (double)step_ns;
+  i->end = (struct orr_evaluation_point){.start_ns = start_ns, .step_ns = step_ns, .index = -1, .part = 1};
   switch (i->rule) {
   case ORR_HEUN:
     return step_heun(i, &point, h);

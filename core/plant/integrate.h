@@ -18,7 +18,8 @@
 
 #include "core/model/workspace.h"
 
-struct orr_closed; /* core/loops/closed.h */
+struct orr_closed;  /* core/loops/closed.h */
+struct orr_motions; /* core/plant/motions.h */
 
 enum orr_integrator { ORR_RK4, ORR_HEUN, ORR_SEMI_IMPLICIT, ORR_IMPLICIT_MODAL, ORR_INTEGRATOR_COUNT };
 
@@ -53,13 +54,15 @@ struct orr_integration {
   struct orr_drive *drive;
   struct orr_integration_hook *hook; /* NULL: nobody. Set and taken away between steps; a result is the same with it */
   enum orr_integrator rule;
-  struct orr_closed *closed; /* closed loops, or NULL: closed at every stage, projected at the end of a step */
-  double *q, *u, *spin;      /* the state: [q_count], [u_count], [rotor_count] rad/s */
-  double implicit_s;         /* s, γh, of an implicit_modal step */
-  bool state_is_set;         /* the workspace holds this very state: the first evaluation need not set it */
-  double *force, *given;     /* [u_count] of the last evaluation */
-  double *q1, *u1, *spin1;   /* the state of a stage */
-  double *sigma;             /* [u_count] its q1 = q ⊕ sigma */
+  struct orr_closed *closed;         /* closed loops, or NULL: closed at every stage, projected at the end of a step */
+  const struct orr_motions *motions; /* given motions of hinges and loops, or NULL */
+  struct orr_evaluation_point end;   /* of the step at hand */
+  double *q, *u, *spin;              /* the state: [q_count], [u_count], [rotor_count] rad/s */
+  double implicit_s;                 /* s, γh, of an implicit_modal step */
+  bool state_is_set;                 /* the workspace holds this very state: the first evaluation need not set it */
+  double *force, *given;             /* [u_count] of the last evaluation */
+  double *q1, *u1, *spin1;           /* the state of a stage */
+  double *sigma;                     /* [u_count] its q1 = q ⊕ sigma */
   double *kq[4], *ku[4], *ks[4];
 };
 

@@ -75,6 +75,7 @@ static void update_masses(struct orr_plant *p) {
 
 enum orr_status orr_plant_advance(struct orr_plant *plant) {
   int64_t start = orr_plant_time_ns(plant), step = plant->step_ns / plant->substeps;
+  orr_motions_command(&plant->motions, start, plant->values);
   for (int i = 0; i < plant->substeps; i++) {
     plant->acting.first = i == 0;
     enum orr_status status = orr_integration_step(plant->integration, start + i * step, step);
@@ -225,6 +226,7 @@ enum orr_status orr_plant_reset(struct orr_plant *plant) {
   memset(plant->state, 0, plant->state_bytes);
   memcpy(i->q, plant->q0, sizeof(double) * (size_t)m->q_count);
   memcpy(i->u, plant->u0, sizeof(double) * (size_t)m->u_count);
+  orr_motions_reset(&plant->motions, i->q, plant->values);
   for (int d = 0; d < plant->device_count; d++) {
     const struct orr_device *device = &plant->devices[d];
     if (device->rotor >= 0)

@@ -15,6 +15,7 @@
 
 #include "core/loops/loop.h"
 #include "core/plant/device.h"
+#include "core/plant/motions.h"
 
 /* One moment of a target attitude; between two the target turns along the shortest way at a constant rate. */
 struct orr_target {
@@ -89,7 +90,8 @@ struct orr_plant {
   struct orr_acting acting;
   struct orr_jam *jams; /* [jam_count] hinges that can jam (core/plant/fault.h) */
   int jam_count;
-  int failed_body; /* file order, after a step that failed; −1 where unknown */
+  struct orr_motions motions; /* of hinges and loops; who joins loops to the plant does so here, too */
+  int failed_body;            /* file order, after a step that failed; −1 where unknown */
   /* The state beside the integration's; devices' states and queues point into the same piece. */
   char *state;
   size_t state_bytes, hashed_bytes; /* the remembered signs of quaternions stand behind hashed_bytes */
@@ -170,6 +172,10 @@ const struct orr_channel *orr_truth_channel(size_t index, const char **of);
  * returns their number. */
 int orr_truth_declare(const struct orr_description *spacecraft, struct orr_channel_table *table,
                       struct orr_truth *truths);
+
+/* [any] `loops.NAME`, with which the channels of a loop begin. */
+enum { ORR_TRUTH_ENTITY = 2048 };
+const char *orr_truth_loop_entity(const struct orr_description *spacecraft, int loop, char out[ORR_TRUTH_ENTITY]);
 
 /* [any] How many moments and forces the channels of a loop have. */
 struct orr_loop_numbers orr_truth_loop_numbers(const struct orr_description *spacecraft, int loop);

@@ -103,6 +103,48 @@ static bool device_drives(const struct orr_plant_desc *desc, int body) {
   return false;
 }
 
+/* The command of one motion, or −1: where it is to go, or that it begins. */
+static int declare_motion(const char *entity, const struct orr_motion_desc *motion, const char *unit,
+                          struct orr_channel_table *table) {
+  struct orr_channel spec = {.name = "motion", .unit = unit, .direction = ORR_CHANNEL_COMMAND, .count = 1};
+  if (motion->form != ORR_MOTION_COMMAND) {
+    spec.unit = "";
+    spec.type = ORR_CHANNEL_FLAG;
+    spec.hold = ORR_CHANNEL_PULSE;
+    if (!motion->waits)
+      return -1;
+  }
+  return orr_channel_declare(table, entity, &spec);
+}
+
+/* In the order of orr_motions_layout; until the table is sealed, `command` is the channel. */
+static void declare_motions(const struct orr_description *spacecraft, struct orr_channel_table *table,
+                            struct orr_plant *plant) {
+  int k = 0;
+  for (size_t b = 0; b < spacecraft->body_count; b++) {
+    const struct orr_body_desc *body = &spacecraft->bodies[b];
+    const struct orr_hinge_kind_info *info = orr_hinge_kind_info(body->hinge.kind);
+    for (size_t i = 0; body->hinge.motion && i < info->speed_count; i++, k++) {
+      int channel = declare_motion(body->name, &body->hinge.motion[i], info->angles >> i & 1 ? "rad" : "m", table);
+      if (plant)
+        plant->motions.items[k].command = channel;
+    }
+  }
+  for (int i = 0; i < (int)spacecraft->loop_count; i++) {
+    const struct orr_loop_desc *loop = &spacecraft->loops[i];
+    char entity[ORR_TRUTH_ENTITY];
+    if (!loop->motion)
+      continue;
+    bool slides = loop->kind == ORR_LOOP_DISTANCE ||
+                  (loop->kind == ORR_LOOP_GEAR && orr_truth_loop_numbers(spacecraft, i).forces);
+    int channel =
+        declare_motion(orr_truth_loop_entity(spacecraft, i, entity), loop->motion, slides ? "m" : "rad", table);
+    if (plant)
+      plant->motions.items[k].command = channel;
+    k++;
+  }
+}
+
 static void declare_all(const struct orr_plant_desc *desc, struct orr_channel_table *table, struct orr_plant *plant) {
   const struct orr_description *spacecraft = desc->spacecraft;
   for (size_t i = 0; i < desc->device_count; i++)
@@ -121,7 +163,7 @@ static void declare_all(const struct orr_plant_desc *desc, struct orr_channel_ta
   for (int b = 0; b < (int)spacecraft->body_count; b++) {
     const struct orr_body_desc *body = &spacecraft->bodies[b];
     int dof = orr_hinge_speeds(body->hinge.kind);
-    bool driven = body->hinge.prescribed && dof && !device_drives(desc, b);
+    bool driven = body->hinge.prescribed && dof && !body->hinge.motion && !device_drives(desc, b);
     if (driven) {
       const struct orr_hinge_kind_info *info = orr_hinge_kind_info(body->hinge.kind);
       const char *unit = info->angles == (1u << dof) - 1 ? "rad/s^2" : info->angles ? "" : "m/s^2";
@@ -136,6 +178,7 @@ static void declare_all(const struct orr_plant_desc *desc, struct orr_channel_ta
       plant->body_command[b] = -1;
     }
   }
+  declare_motions(spacecraft, table, plant);
 }
 
 static void layout_state(struct orr_block *block, const struct orr_plant_desc *desc, struct orr_plant *p) {
@@ -143,6 +186,7 @@ static void layout_state(struct orr_block *block, const struct orr_plant_desc *d
   p->frame = ORR_TAKE(block, int64_t, 1);
   p->state = (char *)p->frame;
   p->taken = ORR_TAKE(block, double, desc->device_count);
+  p->motions.state = ORR_TAKE(block, struct orr_motion_state, p->motions.count);
   for (size_t i = 0; i < desc->device_count; i++) {
     const struct orr_device_desc *d = &desc->devices[i];
     void *state = ORR_TAKE(block, char, d->kind->state_bytes);
@@ -226,6 +270,7 @@ static struct orr_plant *layout(struct orr_block *block, const struct orr_model 
   p->pointing_channel = ORR_TAKE(block, int, desc->pointing_count);
   p->body_command = ORR_TAKE(block, int, m->body_count);
   p->burns = ORR_TAKE(block, bool, m->body_count);
+  orr_motions_layout(&p->motions, desc->spacecraft, m, block);
   orr_channels_place(&p->table, block);
   if (block->base) {
     declare_all(desc, &p->table, p);
@@ -240,6 +285,8 @@ static struct orr_plant *layout(struct orr_block *block, const struct orr_model 
   char *integration = ORR_TAKE(block, char, bytes);
   if (block->base)
     p->integration = orr_integration_init(integration, bytes, m, ws, &p->drive);
+  if (block->base && p->motions.count)
+    p->integration->motions = &p->motions;
   return p;
 }
 
@@ -281,6 +328,9 @@ struct orr_plant *orr_plant_init(void *block, size_t bytes, const struct orr_mod
   for (int i = 0; i < model->body_count; i++)
     if (p->body_command[i] >= 0)
       p->body_command[i] = p->table.channels[p->body_command[i]].offset;
+  for (int k = 0; k < p->motions.count; k++)
+    if (p->motions.items[k].command >= 0)
+      p->motions.items[k].command = p->table.channels[p->motions.items[k].command].offset;
   p->acting = (struct orr_acting){.model = model,
                                   .ws = ws,
                                   .values = p->values,

@@ -121,9 +121,9 @@ static const char *shared_unit(enum orr_hinge_kind kind, const char *angle, cons
 }
 
 /* `a.b`; names are at most 63 long, with the prefixes of 16 nested parts. */
-static const char *joined(const char *first, const char *second, char out[2048]) {
+static const char *joined(const char *first, const char *second, char out[ORR_TRUTH_ENTITY]) {
   size_t a = strlen(first), b = strlen(second);
-  assert(a + b + 2 <= 2048);
+  assert(a + b + 2 <= ORR_TRUTH_ENTITY);
   memcpy(out, first, a);
   out[a] = '.';
   memcpy(out + a + 1, second, b + 1);
@@ -131,7 +131,7 @@ static const char *joined(const char *first, const char *second, char out[2048])
 }
 
 static void declare_node(struct declaring *d, const char *body, const char *node, struct orr_truth truth) {
-  char entity[2048];
+  char entity[ORR_TRUTH_ENTITY];
   joined(body, node, entity);
   for (int what = POSITION; what <= ANGULAR; what++)
     add(d, entity, (enum what)what, 0, NULL, truth);
@@ -143,13 +143,17 @@ struct orr_loop_numbers orr_truth_loop_numbers(const struct orr_description *spa
   return orr_loop_numbers(l->kind, turns);
 }
 
+const char *orr_truth_loop_entity(const struct orr_description *spacecraft, int loop, char out[ORR_TRUTH_ENTITY]) {
+  return joined("loops", spacecraft->loops[loop].name, out);
+}
+
 static void declare_loop(struct declaring *d, const struct orr_description *spacecraft, int loop) {
-  char entity[2048];
+  char entity[ORR_TRUTH_ENTITY];
   struct orr_loop_numbers n = orr_truth_loop_numbers(spacecraft, loop);
   struct orr_truth truth = {.body = -1, .node = -1, .loop = loop};
   if (!spacecraft->loops[loop].name)
     return;
-  joined("loops", spacecraft->loops[loop].name, entity);
+  orr_truth_loop_entity(spacecraft, loop, entity);
   if (n.moments)
     add(d, entity, LOOP_MOMENT, n.moments, NULL, truth);
   if (n.forces)

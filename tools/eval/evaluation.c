@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "core/loops/loop_motion.h"
+#include "core/model/motion.h"
+#include "core/plant/motions.h"
 #include "core/tree/articulated.h"
 #include "core/tree/compliance.h"
 #include "core/tree/composite.h"
@@ -48,6 +50,7 @@ void orr_evaluation_create(struct orr_evaluation *e, const struct orr_descriptio
   e->prescribed = numbers(m->u_count);
   for (int i = 0; i < m->body_count; i++)
     put_body(e, i);
+  orr_motions_begin(description, m, e->q, e->u, e->prescribed);
   if (!description->loop_count)
     return;
   orr_build_close(&e->build, e->q);
@@ -96,9 +99,10 @@ int orr_evaluation_open_loop(struct orr_evaluation *e, char *text, size_t size) 
   }
   double *rates = l ? numbers(l->row_count) : NULL;
   int open = -1;
+  bool moved = orr_motions_count(e->description) > 0; /* then the rest has to move with what is driven */
   if (l)
     orr_loops_velocity(l, e->u, rates);
-  for (int r = 0; l && r < l->row_count && open < 0; r++) {
+  for (int r = 0; l && r < l->row_count && open < 0 && !moved; r++) {
     double largest = 1;
     for (int c = 0; c < l->column_count; c++)
       largest = fmax(largest, fabs(e->u[l->column_u[c]]));

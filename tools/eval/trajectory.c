@@ -102,6 +102,19 @@ static json_t *sample(const struct orr_evaluation *e, const struct orr_integrati
   return object;
 }
 
+/* The given motions, from t = 0, with a block for them and what they remember; nobody commands. */
+static void *make_motions(struct orr_motions *motions, const struct orr_evaluation *e) {
+  struct orr_block measured = {0};
+  orr_motions_layout(motions, e->description, e->build.model, &measured);
+  size_t state = sizeof *motions->state * (size_t)motions->count;
+  void *memory = orr_aligned_block(measured.used + state);
+  struct orr_block block = {.base = memory, .size = measured.used};
+  orr_motions_layout(motions, e->description, e->build.model, &block);
+  motions->state = (struct orr_motion_state *)((char *)memory + measured.used);
+  orr_motions_reset(motions, e->q, NULL);
+  return memory;
+}
+
 json_t *orr_trajectory_run(const struct orr_trajectory *t, struct orr_evaluation *e, enum orr_status *status, int *body,
                            double *time_s) {
   const struct orr_model *m = e->build.model;
@@ -109,8 +122,11 @@ json_t *orr_trajectory_run(const struct orr_trajectory *t, struct orr_evaluation
   size_t bytes = orr_integration_size(m);
   void *block = orr_aligned_block(bytes);
   struct orr_integration *i = orr_integration_init(block, bytes, m, e->build.ws, &drive.drive);
+  struct orr_motions motions = {.loops = e->build.loops};
+  void *motion_block = make_motions(&motions, e);
   i->rule = t->integrator;
   i->closed = e->build.closed;
+  i->motions = motions.count ? &motions : NULL;
   *status = ORR_OK;
   if (i->closed)
     *status = orr_closed_project(i->closed, e->build.ws, e->q, e->u); /* as a run begins */
@@ -132,6 +148,7 @@ json_t *orr_trajectory_run(const struct orr_trajectory *t, struct orr_evaluation
   *time_s = (double)now_ns / 1e9;
   json_object_set_new(root, "trajectory", list);
   free(block);
+  free(motion_block);
   if (*status == ORR_OK)
     return root;
   json_decref(root);

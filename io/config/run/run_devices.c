@@ -454,6 +454,9 @@ static void check_drives(struct orr_run_draft *d, const struct orr_device_desc *
         d->reader->diagnostics, ORR_ERROR, device->source, "two-drives",
         "'%.60s' drives its hinge at a given rate, which needs a hinge of one coordinate; that of '%.60s' has more",
         device->name, body->name);
+  if (body->hinge.motion)
+    orr_report(d->reader->diagnostics, ORR_ERROR, device->source, "two-drives",
+               "'%.60s' drives the hinge of '%.60s', whose 'motion' is given already", device->name, body->name);
   for (size_t i = 0; i < d->device_count; i++) {
     if (&d->devices[i] == device || d->devices[i].body != device->body || !acts_on_hinge(&d->devices[i]))
       continue;

@@ -570,6 +570,11 @@ static bool read_hinge(struct reading *r, size_t effect) {
                    orr_hinge_kind_info(kind)->name);
     return false;
   }
+  if (spacecraft->bodies[r->out->body].hinge.motion) {
+    orr_read_error(r->d->reader, given(r, effect), "not-built",
+                   "a hinge that jams while its 'motion' is given is not built yet");
+    return false;
+  }
   if (spacecraft->loop_count) {
     orr_read_error(r->d->reader, given(r, effect), "not-built",
                    "a hinge that jams in a spacecraft with closed loops is not built yet");

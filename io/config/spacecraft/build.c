@@ -6,6 +6,7 @@
 
 #include "core/loops/loop_motion.h"
 #include "core/model/hinge.h"
+#include "core/model/motion.h"
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
@@ -41,6 +42,7 @@ bool orr_build_try(struct orr_build *b, const struct orr_description *d, unsigne
   }
   bytes = orr_workspace_size(b->model);
   b->ws = orr_workspace_init(block_of(b, ORR_BUILD_WORKSPACE, bytes), bytes, b->model);
+  orr_motions_begin(d, b->model, b->ws->q, NULL, NULL);
   if (d->loop_count) {
     bytes = orr_loops_size(d, b->model);
     b->loops = orr_loops_init(block_of(b, ORR_BUILD_LOOPS, bytes), bytes, d, b->model);
@@ -121,7 +123,8 @@ static void measure_rates(struct orr_build *b, const double *u) {
 /* Loops are closed where the plant starts, in the numbers that it starts from; driven hinges are known by then. */
 static void close_loops(struct orr_build *b, double *q, double *u) {
   orr_build_assemble(b, q);
-  measure_rates(b, u);
+  if (!orr_motions_count(b->description)) /* with what is driven, the rest has to move as well */
+    measure_rates(b, u);
   if (!b->assembly.closed || b->assembly.prescribed || b->opens)
     b->start = ORR_ERROR_LOOP_OPEN;
   orr_build_solver(b, b->start == ORR_OK ? q : NULL);
@@ -140,11 +143,13 @@ void orr_build_plant(struct orr_build *b, const struct orr_plant_desc *given, co
   char *block = block_of(b, ORR_BUILD_PLANT, plant + numbers * sizeof(double));
   double *q = (double *)(block + plant), *u = q + b->model->q_count;
   initial_state(b->model, initial, q, u);
+  orr_motions_begin(desc.spacecraft, b->model, q, u, NULL);
   desc.q = q;
   desc.u = u;
   b->plant = orr_plant_init(block, plant, b->model, b->ws, &desc);
   if (!b->loops)
     return;
+  b->plant->motions.loops = b->loops;
   close_loops(b, q, u);
   b->plant->integration->closed = b->closed;
 }

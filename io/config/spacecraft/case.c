@@ -300,6 +300,14 @@ static void check_state_keys(struct entry *e, uint64_t *present) {
   }
 }
 
+/* What a motion gives, no state can. */
+static void refuse_driven(struct entry *e, struct orr_place place, const char *name) {
+  if (!e->body->hinge.motion || (strcmp(name, "q") == 0 && e->body->hinge.motion->form == ORR_MOTION_COMMAND))
+    return;
+  orr_read_error(&e->r->reader, place, "motion", "the motion of '%.60s' is given, so it takes no '%s'", e->body->name,
+                 name);
+}
+
 static void read_state(struct entry *e) {
   static const struct orr_key position = {.name = "position", .unit = "m", .count = 3, .form = "[x, y, z]"};
   static const struct orr_key rate = {.name = "rate", .unit = "rad/s", .count = 3, .form = "[x, y, z]"};
@@ -319,6 +327,10 @@ static void read_state(struct entry *e) {
     orr_read_numbers(r, keys.rate, &rate, e->out->speed);
   if (there >> VELOCITY & 1)
     orr_read_numbers(r, keys.velocity, &velocity, e->out->speed + 3);
+  if (there >> Q & 1)
+    refuse_driven(e, keys.q, "q");
+  if (there >> SPEED & 1)
+    refuse_driven(e, keys.speed, "speed");
   if (there >> Q & 1)
     read_per_speed(e, keys.q, "q", "rad", "m", e->out->q);
   if (there >> SPEED & 1)
@@ -359,6 +371,8 @@ static void read_prescribed(struct entry *e) {
   if (e->kind->speed_count == 0)
     orr_read_error(&e->r->reader, e->key, "not-moving",
                    "the hinge of '%.60s' is fixed; there is no motion to prescribe", e->body->name);
+  else if (e->body->hinge.motion)
+    orr_read_error(&e->r->reader, e->key, "motion", "the motion of '%.60s' is given by the model", e->body->name);
   else if (keys.hinge.node)
     read_per_speed(e, keys.hinge, "acceleration", "rad/s^2", "m/s^2", e->out->acceleration);
 }

@@ -63,6 +63,10 @@ void orr_draft_read_hinge(struct orr_draft *draft, size_t index);
 /* [init] Reads the loops of a scope; every hinge has been read. */
 void orr_draft_read_loops(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place loops);
 
+/* [init] Reads one `motion:` whose places have this unit, rad or m. False after reporting. */
+bool orr_draft_read_motion(struct orr_reader *reader, struct orr_place place, struct orr_place key, const char *unit,
+                           bool of_loop, struct orr_motion_desc *out);
+
 /* [init] Names every loop; all have been read. */
 void orr_draft_name_loops(struct orr_draft *draft);
 
@@ -91,7 +95,7 @@ void orr_draft_judge_loops(struct orr_draft *draft, const struct orr_description
 bool orr_scope_is_mirrored(const struct orr_scope *scope);
 void orr_mirror_body(struct orr_draft *draft, struct orr_body_desc *body, struct orr_node_desc *nodes,
                      const double mirror[3]);
-void orr_mirror_hinge(struct orr_hinge_desc *hinge, const double mirror[3]);
+void orr_mirror_hinge(struct orr_draft *draft, struct orr_hinge_desc *hinge, const double mirror[3]);
 void orr_mirror_loop(struct orr_loop_desc *loop, const double mirror[3]);
 void orr_turn_hinge(struct orr_hinge_desc *hinge, const double turn[4]);
 

@@ -7,6 +7,7 @@
 extern const struct orr_mapping orr_body_mapping;       /* read_body.c */
 extern const struct orr_mapping orr_hinge_mapping;      /* read_hinge.c */
 extern const struct orr_mapping orr_loop_mapping;       /* read_loop.c */
+extern const struct orr_mapping orr_motion_mapping;     /* read_motion.c */
 extern const struct orr_mapping orr_spacecraft_mapping; /* spacecraft.c */
 extern const struct orr_mapping orr_part_file_mapping;  /* spacecraft.c: the file of a part */
 extern const struct orr_mapping orr_file_mapping;       /* config.c: a whole model or run file */

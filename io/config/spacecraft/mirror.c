@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/math/spatial.h"
+#include "core/model/hinge_kinds.h"
 #include "io/config/spacecraft/draft.h"
 
 static double det(const double t[3]) { return t[0] * t[1] * t[2]; }
@@ -55,7 +56,27 @@ void orr_mirror_body(struct orr_draft *draft, struct orr_body_desc *body, struct
   }
 }
 
-void orr_mirror_hinge(struct orr_hinge_desc *hinge, const double t[3]) {
+/* A coordinate goes the other way. */
+static void turn_round(struct orr_draft *draft, struct orr_hinge_desc *hinge, int coordinate) {
+  hinge->rest[coordinate] *= -1;
+  if (!hinge->motion)
+    return;
+  size_t n = orr_hinge_kind_info(hinge->kind)->speed_count;
+  struct orr_motion_desc *all = orr_arena_alloc(draft->reader->arena, n, sizeof *all), *m = &all[coordinate];
+  memcpy(all, hinge->motion, n * sizeof *all);
+  double *numbers = orr_arena_alloc(draft->reader->arena, 2 * m->count, sizeof *numbers);
+  for (size_t i = 0; i < m->count; i++) {
+    numbers[i] = -m->values[i];
+    numbers[m->count + i] = m->bends ? -m->bends[i] : 0;
+  }
+  m->values = numbers;
+  m->bends = m->bends ? numbers + m->count : NULL;
+  m->amplitude *= -1;
+  m->offset *= -1;
+  hinge->motion = all;
+}
+
+void orr_mirror_hinge(struct orr_draft *draft, struct orr_hinge_desc *hinge, const double t[3]) {
   axial(t, hinge->rotation);
   switch (hinge->kind) {
   case ORR_HINGE_PRISMATIC:
@@ -65,13 +86,15 @@ void orr_mirror_hinge(struct orr_hinge_desc *hinge, const double t[3]) {
     int normal = 0;
     while (normal < 2 && hinge->axes[0][normal] == 0)
       normal++;
-    hinge->rest[0] *= det(t) * t[normal];
-    hinge->rest[1] *= t[(normal + 1) % 3];
-    hinge->rest[2] *= t[(normal + 2) % 3];
+    const double signs[] = {det(t) * t[normal], t[(normal + 1) % 3], t[(normal + 2) % 3]};
+    for (int i = 0; i < 3; i++)
+      if (signs[i] < 0)
+        turn_round(draft, hinge, i);
     break;
   }
   case ORR_HINGE_CYLINDRICAL:
-    hinge->rest[1] *= det(t);
+    if (det(t) < 0)
+      turn_round(draft, hinge, 1);
     axial(t, hinge->axes[0]);
     break;
   default:

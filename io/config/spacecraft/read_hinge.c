@@ -104,10 +104,10 @@ struct hinge_keys {
   int kind;
   const char *at;
   bool prescribed;
-  struct orr_place to, axis, axes, normal, rotation, stiffness, damping, rest;
+  struct orr_place to, axis, axes, normal, rotation, motion, stiffness, damping, rest;
 };
 
-enum hinge_key { KIND, TO, AT, AXIS, AXES, NORMAL, ROTATION, PRESCRIBED, STIFFNESS, DAMPING, REST, HINGE_KEYS };
+enum hinge_key { KIND, TO, AT, AXIS, AXES, NORMAL, ROTATION, PRESCRIBED, MOTION, STIFFNESS, DAMPING, REST, HINGE_KEYS };
 
 static const char *const kinds[] = {"fixed",  "revolute", "prismatic", "cylindrical", "universal",
                                     "gimbal", "ball",     "planar",    "free",        NULL};
@@ -159,6 +159,11 @@ static const struct orr_key hinge_table[HINGE_KEYS] = {
                     .type = ORR_KEY_FLAG,
                     .fallback = "false",
                     .offset = offsetof(struct hinge_keys, prescribed)},
+    [MOTION] = {.name = "motion",
+                .doc = "its motion is given: of its coordinate, or a list with one for each; it is prescribed by that",
+                .absent = "nothing drives it, or BODY.acceleration does where it is prescribed",
+                .shape = ORR_EITHER(ORR_MAPPING(orr_motion_mapping), ORR_LIST(ORR_MAPPING(orr_motion_mapping))),
+                PLACE(motion)},
     [STIFFNESS] = {.name = "stiffness",
                    .doc = "spring of each scalar coordinate",
                    .absent = "no spring",
@@ -315,6 +320,43 @@ static void read_springs(struct reading *r) {
   }
 }
 
+/* --- motion ---------------------------------------------------------------------------------------------------- */
+
+static bool read_motion_of(struct reading *r, size_t i, struct orr_place place, struct orr_motion_desc *out) {
+  if (!orr_draft_read_motion(r->reader, place, key_place(r, MOTION), r->kind->angles >> i & 1 ? "rad" : "m", false,
+                             out))
+    return false;
+  if (r->kind->speed_count == 1 || (!out->waits && out->form != ORR_MOTION_COMMAND))
+    return true;
+  orr_read_error(r->reader, place, "motion", "a motion by command is for hinges of one coordinate");
+  return false;
+}
+
+static bool read_motions(struct reading *r) {
+  size_t n = r->kind->speed_count;
+  struct orr_place place = r->keys.motion;
+  if (!r->kind->scalar || n == 0) {
+    refuse_key(r, MOTION, n ? ": a motion is given for scalar coordinates" : ": it does not move");
+    return false;
+  }
+  if (r->present >> PRESCRIBED & 1 && !r->keys.prescribed) {
+    orr_read_error(r->reader, key_place(r, PRESCRIBED), "motion", "a hinge with a 'motion' is prescribed");
+    return false;
+  }
+  struct orr_motion_desc *motion = orr_arena_alloc(r->reader->arena, n, sizeof *motion);
+  bool list = place.node->kind == ORR_YAML_SEQUENCE, good = true;
+  if (list ? place.node->count != n : n > 1) {
+    orr_read_error(r->reader, place, "wrong-length",
+                   "'motion' takes a list of %zu motions, one for each coordinate of a %s hinge", n, r->kind->name);
+    return false;
+  }
+  for (size_t i = 0; i < n; i++)
+    good &= read_motion_of(r, i, list ? orr_place_item(r->reader->diagnostics, place, i) : place, &motion[i]);
+  r->hinge->prescribed = true;
+  r->hinge->motion = motion;
+  return good;
+}
+
 /* --- to what and where ----------------------------------------------------------------------------------------- */
 
 static bool read_parent(struct reading *r) {
@@ -395,9 +437,11 @@ void orr_draft_read_hinge(struct orr_draft *draft, size_t index) {
     r.kind = orr_hinge_kind_info(r.hinge->kind);
     good = read_direction_of_kind(&r) && good;
     read_springs(&r);
+    if (r.keys.motion.node)
+      good = read_motions(&r) && good;
   }
   if (orr_scope_is_mirrored(r.home->scope))
-    orr_mirror_hinge(r.hinge, r.home->scope->mirror);
+    orr_mirror_hinge(draft, r.hinge, r.home->scope->mirror);
   if (r.turned)
     orr_turn_hinge(r.hinge, r.turned->turn);
   if (!good)

@@ -1,14 +1,15 @@
 /* Loops and gears. */
 #include "core/model/hinge_kinds.h"
+#include "core/model/motion.h"
 #include "io/config/spacecraft/draft.h"
 #include "io/config/spacecraft/mappings.h"
 
 struct loop_keys {
-  struct orr_place name, between, gear, axis;
+  struct orr_place name, between, gear, axis, motion;
   int kind, method;
 };
 
-enum loop_key { NAME, BETWEEN, GEAR, LOOP_KIND, AXIS, METHOD, LOOP_KEYS };
+enum loop_key { NAME, BETWEEN, GEAR, LOOP_KIND, AXIS, METHOD, MOTION, LOOP_KEYS };
 
 static const char *const kinds[] = {"point", "weld", "revolute", "distance", NULL}; /* as enum orr_loop_kind */
 static const char *const methods[] = {"auto", "embed", "augment", NULL};            /* as enum orr_loop_method */
@@ -90,6 +91,13 @@ static const struct orr_key loop_table[LOOP_KEYS] = {
                 .choices = methods,
                 .fallback = "auto",
                 .offset = offsetof(struct loop_keys, method)},
+    [MOTION] = {.name = "motion",
+                .doc = "drives it: the distance of a distance loop, the angle about the axis of a revolute one, the "
+                       "offset of a gear; what that takes is in its channels",
+                .type = ORR_KEY_PLACE,
+                .absent = "nothing drives it",
+                .shape = ORR_MAPPING(orr_motion_mapping),
+                .offset = offsetof(struct loop_keys, motion)},
 };
 
 const struct orr_mapping orr_loop_mapping = {
@@ -151,6 +159,18 @@ static void read_between(struct reading *r) {
                    "this loop joins two nodes of '%.60s', which has no modes: they cannot move apart", body->name);
 }
 
+static void read_motion(struct reading *r, const char *unit) {
+  if (!r->keys.motion.node)
+    return;
+  struct orr_motion_desc *motion = orr_arena_alloc(r->reader->arena, 1, sizeof *motion);
+  if (!orr_draft_read_motion(r->reader, r->keys.motion, key_place(r, MOTION), unit, true, motion))
+    return;
+  if (r->loop->kind == ORR_LOOP_DISTANCE && !(orr_motion_begin(motion).x > 0))
+    orr_read_error(r->reader, r->keys.motion, "motion", "a distance is above zero, and this one begins at %.6g m",
+                   orr_motion_begin(motion).x);
+  r->loop->motion = motion;
+}
+
 static void read_loop(struct reading *r) {
   read_between(r);
   if (!need_key(r, LOOP_KIND, "loop between two nodes"))
@@ -160,6 +180,10 @@ static void read_loop(struct reading *r) {
     refuse_key(r, AXIS, orr_arena_format(r->reader->arena, "%s loop", kinds[r->keys.kind]));
   else if (need_key(r, AXIS, "revolute loop"))
     orr_read_direction(r->reader, r->keys.axis, "axis", r->loop->axis);
+  if (r->loop->kind == ORR_LOOP_REVOLUTE || r->loop->kind == ORR_LOOP_DISTANCE)
+    read_motion(r, r->loop->kind == ORR_LOOP_DISTANCE ? "m" : "rad");
+  else
+    refuse_key(r, MOTION, orr_arena_format(r->reader->arena, "%s loop", kinds[r->keys.kind]));
 }
 
 /* --- gears ----------------------------------------------------------------------------------------------------- */
@@ -220,6 +244,9 @@ static void read_gear(struct reading *r) {
   if (r->loop->body[0] == r->loop->body[1])
     orr_read_error(r->reader, keys.drives, "loop-on-itself", "this gear joins a hinge to itself");
   read_ratio(r, &keys);
+  read_motion(r, is_angle(r, r->loop->body[1]) ? "rad" : "m");
+  if (r->keys.motion.node && keys.offset.node)
+    orr_read_error(r->reader, keys.offset, "loop-key", "the motion of a gear is its offset: leave out 'offset'");
 }
 
 static void read_kind(struct reading *r) {
