@@ -1,7 +1,7 @@
 /* Laying a plant out: its channels, its devices, and the memory for both. */
 #include "core/plant/plant.h"
 
-enum { TARGET, POINTING_ERROR, GIVEN, SPECS };
+enum { TARGET, POINTING_ERROR, GIVEN, MOTION, MOTION_STARTS, SPECS };
 
 /* The channels of a plant beside those of devices and truth. */
 static const struct orr_channel specs[SPECS] = {
@@ -17,6 +17,17 @@ static const struct orr_channel specs[SPECS] = {
     [GIVEN] = {.name = "acceleration",
                .doc = "the given acceleration of a prescribed hinge, a number for each speed",
                .direction = ORR_CHANNEL_COMMAND},
+    [MOTION] = {.name = "motion",
+                .doc = "with `motion: {command: ...}`, of a hinge or of a loop: where it is to go, rad or m",
+                .direction = ORR_CHANNEL_COMMAND,
+                .count = 1},
+    [MOTION_STARTS] = {.name = "motion",
+                       .doc = "with `motion: {starts: by_command}`, of a hinge or of a loop: 1 lets it begin",
+                       .unit = "",
+                       .type = ORR_CHANNEL_FLAG,
+                       .direction = ORR_CHANNEL_COMMAND,
+                       .hold = ORR_CHANNEL_PULSE,
+                       .count = 1},
 };
 
 const struct orr_channel *orr_plant_channel(size_t index, const char **of) {
@@ -106,14 +117,11 @@ static bool device_drives(const struct orr_plant_desc *desc, int body) {
 /* The command of one motion, or −1: where it is to go, or that it begins. */
 static int declare_motion(const char *entity, const struct orr_motion_desc *motion, const char *unit,
                           struct orr_channel_table *table) {
-  struct orr_channel spec = {.name = "motion", .unit = unit, .direction = ORR_CHANNEL_COMMAND, .count = 1};
-  if (motion->form != ORR_MOTION_COMMAND) {
-    spec.unit = "";
-    spec.type = ORR_CHANNEL_FLAG;
-    spec.hold = ORR_CHANNEL_PULSE;
-    if (!motion->waits)
-      return -1;
-  }
+  struct orr_channel spec = specs[motion->waits ? MOTION_STARTS : MOTION];
+  if (motion->form == ORR_MOTION_COMMAND)
+    spec.unit = unit;
+  else if (!motion->waits)
+    return -1;
   return orr_channel_declare(table, entity, &spec);
 }
 

@@ -296,7 +296,7 @@ static void a_command_on_the_way_bends_the_motion_but_does_not_break_it(void **s
     v[n] = orr_flight_value(&f, "arm.speed");
     orr_flight_run(&f, 1);
   }
-  /* jerk is bounded by 60 |h|/T³ and what is left of earlier motion; a jump of rate or acceleration would grow as 1/h */
+  /* jerk is bounded by 60 |h|/T³ and what is left of earlier motion; a jump of rate or acceleration would grow */
   double jerk = 0, slope = 0;
   for (int n = 1; n + 1 < 400; n++) {
     jerk = fmax(jerk, fabs(v[n + 1] - 2 * v[n] + v[n - 1]) / (h * h));
