@@ -78,6 +78,80 @@ static enum orr_isolate_method find_hierarchy(const char *root, struct paths *pa
   return found;
 }
 
+/* --- the closed list of what undo may do -------------------------------------------------------------------------- */
+/* What stands behind `start`; NULL: it begins otherwise. */
+static const char *behind(const char *text, const char *start) {
+  size_t length = strlen(start);
+  return strncmp(text, start, length) == 0 ? text + length : NULL;
+}
+
+static const char *digits(const char *text) {
+  size_t count = strspn(text, "0123456789");
+  return count > 0 && count <= 10 ? text + count : NULL;
+}
+
+static bool is_number(const char *text) {
+  const char *end = digits(text + (*text == '-'));
+  return end && *end == '\0';
+}
+
+/* <cpusets>/orrery.core3, or orrery.rest3: what stands behind it. */
+static const char *behind_own_group(const char *in_cpusets) {
+  const char *number = behind(in_cpusets, "orrery.core");
+  number = number ? number : behind(in_cpusets, "orrery.rest");
+  return number ? digits(number) : NULL;
+}
+
+static bool is_tasks(const char *name) { return strcmp(name, "tasks") == 0 || strcmp(name, "cgroup.threads") == 0; }
+
+/* What is written, or relied on, and the values that it may get. */
+static bool may_write(const char *machine, const char *in_cpusets, const char *value, bool hold) {
+  const char *irq = behind(machine, "/proc/irq/"), *rest = irq ? digits(irq) : NULL;
+  cpu_set_t cores;
+  if (rest && strcmp(rest, "/smp_affinity_list") == 0)
+    return hold || orr_cpulist_parse(value, &cores);
+  if (strcmp(machine, "/proc/sys/kernel/sched_rt_runtime_us") == 0)
+    return hold || is_number(value);
+  if (in_cpusets && strcmp(in_cpusets, "cpuset.sched_load_balance") == 0)
+    return hold || strcmp(value, "0") == 0 || strcmp(value, "1") == 0;
+  return in_cpusets && strcmp(in_cpusets, "cgroup.subtree_control") == 0 && (hold || strcmp(value, "-cpuset") == 0);
+}
+
+static bool allows(const struct orr_undo_list *undo, const char *verb, const char *path, const char *value) {
+  const struct orr_isolate_list *list = (const struct orr_isolate_list *)undo;
+  if (strcmp(verb, "bind") == 0 || strcmp(verb, "core") == 0 || strcmp(verb, "began") == 0)
+    return is_number(path) || strcmp(verb, "began") == 0;
+  const char *machine = behind(path, list->root), *in_cpusets = list->cpusets[0] ? behind(path, list->cpusets) : NULL;
+  in_cpusets = in_cpusets && *in_cpusets == '/' ? in_cpusets + 1 : NULL;
+  if (!machine || strstr(path, "/../") || strstr(value, "/../"))
+    return false;
+  if (strcmp(verb, "write") == 0 || strcmp(verb, "base") == 0 || strcmp(verb, "hold") == 0)
+    return may_write(machine, in_cpusets, value, strcmp(verb, "hold") == 0 && !value[0]);
+  const char *rest = in_cpusets ? behind_own_group(in_cpusets) : NULL;
+  if (strcmp(verb, "rmdir") == 0)
+    return rest && *rest == '\0';
+  if (strcmp(verb, "empty") == 0) { /* of one of our groups, into the root group */
+    const char *to = behind(value, list->cpusets);
+    return rest && *rest == '/' && is_tasks(rest + 1) && to && *to == '/' && is_tasks(to + 1);
+  }
+  if (strcmp(verb, "await") == 0)
+    return in_cpusets && strcmp(in_cpusets, "cpuset.cpus.effective") == 0;
+  if (strcmp(verb, "self") == 0 && in_cpusets) {
+    size_t length = strlen(path), tail = strlen("/cgroup.procs");
+    return length > tail && strcmp(path + length - tail, "/cgroup.procs") == 0 && is_number(value);
+  }
+  return false;
+}
+
+static void make_list(struct orr_isolate_list *list, const char *root) {
+  struct paths paths = {0};
+  *list = (struct orr_isolate_list){.list.allows = allows};
+  if (!join(list->root, sizeof list->root, root, "", ""))
+    join(list->root, sizeof list->root, "/root/is/too/long", "", "");
+  if (find_hierarchy(root, &paths) != ORR_ISOLATE_NONE)
+    join(list->cpusets, sizeof list->cpusets, paths.dir, "", "");
+}
+
 /* --- steps that remember which of them failed --------------------------------------------------------------------- */
 static bool step(struct orr_isolation *i, const char *what, int error) {
   if (error && !i->cpuset_error) {
@@ -361,8 +435,10 @@ bool orr_isolate_present(const char *root, int core) {
   return found;
 }
 
-unsigned orr_isolate_repair(const char *state_dir, struct orr_undo_failures *failures) {
-  return orr_journal_repair(state_dir, failures);
+unsigned orr_isolate_repair(const char *root, const char *state_dir, struct orr_undo_failures *failures) {
+  struct orr_isolate_list list;
+  make_list(&list, root);
+  return orr_journal_repair(state_dir, &list.list, failures);
 }
 
 pid_t orr_isolate_taken(const char *state_dir, int core) {
@@ -412,6 +488,8 @@ bool orr_isolate_apply(struct orr_isolation *isolation, const struct orr_isolate
   i->journal_error = orr_journal_open(&i->journal, options->state_dir);
   if (i->journal_error)
     return false;
+  make_list(&i->list, options->root);
+  i->journal.list = &i->list.list;
   struct orr_others others = orr_others_read(i->journal.path);
   if (claim(i, options->core, &others)) {
     apply(i, options, &others);

@@ -39,8 +39,15 @@ struct orr_isolate_options {
 
 enum orr_isolate_method { ORR_ISOLATE_NONE, ORR_ISOLATE_V1, ORR_ISOLATE_V2 };
 
+struct orr_isolate_list {
+  struct orr_undo_list list; /* first: undo calls back with it */
+  char root[ORR_JOURNAL_PATH_MAX];
+  char cpusets[ORR_JOURNAL_PATH_MAX]; /* their hierarchy; empty: there is none */
+};
+
 struct orr_isolation {
   struct orr_journal journal;
+  struct orr_isolate_list list; /* of what its undo may do */
   enum orr_isolate_method method;
   char attach_path[ORR_JOURNAL_PATH_MAX]; /* where the rt thread writes its id */
   int journal_error;
@@ -58,8 +65,9 @@ enum orr_isolate_method orr_isolate_method(const char *root);
 /* [init] Whether a cpuset directly under the root has this core for itself, made by whomever. */
 bool orr_isolate_present(const char *root, int core);
 
-/* [init] Undoes what killed processes left. Returns how many of them; *failures as orr_journal_repair. */
-unsigned orr_isolate_repair(const char *state_dir, struct orr_undo_failures *failures);
+/* [init] Undoes what killed processes left, of what orr_isolate_apply may do below this root and nothing else. Returns
+ * how many of them; *failures as orr_journal_repair. */
+unsigned orr_isolate_repair(const char *root, const char *state_dir, struct orr_undo_failures *failures);
 
 /* [init] Which other process has cleared this core in the same way, and lives; 0: none. */
 pid_t orr_isolate_taken(const char *state_dir, int core);

@@ -60,6 +60,7 @@ static int make(const char *path) {
 int orr_journal_open(struct orr_journal *journal, const char *dir) {
   char began[32];
   journal->fd = journal->turn_fd = -1;
+  journal->list = NULL;
   if (mkdir(dir, 0700) != 0 && errno != EEXIST)
     return errno;
   int length = snprintf(journal->path, sizeof journal->path, "%s/%ld" ORR_JOURNAL_SUFFIX, dir, (long)getpid());

@@ -18,7 +18,14 @@
 
 enum { ORR_JOURNAL_PATH_MAX = 512, ORR_JOURNAL_LINE_MAX = 2048 };
 
+/* The closed list of what undo may do: whether a line with this verb, path and value is one that this program notes.
+ * NULL: any. */
+struct orr_undo_list {
+  bool (*allows)(const struct orr_undo_list *list, const char *verb, const char *path, const char *value);
+};
+
 struct orr_journal {
+  const struct orr_undo_list *list; /* the caller's, set after open */
   char path[ORR_JOURNAL_PATH_MAX];
   int fd;      /* −1: not open */
   int turn_fd; /* −1: it is not our turn */
@@ -80,7 +87,8 @@ off_t orr_journal_mark(const struct orr_journal *journal);
 struct orr_undo_failures orr_journal_undo_from(struct orr_journal *journal, off_t mark);
 
 /* [init] Undoes the journals in `dir` whose owners died; each is undone once, however many start at the same time.
- * Returns how many. */
-unsigned orr_journal_repair(const char *dir, struct orr_undo_failures *failures);
+ * Returns how many. A folder or a journal that is not ours, and writable by us alone, is left as it is; of the folder,
+ * and of lines that are not in the list, *failures tells. */
+unsigned orr_journal_repair(const char *dir, const struct orr_undo_list *list, struct orr_undo_failures *failures);
 
 #endif

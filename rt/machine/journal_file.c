@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 int orr_journal_write(const char *path, const char *value) {
-  int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+  int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0)
     return errno;
   size_t length = strlen(value);
@@ -29,9 +29,23 @@ int orr_journal_lock(int fd, const char *path) {
   return stat(path, &named) == 0 && fstat(fd, &opened) == 0 && named.st_ino == opened.st_ino ? 0 : ESTALE;
 }
 
+int orr_journal_is_ours(int fd) {
+  struct stat status;
+  if (fstat(fd, &status) != 0)
+    return errno;
+  bool folder = S_ISDIR(status.st_mode), file = S_ISREG(status.st_mode) && status.st_nlink <= 1;
+  return (folder || file) && status.st_uid == geteuid() && !(status.st_mode & (S_IWGRP | S_IWOTH)) ? 0 : EPERM;
+}
+
 int orr_journal_take_turn(const char *dir) {
   enum { TRIES = 1000, PAUSE_US = 10000 };
-  int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  int foreign = fd >= 0 ? orr_journal_is_ours(fd) : 0;
+  if (foreign) {
+    close(fd);
+    errno = foreign;
+    return -1;
+  }
   if (fd < 0)
     return -1;
   for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {

@@ -20,8 +20,12 @@ int orr_journal_write(const char *path, const char *value);
 int orr_journal_lock(int fd, const char *path);
 
 /* [init] Waits for its turn to change the machine and the journals of the folder, ten seconds at most. A descriptor,
- * whose closing ends the turn, or −1 with errno. */
+ * whose closing ends the turn, or −1 with errno: EPERM, or ELOOP or ENOTDIR of a link, where the folder is not ours. */
 int orr_journal_take_turn(const char *dir);
+
+/* [init] Whether an open folder or file is ours and writable by us alone: a regular file has one name besides. What
+ * stands in any other, somebody else may have written. 0, EPERM, or the errno of looking. */
+int orr_journal_is_ours(int fd);
 
 /* [init] The folder of a journal's path. */
 void orr_journal_dir(char *dir, size_t size, const char *path);

@@ -24,6 +24,10 @@ static bool read_one(struct orr_other *other, const char *dir, const char *name)
   int fd = open(other->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0)
     return false;
+  if (orr_journal_is_ours(fd) != 0) {
+    close(fd);
+    return false;
+  }
   other->process = (pid_t)strtol(name, NULL, 10);
   other->alive = flock(fd, LOCK_SH | LOCK_NB) != 0;
   other->text = orr_journal_text(fd);
@@ -37,7 +41,10 @@ struct orr_others orr_others_read(const char *path) {
   char dir[ORR_JOURNAL_PATH_MAX];
   const char *slash = strrchr(path, '/'), *own = slash ? slash + 1 : path;
   orr_journal_dir(dir, sizeof dir, path);
-  DIR *d = opendir(dir);
+  int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  DIR *d = folder >= 0 && orr_journal_is_ours(folder) == 0 ? fdopendir(folder) : NULL;
+  if (!d && folder >= 0)
+    close(folder);
   for (struct dirent *entry; d && (entry = readdir(d)) != NULL;) {
     if (!is_journal(entry->d_name) || strcmp(entry->d_name, own) == 0)
       continue;

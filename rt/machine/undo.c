@@ -18,6 +18,7 @@ struct undo {
   const char *text; /* all of it */
   const char *line; /* the one that is taken back, within it */
   const struct orr_others *others;
+  const struct orr_undo_list *list;
   cpu_set_t free; /* cores that no other clears */
   bool owner;
 };
@@ -34,6 +35,8 @@ static int restore(const struct undo *u, const char *verb, const char *path, con
   if (!base && strcmp(verb, "hold") == 0)
     return 0;
   snprintf(value, sizeof value, "%.*s", (int)strcspn(base ? base : found, "\n"), base ? base : found);
+  if (u->list && !u->list->allows(u->list, "write", path, value))
+    return EPERM;
   const struct orr_other *other = orr_others_after(u->others, orr_journal_began(u->text), path);
   if (other)
     return first ? orr_others_leave_to(other, path, value) : 0;
@@ -104,6 +107,8 @@ static int take_back(const struct undo *u, char *line) {
   char *value = save ? save : "";
   if (!verb || !path)
     return EINVAL; /* a line cut short was noted, and its change never made */
+  if (u->list && !u->list->allows(u->list, verb, path, value))
+    return EPERM;
   if (strcmp(verb, "write") == 0 || strcmp(verb, "hold") == 0)
     return restore(u, verb, path, value);
   if (strcmp(verb, "self") == 0) {
@@ -152,10 +157,11 @@ static void undo_lines(struct undo *u, char *text, size_t from, struct orr_undo_
   }
 }
 
-static void undo_file(int fd, const char *path, bool owner, off_t from, struct orr_undo_failures *failures) {
+static void undo_file(int fd, const char *path, const struct orr_undo_list *list, bool owner, off_t from,
+                      struct orr_undo_failures *failures) {
   char *text = orr_journal_text(fd), *all = text ? strdup(text) : NULL;
   struct orr_others others = orr_others_read(path);
-  struct undo u = {.text = all, .others = &others, .owner = owner};
+  struct undo u = {.text = all, .others = &others, .list = list, .owner = owner};
   cpu_set_t every;
   memset(&every, 0xff, sizeof every);
   orr_others_cores(&others, &u.free);
@@ -182,7 +188,7 @@ struct orr_undo_failures orr_journal_undo(struct orr_journal *journal) {
   if (journal->fd < 0)
     return failures;
   take_turn(journal);
-  undo_file(journal->fd, journal->path, true, 0, &failures);
+  undo_file(journal->fd, journal->path, journal->list, true, 0, &failures);
   unlink(journal->path);
   close(journal->fd);
   journal->fd = -1;
@@ -192,19 +198,19 @@ struct orr_undo_failures orr_journal_undo(struct orr_journal *journal) {
 
 struct orr_undo_failures orr_journal_undo_from(struct orr_journal *journal, off_t mark) {
   struct orr_undo_failures failures = {0};
-  undo_file(journal->fd, journal->path, true, mark, &failures);
+  undo_file(journal->fd, journal->path, journal->list, true, mark, &failures);
   if (!failures.count && ftruncate(journal->fd, mark) != 0)
     note_failure(&failures, errno, "shortening the journal");
   return failures;
 }
 
-static bool repair_one(const char *path, struct orr_undo_failures *failures) {
+static bool repair_one(const char *path, const struct orr_undo_list *list, struct orr_undo_failures *failures) {
   bool left = false;
   int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0)
     return false;
-  if (orr_journal_lock(fd, path) == 0) {
-    undo_file(fd, path, false, 0, failures);
+  if (orr_journal_is_ours(fd) == 0 && orr_journal_lock(fd, path) == 0) {
+    undo_file(fd, path, list, false, 0, failures);
     left = lseek(fd, 0, SEEK_END) > 0; /* nothing is in it when its owner was killed before it changed anything */
     unlink(path);
   }
@@ -212,18 +218,20 @@ static bool repair_one(const char *path, struct orr_undo_failures *failures) {
   return left;
 }
 
-unsigned orr_journal_repair(const char *dir, struct orr_undo_failures *failures) {
+unsigned orr_journal_repair(const char *dir, const struct orr_undo_list *list, struct orr_undo_failures *failures) {
   unsigned repaired = 0;
   char path[ORR_JOURNAL_PATH_MAX];
   *failures = (struct orr_undo_failures){0};
   int turn = orr_journal_take_turn(dir); /* not there: no journals; not in time: another start is at it */
+  if (turn < 0 && (errno == EPERM || errno == ELOOP || errno == ENOTDIR))
+    note_failure(failures, EPERM, dir); /* others may write there: what stands in it is nobody's word */
   if (turn < 0)
     return 0;
   snprintf(path, sizeof path, "%s/", dir);
   struct orr_others found = orr_others_read(path);
   for (size_t i = 0; i < found.count; i++)
     if (!found.journals[i].alive)
-      repaired += repair_one(found.journals[i].path, failures);
+      repaired += repair_one(found.journals[i].path, list, failures);
   orr_others_free(&found);
   close(turn);
   return repaired;

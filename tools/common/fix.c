@@ -27,7 +27,7 @@ static void say_failures(const struct orr_undo_failures *failures, FILE *out) {
 void orr_fix_repair(FILE *out) {
   orr_board_sweep();
   struct orr_undo_failures failures;
-  unsigned found = orr_isolate_repair(ORR_ISOLATE_STATE_DIR, &failures);
+  unsigned found = orr_isolate_repair("", ORR_ISOLATE_STATE_DIR, &failures);
   if (found)
     fprintf(out, "fix: repaired what %u killed run%s had left\n", found, found == 1 ? "" : "s");
   say_failures(&failures, out);

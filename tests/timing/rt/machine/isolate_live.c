@@ -185,7 +185,7 @@ static void what_kill_9_left_is_repaired_by_the_next_start(void **state) {
   }
   int status;
   waitpid(child, &status, 0);
-  unsigned repaired = orr_isolate_repair(state_dir, &failures);
+  unsigned repaired = orr_isolate_repair("", state_dir, &failures);
   cpuset_of(idle, after, sizeof after);
   end(idle);
   if (WIFEXITED(status))

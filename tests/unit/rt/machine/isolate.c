@@ -195,7 +195,7 @@ static void only_its_owner_moves_itself_back(void **state) {
   put("b", "before");
   snprintf(line, sizeof line, "self\t%s\t7\n", b);
   put("run/99999999.undo", line);
-  assert_int_equal(orr_journal_repair(run, &failures), 1);
+  assert_int_equal(orr_journal_repair(run, NULL, &failures), 1);
   assert_int_equal(failures.count, 0);
   assert_string_equal(get("b"), "before");
 }
@@ -222,7 +222,7 @@ static void a_leftover_is_repaired_once(void **state) {
         close(go[1]);
         if (read(go[0], &word, 1) != 0)
           _exit(100);
-        unsigned mine = orr_journal_repair(run, &failures);
+        unsigned mine = orr_journal_repair(run, NULL, &failures);
         if (orr_journal_open(&journal, run) != 0 || access(journal.path, F_OK) != 0)
           _exit(100);
         _exit(orr_journal_undo(&journal).count ? 100 : (int)mine);
@@ -309,18 +309,18 @@ static void what_a_killed_process_left_is_repaired_and_a_living_one_is_let_be(vo
   assert_int_equal(read(tell[0], &done, 1), 1);
   assert_int_equal(done, 'y');
   assert_string_equal(get("proc/sys/kernel/sched_rt_runtime_us"), "-1");
-  assert_int_equal(orr_isolate_repair(run, &failures), 0); /* it lives */
+  assert_int_equal(orr_isolate_repair(machine, run, &failures), 0); /* it lives */
   assert_string_equal(get("proc/sys/kernel/sched_rt_runtime_us"), "-1");
   kill(child, SIGKILL);
   waitpid(child, NULL, 0);
   o.throttling = false;
   orr_isolate_apply(&own, &o); /* ours is not a leftover either */
-  assert_int_equal(orr_isolate_repair(run, &failures), 1);
+  assert_int_equal(orr_isolate_repair(machine, run, &failures), 1);
   assert_int_equal(failures.count, 0);
   assert_string_equal(get("proc/sys/kernel/sched_rt_runtime_us"), "95");
   assert_string_equal(get("proc/irq/7/smp_affinity_list"), "0-1,3");
   orr_isolate_undo(&own);
-  assert_int_equal(orr_isolate_repair(run, &failures), 0);
+  assert_int_equal(orr_isolate_repair(machine, run, &failures), 0);
   close(tell[0]);
   close(tell[1]);
 }
@@ -336,13 +336,175 @@ static void a_line_cut_short_by_a_crash_does_no_harm(void **state) {
   put("b", "new");
   snprintf(line, sizeof line, "write\t%s\told\nwrite\t%s\tno", a, b);
   put("run/99999999.undo", line);
-  assert_int_equal(orr_isolate_repair(run, &failures), 1);
+  assert_int_equal(orr_journal_repair(run, NULL, &failures), 1);
   assert_int_equal(failures.count, 0);
   assert_string_equal(get("a"), "old");
   assert_string_equal(get("b"), "new");
 }
 
 #define ON_A_MACHINE(test) cmocka_unit_test_setup_teardown(test, make_machine, remove_machine)
+
+/* ---- journals that others own, or wrote -------------------------------------------------------------------------- */
+
+/* A journal of a process that has died, with one line below the folder of the machine. */
+static void put_journal(const char *name, const char *line) {
+  char text[2 * PATH + 64];
+  snprintf(text, sizeof text, "began\t1\t\n%s\n", line);
+  put(name, text);
+  char path[PATH];
+  path_of(path, name);
+  assert_int_equal(chmod(path, 0600), 0);
+}
+
+static void put_victim(char line[2 * PATH], char run[PATH]) {
+  char irq[PATH];
+  orr_machine_furnish(&files);
+  path_of(run, "run");
+  path_of(irq, "proc/irq/7/smp_affinity_list");
+  put("proc/irq/7/smp_affinity_list", "0-3");
+  mkdir(run, 0700);
+  chmod(run, 0700);
+  snprintf(line, 2 * PATH, "write\t%s\t1", irq);
+}
+
+static unsigned repair_run(struct orr_undo_failures *failures) {
+  char run[PATH];
+  path_of(run, "run");
+  return orr_isolate_repair(machine, run, failures);
+}
+
+static const char *victim(void) { return get("proc/irq/7/smp_affinity_list"); }
+
+static void a_journal_of_ours_is_undone(void **state) {
+  (void)state;
+  char line[2 * PATH], run[PATH];
+  struct orr_undo_failures failures;
+  put_victim(line, run);
+  put_journal("run/99999999.undo", line);
+  assert_int_equal(repair_run(&failures), 1);
+  assert_int_equal(failures.count, 0);
+  assert_string_equal(victim(), "1");
+}
+
+static void a_folder_that_others_may_write_is_left_alone(void **state) {
+  (void)state;
+  const mode_t modes[] = {0777, 0720, 0702, 01777};
+  char line[2 * PATH], run[PATH];
+  struct orr_undo_failures failures;
+  struct orr_journal journal;
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+    put_victim(line, run);
+    put_journal("run/99999999.undo", line);
+    assert_int_equal(chmod(run, modes[i]), 0);
+    assert_int_equal(repair_run(&failures), 0);
+    assert_int_equal(failures.count, 1);
+    assert_string_equal(victim(), "0-3");
+    assert_int_equal(orr_journal_open(&journal, run), EPERM);
+  }
+}
+
+static void a_folder_behind_a_link_or_of_another_user_is_left_alone(void **state) {
+  (void)state;
+  char line[2 * PATH], run[PATH], link[PATH];
+  struct orr_undo_failures failures;
+  put_victim(line, run);
+  put_journal("run/99999999.undo", line);
+  path_of(link, "link");
+  unlink(link);
+  assert_int_equal(symlink(run, link), 0);
+  assert_int_equal(orr_isolate_repair(machine, link, &failures), 0);
+  assert_int_equal(failures.count, 1);
+  assert_string_equal(victim(), "0-3");
+  unlink(link);
+  if (geteuid() != 0)
+    return;
+  assert_int_equal(chown(run, 65534, 65534), 0);
+  assert_int_equal(repair_run(&failures), 0);
+  assert_int_equal(failures.count, 1);
+  assert_string_equal(victim(), "0-3");
+  assert_int_equal(chown(run, 0, 0), 0);
+}
+
+static void a_journal_that_others_may_have_written_is_left_alone(void **state) {
+  (void)state;
+  char line[2 * PATH], run[PATH], journal[PATH], other[PATH];
+  struct orr_undo_failures failures;
+  put_victim(line, run);
+  path_of(journal, "run/99999999.undo");
+  path_of(other, "elsewhere");
+  put_journal("run/99999999.undo", line);
+  chmod(journal, 0620);
+  assert_int_equal(repair_run(&failures), 0);
+  assert_string_equal(victim(), "0-3");
+  chmod(journal, 0600);
+  assert_int_equal(link(journal, other), 0); /* it has another name, somewhere */
+  assert_int_equal(repair_run(&failures), 0);
+  assert_string_equal(victim(), "0-3");
+  unlink(journal);
+  assert_int_equal(symlink(other, journal), 0);
+  assert_int_equal(repair_run(&failures), 0);
+  assert_string_equal(victim(), "0-3");
+  unlink(journal);
+  unlink(other);
+  if (geteuid() != 0)
+    return;
+  put_journal("run/99999999.undo", line);
+  assert_int_equal(chown(journal, 65534, 65534), 0);
+  assert_int_equal(repair_run(&failures), 0);
+  assert_string_equal(victim(), "0-3");
+  unlink(journal);
+}
+
+/* Whoever has written the journal: it does what this program does, and nothing else. Each %s is the machine's root. */
+static void lines_that_are_not_in_the_list_do_nothing(void **state) {
+  (void)state;
+  static const char *const lines[] = {
+      "write\t%s/victim\tbad",
+      "write\t%s/proc/irq/7/../../../victim\tbad",
+      "write\t%s/proc/irq/victim\tbad",
+      "write\t%s/proc/irq/7/smp_affinity_list\tbad",
+      "write\t%s/proc/sys/kernel/core_pattern\t|/tmp/x",
+      "write\t%s/proc/sys/kernel/sched_rt_runtime_us\tbad",
+      "write\t%s/cgroup/victim\tbad",
+      "write\t%s/cgroup/cpuset.sched_load_balance\tbad",
+      "self\t%s/victim\t1",
+      "rmdir\t%s/victims\t",
+      "rmdir\t%s/cgroup/orrery.core1x\t",
+      "rmdir\t%s/cgroup/orrery.core1/../../victims\t",
+      "empty\t%s/victim\t/dev/null",
+      "empty\t%s/cgroup/orrery.core1/tasks\t/dev/null",
+      "await\t%s/victim\t1",
+      "exec\t%s/victim\t1",
+      "base\t%s/victim\tbad",
+  };
+  char mount[PATH + 64], line[2 * PATH], run[PATH], victims[PATH];
+  struct orr_undo_failures failures;
+  put_victim(line, run);
+  snprintf(mount, sizeof mount, "cgroup /cgroup cgroup rw,cpuset 0 0\n");
+  put("proc/mounts", mount);
+  put("cgroup/cpuset.sched_load_balance", "1");
+  put("cgroup/victim", "good");
+  put("cgroup/orrery.core1/tasks", "17");
+  put("victim", "good");
+  put("proc/sys/kernel/core_pattern", "good");
+  path_of(victims, "victims");
+  mkdir(victims, 0700);
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    const char *at = strstr(lines[i], "%s");
+    snprintf(line, sizeof line, "%.*s%s%s", (int)(at - lines[i]), lines[i], machine, at + 2);
+    put_journal("run/99999999.undo", line);
+    repair_run(&failures);
+    if (failures.count != 1 || failures.error != EPERM)
+      fail_msg("not refused: %s", line);
+    assert_string_equal(get("victim"), "good");
+    assert_string_equal(get("cgroup/victim"), "good");
+    assert_string_equal(get("proc/sys/kernel/core_pattern"), "good");
+    assert_string_equal(get("cgroup/cpuset.sched_load_balance"), "1");
+    assert_string_equal(victim(), "0-3");
+    assert_int_equal(access(victims, F_OK), 0);
+  }
+  rmdir(victims);
+}
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -357,6 +519,11 @@ int main(void) {
       ON_A_MACHINE(interrupts_and_throttling_are_moved_off_and_given_back),
       ON_A_MACHINE(what_a_killed_process_left_is_repaired_and_a_living_one_is_let_be),
       ON_A_MACHINE(a_line_cut_short_by_a_crash_does_no_harm),
+      ON_A_MACHINE(a_journal_of_ours_is_undone),
+      ON_A_MACHINE(a_folder_that_others_may_write_is_left_alone),
+      ON_A_MACHINE(a_folder_behind_a_link_or_of_another_user_is_left_alone),
+      ON_A_MACHINE(a_journal_that_others_may_have_written_is_left_alone),
+      ON_A_MACHINE(lines_that_are_not_in_the_list_do_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,7 +101,7 @@ static void end(struct clearing *c) {
 
 static void repair(unsigned expected) {
   struct orr_undo_failures failures;
-  assert_int_equal(orr_isolate_repair(run, &failures), expected);
+  assert_int_equal(orr_isolate_repair(machine.root, run, &failures), expected);
   assert_int_equal(failures.count, 0);
 }
 
