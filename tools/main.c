@@ -126,7 +126,10 @@ static void fill_closed_streams(void) {
 
 int main(int argc, char **argv) {
   fill_closed_streams();
-  signal(SIGPIPE, SIG_IGN); /* a reader that goes away ends no run: there is much to take back */
+  /* A reader that goes away, and a file that may not grow (ulimit -f), are writes that fail, and not the end: there is
+   * much to take back. */
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
   int status = dispatch(argc, argv);
   /* A full disk or a closed pipe must not look like success. */
   if (fflush(stdout) != 0 || ferror(stdout)) {

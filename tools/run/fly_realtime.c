@@ -246,6 +246,7 @@ static int summarise(const struct flight *f) {
   report.unwritten |= f->request->junit && !orr_junit_write(f->request->junit, &report);
   json_decref(root);
   (f->request->json ? print_json : print_text)(f, &report, &live);
+  *f->request->told = true;
   return (int)orr_ending_report_judge(&report).exit;
 }
 
@@ -258,6 +259,7 @@ static int summarise_no_frame(const struct flight *f, const struct orr_session *
                                         .frames_asked = frames_asked(session->run),
                                         .with_links = true};
   orr_run_report_tell(&report, f->request->json);
+  *f->request->told = true;
   return (int)orr_ending_report_judge(&report).exit;
 }
 

@@ -11,6 +11,7 @@
 struct orr_realtime_request {
   const char *path;
   bool json;
+  bool *told; /* set once the summary stands on standard output */
   const struct orr_fix_request *fix;
   const struct orr_plot *plot; /* NULL: none */
   const char *plot_path;

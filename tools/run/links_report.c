@@ -6,19 +6,31 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Those that end a process that knows nothing of them; a run ends with its summary and takes back what it has made. */
+static const int endings[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,
+                              SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGPOLL, SIGPWR};
+enum { ENDINGS = sizeof endings / sizeof *endings };
+
 bool orr_links_interrupted(void) {
   sigset_t pending;
-  return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
-                                       sigismember(&pending, SIGHUP) == 1);
+  if (sigpending(&pending) != 0)
+    return false;
+  for (int i = 0; i < ENDINGS; i++)
+    if (sigismember(&pending, endings[i]) == 1)
+      return true;
+  return false;
 }
 
+/* What the caller has ignored stays so, as `nohup` does with the hang-up; a script's shell has so done with SIGINT of
+ * what it runs in the background, of which nothing is meant. */
 void orr_links_signals(sigset_t *signals) {
-  struct sigaction hangup;
+  struct sigaction now;
   sigemptyset(signals);
   sigaddset(signals, SIGINT);
   sigaddset(signals, SIGTERM);
-  if (sigaction(SIGHUP, NULL, &hangup) != 0 || hangup.sa_handler != SIG_IGN)
-    sigaddset(signals, SIGHUP);
+  for (int i = 0; i < ENDINGS; i++)
+    if (sigaction(endings[i], NULL, &now) != 0 || now.sa_handler != SIG_IGN)
+      sigaddset(signals, endings[i]);
 }
 
 static void block_signals(void) {

@@ -7,7 +7,8 @@
 
 #include "io/session.h"
 
-/* The signals that end a run: SIGINT, SIGTERM, and SIGHUP where nobody (nohup) has it ignored. */
+/* The signals that end a run, with its summary: SIGINT, SIGTERM, and others that end a process, where nobody has them
+ * ignored (as nohup has SIGHUP). */
 void orr_links_signals(sigset_t *signals);
 
 /* Whether one of them, which orr_links_open and orr_links_batch have blocked, is pending. */

@@ -26,12 +26,13 @@
 #include "tools/run/run_report.h"
 #include "tools/run/state_file.h"
 
-enum { MOST_SETTINGS = 64 };
+enum { MOST_SETTINGS = 64, WRONG_TEXT = 2000 };
 
 struct arguments {
   const char *path, *mode, *csv, *plot, *channels, *csv_rate, *save, *from_state, *from, *ready, *log, *junit;
   const char *json_file; /* NULL: on stdout, where asked for */
   bool json, realtime, lockstep, no_log;
+  bool told; /* the summary stands on standard output */
   struct orr_fix_request fix;
   const char *settings[MOST_SETTINGS];
   size_t setting_count;
@@ -299,6 +300,7 @@ static int fly_in_real_time(struct arguments *a, const struct orr_run *run, stru
                                                .json = a->json && !a->json_file,
                                                .json_file = a->json_file,
                                                .junit = a->junit,
+                                               .told = &a->told,
                                                .fix = &a->fix,
                                                .plot = a->plot ? &plot : NULL,
                                                .plot_path = a->plot,
@@ -319,7 +321,7 @@ static int fly_in_real_time(struct arguments *a, const struct orr_run *run, stru
 }
 
 /* What the flight leaves: the table's end, the picture, the state where the solver has one; then the summary. */
-static int leave_and_tell(const struct arguments *a, struct flight *f, const struct orr_plot *plot) {
+static int leave_and_tell(struct arguments *a, struct flight *f, const struct orr_plot *plot) {
   struct orr_run_report report = {.path = a->path,
                                   .mode = a->mode,
                                   .session = f->session,
@@ -340,6 +342,7 @@ static int leave_and_tell(const struct arguments *a, struct flight *f, const str
   report.unwritten |= a->junit && !orr_junit_write(a->junit, &report);
   json_decref(root);
   orr_run_report_tell(&report, a->json && !a->json_file);
+  a->told = true;
   return (int)orr_ending_report_judge(&report).exit;
 }
 
@@ -397,8 +400,29 @@ static bool can_write(const char *path) {
   return good;
 }
 
+/* Also of a command line that is wrong before it. */
+static bool wants_json(int argc, char **argv) {
+  for (int i = 1; i < argc; i++)
+    if (strcmp(argv[i], "--json") == 0)
+      return true;
+  return false;
+}
+
+/* What is wrong in the files, or a doubt, for people on standard error; and in `text`, for programs. */
+static void say_what_is_wrong(struct orr_diagnostics *d, char *text, size_t size) {
+  memset(text, 0, size);
+  FILE *out = fmemopen(text, size - 1, "w");
+  orr_diagnostics_print(d, 0, stderr, false);
+  if (!out || orr_diagnostics_errors(d) == 0)
+    text[0] = '\0';
+  else
+    orr_diagnostics_print(d, 0, out, false);
+  if (out)
+    fclose(out);
+}
+
 /* The run file, or where none is given that of the log, with the settings of both. NULL after messages. */
-static const struct orr_run *load(struct arguments *a, struct orr_diagnostics *d) {
+static const struct orr_run *load(struct arguments *a, struct orr_diagnostics *d, char *wrong, size_t size) {
   const char *room[ORR_LOG_RUN_SETTINGS + MOST_SETTINGS];
   struct orr_config_options options = {.settings = a->settings, .setting_count = a->setting_count};
   if (a->from && !(orr_restore_open(&a->restore) && orr_restore_compute(&a->restore)))
@@ -417,31 +441,53 @@ static const struct orr_run *load(struct arguments *a, struct orr_diagnostics *d
   const struct orr_run *run = orr_run_load(a->path, &options, d);
   if (run)
     orr_run_judge_step(run, d);
-  orr_diagnostics_print(d, 0, stderr, false);
+  say_what_is_wrong(d, wrong, size);
   return run;
+}
+
+static int load_and_fly(struct arguments *a, char *wrong, size_t size) {
+  struct orr_diagnostics *d = orr_diagnostics_create();
+  const struct orr_run *file = load(a, d, wrong, size);
+  int status = ORR_EXIT_BAD;
+  if (!file || !orr_controller_fits(file, a->path))
+    status = ORR_EXIT_BAD;
+  else if (a->plot && !file->duration_ns)
+    status = usage("a picture needs a run with a duration: in the file, or by", "--duration 10s");
+  else if (a->realtime)
+    status = fly_in_real_time(a, file, d);
+  else if (!file->duration_ns)
+    status = usage("a run in this mode needs a duration: in the file, or by", "--duration 10s");
+  else
+    status = fly_and_tell(a, file, d);
+  orr_diagnostics_destroy(d);
+  return status;
+}
+
+/* The object that programs wait for, where there is no summary. */
+static bool tell_nothing(const struct arguments *a, const char *wrong, bool is_usage) {
+  json_t *root = orr_run_report_nothing(a->path, a->mode, wrong, is_usage);
+  bool good = true;
+  if (a->json_file) {
+    good = orr_run_report_save(a->json_file, root);
+  } else {
+    json_dumpf(root, stdout, JSON_INDENT(1));
+    putchar('\n');
+  }
+  json_decref(root);
+  return good;
 }
 
 static int run(int argc, char **argv) {
   struct arguments a = {0};
+  char wrong[WRONG_TEXT] = "";
   int status = parse(argc, argv, &a);
   if (status == ORR_EXIT_OK &&
       (!can_write(a.plot) || !can_write(a.save) || !can_write(a.junit) || !can_write(a.json_file)))
     status = ORR_EXIT_BAD;
-  if (status == ORR_EXIT_OK) {
-    struct orr_diagnostics *d = orr_diagnostics_create();
-    const struct orr_run *file = load(&a, d);
-    if (file && !orr_controller_fits(file, a.path))
-      status = ORR_EXIT_BAD;
-    else if (file && a.plot && !file->duration_ns)
-      status = usage("a picture needs a run with a duration: in the file, or by", "--duration 10s");
-    else if (file && a.realtime)
-      status = fly_in_real_time(&a, file, d);
-    else if (file && !file->duration_ns)
-      status = usage("a run in this mode needs a duration: in the file, or by", "--duration 10s");
-    else
-      status = file ? fly_and_tell(&a, file, d) : ORR_EXIT_BAD;
-    orr_diagnostics_destroy(d);
-  }
+  if (status == ORR_EXIT_OK)
+    status = load_and_fly(&a, wrong, sizeof wrong);
+  if (!a.told && wants_json(argc, argv) && !tell_nothing(&a, wrong, status == ORR_EXIT_USAGE))
+    status = (int)orr_exit_outranking((enum orr_exit)status, ORR_EXIT_BAD);
   orr_restore_close(&a.restore);
   for (size_t i = 0; i < sizeof a.short_forms / sizeof *a.short_forms; i++)
     free(a.short_forms[i]);
@@ -495,7 +541,8 @@ const struct orr_command orr_cmd_run = {
         "  --no-log             no log\n"
         "  --fix                in real time: what can be done for the core at run time, taken back at the end (see\n"
         "                       'orrery help doctor'); with --move PID,... only these tasks are moved off the core\n"
-        "  --json [FILE.json]   the summary as JSON, with the last values of the channels; in a file beside the text\n"
+        "  --json [FILE.json]   the summary as JSON, with the last values of the channels; in a file beside the text.\n"
+        "                       One object whatever the end, also where nothing was flown\n"
         "  --junit FILE         the verdict as a JUnit file: a case for the flight and one for each expectation\n"
         "\n"
         "Example:\n"

@@ -180,7 +180,6 @@ void orr_run_log_start(struct orr_run_log *log, struct orr_diagnostics *d, const
     return;
   if (!log->path[0])
     choose_path(log);
-  signal(SIGXFSZ, SIG_IGN); /* a file that may not grow (ulimit -f) is a write that fails, and not the end of the run */
   struct orr_arena *arena = orr_arena_create();
   struct facts run = {.arena = arena}, machine = {.arena = arena};
   char library[64];

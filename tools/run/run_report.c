@@ -1,6 +1,7 @@
 #include "tools/run/run_report.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +22,8 @@ static json_t *channels_json(const struct orr_plant *p) {
       continue;
     json_t *list = json_array();
     for (int k = 0; k < c->count; k++)
-      json_array_append_new(list, json_real(p->values[c->offset + k]));
+      json_array_append_new(list,
+                            isfinite(p->values[c->offset + k]) ? json_real(p->values[c->offset + k]) : json_null());
     json_object_set_new(channels, c->name, list);
   }
   return channels;
@@ -143,6 +145,19 @@ bool orr_run_report_save(const char *path, const json_t *root) {
   if (!good)
     fprintf(stderr, "orrery run: cannot write '%s': %s\n", path, strerror(errno));
   return good;
+}
+
+json_t *orr_run_report_nothing(const char *path, const char *mode, const char *what, bool usage) {
+  json_t *root = json_object(), *reasons = json_array();
+  json_object_set_new(root, "run", path ? orr_json_text(path) : json_null());
+  json_object_set_new(root, "mode", mode ? orr_json_text(mode) : json_null());
+  json_object_set_new(root, "frames", json_integer(0));
+  json_object_set_new(root, "verdict", usage ? json_null() : json_string("failed"));
+  json_array_append_new(reasons, json_pack("{s:s, s:o, s:s}", "reason", usage ? "usage" : "not_flown", "what",
+                                           orr_json_text(what && what[0] ? what : "nothing was flown"), "do",
+                                           "mend what standard error names"));
+  json_object_set_new(root, "reasons", reasons);
+  return root;
 }
 
 static void report_loop_failure(const char *path, const struct orr_session *session, enum orr_status status) {

@@ -38,6 +38,10 @@ bool orr_run_report_save(const char *path, const json_t *root);
 /* Heading and end, or the same as data. */
 void orr_run_report_tell(const struct orr_run_report *report, bool json);
 
+/* The object of a run of which nothing was flown: `what` is wrong, NULL or empty where only standard error says it;
+ * `usage`: the command line is. The caller owns the reference. */
+json_t *orr_run_report_nothing(const char *path, const char *mode, const char *what, bool usage);
+
 /* Why the solver stopped the run, on stderr. */
 void orr_run_report_failure(const char *path, const struct orr_session *session, enum orr_status status);
 
