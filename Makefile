@@ -205,7 +205,7 @@ test:
 test-all: test
 	+@$(SUBMAKE) test-rest
 test-rest:
-	@tools/setup build test check all
+	@tools/setup build test check all deb
 	+@$(SUBMAKE) $(JOBS) all build-tests build-bench
 	+@$(SUBMAKE) check
 	@$(RUNNER) -j 1 -t 1800 $(sort $(shell find tests/all -maxdepth 1 -type f -perm -u+x))
@@ -304,6 +304,10 @@ DESTDIR ?=
 installable: programs $(B)/liborrery.a $(B)/liborrery-client.so
 install: installable
 	@tools/install '$(B)' '$(VERSION)' '$(PREFIX)' '$(DESTDIR)'
+# In a copy of the tree, by debian/rules. Everything else that is needed is a package of the distribution.
+deb:
+	@tools/setup build deb
+	@tools/deb '$(VERSION)' '$(COMMIT)'
 uninstall:
 	@tools/install --remove '$(B)' '$(VERSION)' '$(PREFIX)' '$(DESTDIR)'
 

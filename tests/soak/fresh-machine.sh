@@ -1,5 +1,8 @@
 #!/bin/bash
-# A fresh Debian 12 with only git, make and gcc: `make run` and `make test` from a clone, then both again without a network.
+# A fresh Debian 12 with only git, make and gcc: `make run` and `make test` from a clone, then both again without a network. Then `make deb`, also
+# without a network, the package installed, and cubesat flown from another folder by a client that pkg-config links.
+#
+#   tests/soak/fresh-machine.sh [package]      only what is about the package
 #
 # Needs root and debootstrap (else skipped, exit 77); takes what packages it wants from wherever this machine's apt does.
 # Says how long each took, installing and building included: README.md has the first two. `make run` flies for 30 s of its time.
@@ -64,10 +67,25 @@ inside 'su -s /bin/sh nobody -c tools/setup\ build' >"$work/nobody" 2>&1 && fail
 grep -q '^As root, run: apt-get update && apt-get install .*libfyaml-dev' "$work/nobody" || fail "it does not say what root is to run: $(cat "$work/nobody")"
 inside 'make' >"$work/plain" 2>&1 && fail "make without the packages succeeds"
 grep -q '^Install them with: tools/setup build' "$work/plain" || fail "make does not say what to run: $(cat "$work/plain")"
+# shellcheck disable=SC2016
+package() {
+  step 'make deb' deb 'make deb'
+  step 'make deb, offline' deb-offline --net 'make deb'
+  step 'the package installed' installed 'apt-get install -y ./build/deb/orrery_*.deb pkg-config'
+  step 'cubesat from another folder, offline' away --net 'mkdir /tmp/away && cd /tmp/away && cp /usr/share/doc/orrery/examples/peer.c . &&
+    cc peer.c $(pkg-config --cflags --libs orrery-client) -o peer && { ./peer shm:/orrery.fsw & } &&
+    orrery run /usr/share/orrery/configs/cubesat.yaml --mode lockstep --duration 10s --no-log && wait $!'
+  grep -q '100 frames out, 99 commands applied, 0 of them late, 0 missed' "$work/away" || fail "the client was not heard: $(cat "$work/away")"
+}
+if [ "${1-}" = package ]; then
+  package
+  exit 0
+fi
 step 'make run' run 'make run'
 grep -q '^Installing with apt-get:' "$work/run" || fail "make run does not say what it installs"
 step 'make test' test 'make test'
 step 'make run, offline' run-offline --net 'make clean && make run'
 grep -q 'Installing' "$work/run-offline" && fail "the second make run installs again"
 step 'make test, offline' test-offline --net 'make test'
+package
 exit 0
