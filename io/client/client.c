@@ -166,7 +166,7 @@ static int wait_for_frame(struct orr_client *c, enum orr_client_how how, int mos
     if (until_ms < 0)
       until_ms = now_ms + most_ms;
     if (now_ms >= until_ms)
-      return 0;
+      return c->taken ? -EBUSY : 0;
     int64_t left_ms = until_ms - now_ms < PULSE_MS ? until_ms - now_ms : PULSE_MS;
     if (how == ORR_CLIENT_FUTEX)
       (over_udp(c) ? orr_client_udp_sleep : orr_client_shm_sleep)(c, left_ms);
@@ -194,6 +194,8 @@ const char *orr_client_why(int status) {
     return "the run has died, or another has taken its place";
   case -EOWNERDEAD:
     return "another peer has taken our place";
+  case -EBUSY:
+    return "another peer commands the run; it must leave, or be silent for half a second";
   case -EAGAIN:
     return "there is no frame to answer yet";
   default:

@@ -92,6 +92,7 @@ struct orr_client {
   struct orr_client_kept kept[2], end; /* end: once the run was asked to end */
   bool gap;                            /* a frame came out of turn since we asked */
   int ended;                           /* why no more will come */
+  bool taken, over;                    /* the run has said: another commands; it is over */
   uint64_t unsent;                     /* commands, by packets, that the kernel did not take */
   int64_t asked_ms;                    /* when we asked last which run this is */
 };
@@ -114,8 +115,8 @@ const char *orr_client_unit(const struct orr_client *client, uint32_t i);
 /* [any] 1: the next frame in turn is in client.frame, its numbers are for get. 0: none for `most_ms`. -EPIPE: the run
  * is over. -ECONNRESET: it died, or another has taken its place: close and open again, and find anew, for its layout
  * may be another. Noticed within 0.2 s of waiting; over UDP from another host only if that tells by ICMP that nobody
- * has the port: else wait returns 0. -EOWNERDEAD: another peer has taken our place; shared memory alone: over UDP
- * nobody tells, frames go to the other, and wait returns 0. */
+ * has the port: else wait returns 0. -EOWNERDEAD: another peer has taken our place. -EBUSY: none came for
+ * `most_ms`, for another peer commands over UDP, and must leave or be silent for half a second: wait on, or close. */
 int orr_client_wait(struct orr_client *client, enum orr_client_how how, int most_ms);
 
 /* [any] The same in words: what a status of wait, send or end that is not 1 means. O(1). */

@@ -212,14 +212,20 @@ static void ask_again(struct orr_client *c) {
 
 /* What the run says of itself while we fly: that it is over, or, asked, which it is. Only to ours we say that we live:
  * another would take us for its peer. */
-static int hear(struct orr_client *c, const struct orr_wire_packet *p, const uint8_t *piece, size_t bytes) {
-  struct orr_wire_header header;
-  if (p->flags & ORR_WIRE_OUT_ENDED)
+static int hear(struct orr_client *c, const struct orr_wire_packet *p) {
+  if (p->flags & ORR_WIRE_OUT_ENDED) {
+    c->over = true;
+    say(c, ORR_WIRE_LEAVE, ORR_WIRE_NONE); /* it says so until it has heard that */
     return -EPIPE;
-  if (p->frame != 0 || bytes < sizeof header)
+  }
+  if (p->flags & ORR_WIRE_OUT_TAKEN) {
+    bool ours = (uint32_t)p->answered == c->generation;
+    c->taken |= ours;
+    return ours && (int32_t)((uint32_t)p->time_ns - c->generation) > 0 ? -EOWNERDEAD : 0;
+  }
+  if (p->frame != 0)
     return 0;
-  memcpy(&header, piece, sizeof header);
-  if (header.run != c->header.run)
+  if ((uint32_t)((uint64_t)p->time_ns >> 32) != (uint32_t)c->header.run)
     return -ECONNRESET;
   orr_client_udp_beat(c);
   return 0;
@@ -269,6 +275,8 @@ static void take_piece(struct orr_client *c, const struct orr_wire_packet *p, co
   struct orr_client_coming *to = place_of(c, p);
   if (to && to->used && to->whole) /* waited for since: whoever comes to a run that did not begin at 0 sees it so */
     to->frame.flags |= p->flags & ORR_WIRE_OUT_AWAITED;
+  if (to && to->used) /* said again, it may be awaited now */
+    to->frame.flags |= p->flags & ORR_WIRE_OUT_AWAITED;
   if (!to || (to->used && to->whole))
     return;
   if (!to->used)
@@ -279,10 +287,10 @@ static void take_piece(struct orr_client *c, const struct orr_wire_packet *p, co
     ask_again(c);
     return;
   }
+  uint64_t awaited = to->used ? to->frame.flags & ORR_WIRE_OUT_AWAITED : 0;
   to->used = true;
   to->whole = whole == 1;
-  /* of a frame said again, the word that it is awaited */
-  to->frame = (struct orr_client_frame){p->frame, p->time_ns, p->answered, p->flags};
+  to->frame = (struct orr_client_frame){p->frame, p->time_ns, p->answered, p->flags | awaited};
 }
 
 /* Whether a frame is the next in turn. In lockstep none is left out but what the run awaits no more; and who comes in
@@ -324,6 +332,7 @@ static int take_frame(struct orr_client *c, struct orr_client_coming *w) {
   c->gap = false;
   c->frame = w->frame;
   c->frame.flags &= ~(uint64_t)ORR_WIRE_OUT_AWAITED; /* ours alone: the same frame, said again or not */
+  c->taken = false;
   memcpy(c->telemetry, w->payload, 8 * orr_wire_words(c->header.telemetry_bytes));
   for (int i = 0; i < ORR_CLIENT_WINDOW; i++)
     c->window[i].used &= c->window[i].frame.number > c->newest;
@@ -340,7 +349,7 @@ static int receive(struct orr_client *c) {
   if (status <= 0)
     return status == -EAGAIN ? 0 : status < 0 ? -ECONNRESET : 1;
   if (p.id == ORR_WIRE_DESCRIPTION_ID) {
-    status = hear(c, &p, piece, bytes);
+    status = hear(c, &p);
     return status ? status : 1;
   }
   if (p.id >= c->header.telemetry_id && p.id < c->header.telemetry_id + c->out_pieces)
@@ -439,10 +448,26 @@ int orr_client_udp_send(struct orr_client *c, uint64_t flags) {
   return 0;
 }
 
+/* The word that the run shall end may be lost, and nobody would be there to say it again. */
+static void see_it_end(struct orr_client *c) {
+  enum { TRIES = 10, APART_MS = 20 };
+  for (int i = 0; i < TRIES && !c->over; i++) {
+    orr_client_udp_sleep(c, APART_MS);
+    int status;
+    while ((status = receive(c)) == 1) {
+    }
+    c->over |= status < 0;
+    if (!c->over)
+      write_command(c, &c->end);
+  }
+}
+
 /* What is lost on the way is said by nobody else: in lockstep the run then waits as for one that is silent. */
 void orr_client_udp_close(struct orr_client *c) {
   if (c->fd >= 0) {
-    if (c->places)
+    if (c->places && c->end.function == ORR_WIRE_END)
+      see_it_end(c);
+    if (c->places && !c->over)
       say(c, ORR_WIRE_LEAVE, ORR_WIRE_NONE);
     close(c->fd);
   }

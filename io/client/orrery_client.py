@@ -26,7 +26,7 @@ RUN_AT, PEER_AT, DIRECTORY_AT = 128, 192, 256
 DESCRIPTION_ID, COMMAND_FLAG = 0x0FFE, 0x1000
 COMMANDS, END, BEAT, DESCRIBE, AGAIN, LEAVE = range(6)
 VERSION = 4
-TIMED_OUT, LATE, ENDED, RESTORED, LOCKSTEP, AWAITED = 1, 2, 4, 8, 16, 32  # flags of a frame
+TIMED_OUT, LATE, ENDED, RESTORED, LOCKSTEP, AWAITED, TAKEN = 1, 2, 4, 8, 16, 32, 64  # flags of a frame
 WINDOW = 8  # frames over UDP that come together, or wait for their turn
 PAYLOAD_MAX, PACKET_MAX, PIECES_MAX, DESCRIPTION_MAX = 1 << 16, 8192, 64, 1 << 22
 PULSE_S = 0.1  # so often, while nothing comes, we say that we live and ask whether the run does
@@ -332,7 +332,7 @@ class Udp(Link):
             self.close()
             raise
         self.window, self.here, self.kept, self.ending = {}, [], {}, None  # frames that come; numbers of the last ones that were here; answers
-        self.pulse, self.refused, self.gap, self.ended = 0.0, False, False, None
+        self.pulse, self.refused, self.gap, self.ended, self.taken, self.over = 0.0, False, False, None, False, False
         self.entered = True
         self.beat()
 
@@ -430,9 +430,16 @@ class Udp(Link):
     def _hear(self, p):
         """What the run says of itself: False when it is over."""
         if p[1] & ENDED:
+            self.over = True
+            self._packet(LEAVE, NONE)  # the run says it until it has heard that
             return False
-        if p[2] == 0 and len(p[5]) >= HEADER.size:
-            if dict(zip(NAMES, HEADER.unpack_from(p[5])))["run"] != self.header["run"]:
+        if p[1] & TAKEN:
+            self.taken |= p[4] == self.generation
+            if p[4] == self.generation and 0 < (p[3] - self.generation) % 2**32 < 2**31:
+                raise ConnectionAbortedError("another peer has taken our place")
+            return True
+        if p[2] == 0:
+            if p[3] >> 32 & 0xFFFFFFFF != self.header["run"] & 0xFFFFFFFF:
                 raise ConnectionResetError("another run has taken its place")
             self.beat()  # only to ours: another would take us for its peer
         return True
@@ -468,8 +475,9 @@ class Udp(Link):
             if p[1] & LOCKSTEP and frame > away:
                 return
             del self.window[away]
-        here = self.window.setdefault(frame, {"pieces": {}, "count": count})
-        here["pieces"][piece], here["head"] = p[5], p
+        here = self.window.setdefault(frame, {"pieces": {}, "count": count, "head": p, "awaited": 0})
+        here["pieces"][piece] = p[5]
+        here["awaited"] |= p[1] & AWAITED  # said again, it may be awaited now
 
     def _oldest(self, left):
         """The oldest frame that may be taken: the next in turn, or with `left` in real time any. In lockstep none is left out but what the run awaits no
@@ -479,7 +487,7 @@ class Udp(Link):
             if len(here["pieces"]) < here["count"]:
                 continue
             in_turn = frame == self.frame + self.header["divisor"] if self.frame is not None else flags & LOCKSTEP and frame < self.header["divisor"]
-            if in_turn or (flags & AWAITED if flags & LOCKSTEP else left):
+            if in_turn or (here["awaited"] if flags & LOCKSTEP else left):
                 return frame
         return None
 
@@ -490,6 +498,7 @@ class Udp(Link):
             self.missed += max(0, (frame - self.frame) // self.header["divisor"] - 1)
         p = here["head"]
         self.frame, self.time_ns, self.answered, self.flags, self.gap = frame, p[3], p[4], p[1] & ~AWAITED, False
+        self.taken = False
         self.here = (self.here + [frame])[-64:]
         self.window = {n: w for n, w in self.window.items() if n > frame}
 
@@ -501,7 +510,7 @@ class Udp(Link):
                 self.ended = None if self._hear(p) else False
             elif p:
                 self._gather(p)
-        except ConnectionResetError as error:
+        except (ConnectionResetError, ConnectionAbortedError) as error:
             self.ended = error
         return p is not None if self.ended is None else False
 
@@ -529,7 +538,7 @@ class Udp(Link):
                     self._packet(END, self.ending)
                 self.refused |= self._nobody_has_it()
             if time.monotonic() > until:
-                raise TimeoutError("no frame")
+                raise TimeoutError("another peer commands the run; it must leave, or be silent for half a second" if self.taken else "no frame")
 
     def _answer(self, payload, answered, number, time_ns):
         whole = self._piece_bytes(len(payload), 36)
@@ -546,8 +555,18 @@ class Udp(Link):
             self.kept = dict(list(self.kept.items())[-1:] + [(self.frame, (bytes(self.command), self.frame, self.sent, self.time_ns))])
         self._answer(*self.kept[self.frame])
 
+    def _see_it_end(self):
+        """The word that the run shall end may be lost, and nobody would be there to say it again."""
+        for _ in range(10):
+            self._listen(0.02)
+            if self.over or self.refused or self.ended is not None:
+                return
+            self._packet(END, self.ending)
+
     def close(self):
-        if self.entered:
+        if self.entered and self.ending is not None:
+            self._see_it_end()
+        if self.entered and not self.over:
             self._packet(LEAVE, NONE)
         self.entered = False
         self.socket.close()

@@ -25,8 +25,9 @@ enum {
   SENDS = 64,      /* packets on their way at a time */
   BUFFERS = 256,   /* for what comes: a power of two */
   BUFFER_BYTES = (int)sizeof(struct io_uring_recvmsg_out) + (int)sizeof(struct sockaddr_in) + ORR_WIRE_PACKET_MAX,
-  FAREWELLS = 3,
-  STRETCH_NS = 400000, /* at a real-time priority, looks so often at how busy it was; */
+  FAREWELLS = 20,         /* at most, */
+  FAREWELL_NS = 10000000, /* so far apart */
+  STRETCH_NS = 400000,    /* at a real-time priority, looks so often at how busy it was; */
   REST_MOST_NS = 250000,
 };
 
@@ -408,15 +409,35 @@ static bool set_up_uring(struct mover *m) {
 
 /* ---- the thread -------------------------------------------------------------------------------------------------- */
 
+static void say_farewell(struct orr_udp *u, uint8_t *packet) {
+  size_t bytes = orr_udp_farewell(u, packet);
+  if (bytes)
+    send_plain(u, &u->peer, packet, bytes);
+}
+
+/* What is left, and that the run is over: again until a peer that lives has heard it, and says that it goes. */
 static void say_good_bye(struct mover *m) {
+  bool heard = false;
   for (int i = 0; i < m->relay->count; i++) {
     struct orr_udp *u = m->relay->links[i];
-    uint8_t *packet = m->scratch;
-    for (size_t bytes; (bytes = orr_udp_send(u, &m->piece[i], packet)) > 0;)
-      send_plain(u, &u->peer, packet, bytes);
-    size_t bytes = orr_udp_farewell(u, packet);
-    for (int k = 0; bytes && k < FAREWELLS; k++)
-      send_plain(u, &u->peer, packet, bytes);
+    for (size_t bytes; (bytes = orr_udp_send(u, &m->piece[i], m->scratch)) > 0;)
+      send_plain(u, &u->peer, m->scratch, bytes);
+  }
+  for (int k = 0; k < FAREWELLS && !heard; k++) {
+    heard = true;
+    for (int i = 0; i < m->relay->count; i++) {
+      struct orr_udp *u = m->relay->links[i];
+      say_farewell(u, m->scratch);
+      heard &= !orr_udp_peer_lives(u);
+    }
+    for (int64_t until_ns = orr_clock_now_ns() + FAREWELL_NS; !heard && orr_clock_now_ns() < until_ns;) {
+      heard = true;
+      for (int i = 0; i < m->relay->count; i++) {
+        move_plain(m, i);
+        heard &= !orr_udp_peer_lives(m->relay->links[i]);
+      }
+      orr_clock_sleep_until(orr_clock_now_ns() + FAREWELL_NS / 20);
+    }
   }
 }
 

@@ -22,6 +22,7 @@ static bool describe(struct orr_udp *u, int64_t step_ns) {
   h.telemetry_id = u->base.desc->telemetry_id;
   h.command_id = u->base.desc->command_id;
   h.packet_max = u->base.desc->packet_max;
+  u->run = (uint32_t)h.run;
   size_t skipped = h.directory_at - sizeof h; /* the words of run and peer */
   u->description_bytes = h.names_at + h.names_bytes;
   u->description = calloc(1, u->description_bytes + 8);

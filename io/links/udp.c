@@ -98,22 +98,59 @@ static bool allowed(const struct orr_udp *u, const struct sockaddr_in *from) {
   return false;
 }
 
-/* Later in the sense of numbers that wrap. A copy of its packets from elsewhere does not lead its frames there. */
-static bool enter_peer(struct orr_udp *u, uint32_t generation, const struct sockaddr_in *from) {
-  uint32_t peers = atomic_load_explicit(&u->peers, memory_order_relaxed);
-  bool told = u->base.desc->peer.port != 0;
-  if (peers && generation == u->generation)
-    return told || (u->peer.sin_addr.s_addr == from->sin_addr.s_addr && u->peer.sin_port == from->sin_port);
-  if (peers && (int32_t)(generation - u->generation) < 0)
+static bool same_address(const struct sockaddr_in *a, const struct sockaddr_in *b) {
+  return a->sin_addr.s_addr == b->sin_addr.s_addr && a->sin_port == b->sin_port;
+}
+
+static bool is_peer(const struct orr_udp *u, uint32_t generation, const struct sockaddr_in *from) {
+  return atomic_load_explicit(&u->peers, memory_order_relaxed) && generation == u->generation &&
+         !atomic_load_explicit(&u->left, memory_order_relaxed) && same_address(from, &u->commander);
+}
+
+static bool is_silent(const struct orr_udp *u, int64_t now_ns) {
+  return now_ns - u->heard_ns >= ORR_WIRE_SILENCE_MS * INT64_C(1000000);
+}
+
+bool orr_udp_peer_lives(const struct orr_udp *u) {
+  return atomic_load(&u->peers) > 0 && !atomic_load(&u->left) && !is_silent(u, orr_clock_now_ns());
+}
+
+/* Later in the sense of numbers that wrap. Where the run file names the peer it is of that address; it may command from
+ * another port than it listens at. */
+static bool may_enter(const struct orr_udp *u, uint32_t generation, const struct sockaddr_in *from, int64_t now_ns) {
+  const struct orr_run_address *told = &u->base.desc->peer;
+  if (told->port && ntohl(from->sin_addr.s_addr) != told->ip)
     return false;
-  atomic_store(&u->peers, peers + 1);
-  atomic_store(&u->asked, 1); /* where shall it begin? */
-  atomic_store(&u->left, false);
+  if (!atomic_load_explicit(&u->peers, memory_order_relaxed))
+    return true;
+  return (int32_t)(generation - u->generation) > 0 &&
+         (same_address(from, &u->commander) || atomic_load(&u->left) || is_silent(u, now_ns));
+}
+
+static void enter_peer(struct orr_udp *u, uint32_t generation, const struct sockaddr_in *from) {
   u->generation = generation;
+  u->commander = *from;
   u->taken_count = 0;
-  if (!told)
+  if (!u->base.desc->peer.port)
     u->peer = *from;
-  return true;
+  atomic_store(&u->left, false);
+  atomic_fetch_add(&u->peers, 1);
+  atomic_store(&u->asked, 1); /* where shall it begin? */
+}
+
+/* Counts what is not the peer's, and tells its sender; not so often that it would make traffic. */
+static size_t refuse_foreign(struct orr_udp *u, uint32_t generation, int64_t now_ns, uint8_t *reply) {
+  enum { APART_NS = 5000000 };
+  refuse(u, ORR_REFUSAL_FOREIGN);
+  if (now_ns - u->told_ns < APART_NS)
+    return 0;
+  u->told_ns = now_ns;
+  const struct orr_wire_packet p = {.id = ORR_WIRE_DESCRIPTION_ID,
+                                    .count = u->description_count++,
+                                    .flags = ORR_WIRE_OUT_TAKEN,
+                                    .answered = generation,
+                                    .time_ns = u->generation};
+  return orr_wire_packet_write(reply, &p, NULL, 0);
 }
 
 static size_t describe_piece(struct orr_udp *u, uint64_t piece, uint8_t *reply) {
@@ -125,7 +162,7 @@ static size_t describe_piece(struct orr_udp *u, uint64_t piece, uint8_t *reply) 
                                     .count = u->description_count++,
                                     .frame = piece,
                                     .answered = u->description_bytes,
-                                    .time_ns = u->generation};
+                                    .time_ns = (int64_t)((uint64_t)u->run << 32 | u->generation)};
   return orr_wire_packet_write(reply, &p, u->description + at, bytes);
 }
 
@@ -202,6 +239,21 @@ static bool is_of_another_layout(const struct orr_udp *u, const struct orr_wire_
   return tag != 0 && tag != orr_wire_layout_tag(u->base.layout->hash);
 }
 
+/* A piece of a command has the length that it should have, and a word none. */
+static bool is_whole(const struct orr_udp *u, const struct orr_wire_packet *p, size_t bytes) {
+  size_t i = (size_t)(p->id - u->base.desc->command_id), all = u->base.layout->commands.bytes, whole = u->in_cut.piece;
+  if (p->function != ORR_WIRE_COMMANDS)
+    return bytes == 0;
+  return bytes == (i + 1 < u->in_cut.pieces ? whole : all - i * whole);
+}
+
+/* Nobody is there to be told anything. */
+static void leave(struct orr_udp *u) {
+  atomic_store(&u->left, true);
+  if (!u->base.desc->peer.port)
+    u->peer.sin_port = 0;
+}
+
 size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const uint8_t *bytes, size_t count,
                        uint8_t *reply) {
   struct orr_wire_packet p;
@@ -218,8 +270,17 @@ size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const 
     return refuse(u, ORR_REFUSAL_VERSION);
   if (is_of_another_layout(u, &p))
     return refuse(u, ORR_REFUSAL_LAYOUT);
-  if (!enter_peer(u, (uint32_t)(p.frame >> 32), from))
-    return refuse(u, ORR_REFUSAL_FOREIGN);
+  if (!is_whole(u, &p, piece_bytes)) /* before it takes anybody's place */
+    return refuse(u, ORR_REFUSAL_MALFORMED);
+  uint32_t generation = (uint32_t)(p.frame >> 32);
+  int64_t now_ns = orr_clock_now_ns();
+  if (!is_peer(u, generation, from)) {
+    bool greets = p.function == ORR_WIRE_COMMANDS || p.function == ORR_WIRE_BEAT || p.function == ORR_WIRE_AGAIN;
+    if (!greets || !may_enter(u, generation, from, now_ns))
+      return refuse_foreign(u, generation, now_ns, reply);
+    enter_peer(u, generation, from);
+  }
+  u->heard_ns = now_ns;
   atomic_fetch_add_explicit(&u->heard, 1, memory_order_relaxed);
   if (p.function == ORR_WIRE_END) {
     atomic_store(&u->end_answers, p.answered);
@@ -227,7 +288,7 @@ size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const 
   } else if (p.function == ORR_WIRE_AGAIN)
     atomic_store(&u->asked, 1);
   else if (p.function == ORR_WIRE_LEAVE)
-    atomic_store(&u->left, true);
+    leave(u);
   else if (p.function == ORR_WIRE_COMMANDS)
     return take_command(u, &p, piece, piece_bytes);
   return 0;
@@ -350,10 +411,10 @@ static void document(const struct orr_run_link *desc, const struct orr_wire_head
       "layout's tag (16 bits: 0x%04x, or 0 for a sender that does not say) and a count (16 bits). Flags of a frame: %d "
       "commands have stopped, %d the last one came late, %d lockstep, %d said again and awaited. Take frames in turn, "
       "whatever the order in which they come; in lockstep leave none out, and answer one that comes again by the same "
-      "packets.\n",
+      "packets. A later generation takes the place of a peer that has left, or was silent for %d ms.\n",
       ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255, (unsigned)desc->listen.port,
       (unsigned)orr_wire_layout_tag(h->layout_hash), ORR_WIRE_OUT_TIMED_OUT, ORR_WIRE_OUT_LATE, ORR_WIRE_OUT_LOCKSTEP,
-      ORR_WIRE_OUT_AWAITED);
+      ORR_WIRE_OUT_AWAITED, ORR_WIRE_SILENCE_MS);
 }
 
 static void publish(struct orr_carrier *c, struct orr_rules *rules, const uint64_t head[ORR_WIRE_OUT_WORDS],

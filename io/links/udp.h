@@ -48,6 +48,7 @@ struct orr_udp {
   /* fixed */
   struct orr_wire_cut out_cut, in_cut;
   int64_t period_ns;    /* of the link's frames in real time */
+  uint32_t run;         /* the lower half of the header's */
   uint8_t *description; /* header, directory, names: what a peer may ask for */
   size_t description_bytes, description_piece;
   /* between the threads */
@@ -73,7 +74,9 @@ struct orr_udp {
   uint32_t ended_seen;
   uint64_t before; /* commands that waited before the newest frame went out, and so cannot answer it */
   /* the relay's */
-  struct sockaddr_in peer; /* port 0: not known yet */
+  struct sockaddr_in peer;      /* where frames go; port 0: not known yet */
+  struct sockaddr_in commander; /* where commands come from */
+  int64_t heard_ns, told_ns;    /* when the peer was heard last; when somebody was told that the place is taken */
   uint32_t generation;
   uint16_t counts[ORR_WIRE_PIECES_MAX]; /* sequence counts of telemetry, by piece */
   uint16_t description_count;
@@ -124,7 +127,9 @@ size_t orr_udp_receive(struct orr_udp *udp, const struct sockaddr_in *from, cons
 size_t orr_udp_send(struct orr_udp *udp, uint32_t *piece, uint8_t *packet);
 /* [any] The relay's: a packet was not sent, with an errno. */
 void orr_udp_unsent(struct orr_udp *udp, int error);
-/* [any] The relay's: the packet that says that the run is over. */
+/* [any] The relay's: the packet that says that the run is over. 0 when there is nobody to tell. */
 size_t orr_udp_farewell(struct orr_udp *udp, uint8_t *packet);
+/* [any] The relay's: whether a peer is there, that will say that it goes. */
+bool orr_udp_peer_lives(const struct orr_udp *udp);
 
 #endif

@@ -134,6 +134,7 @@ enum {
   ORR_WIRE_OUT_ENDED = 4,     /* UDP, with the description's id: the run is over */
   ORR_WIRE_OUT_RESTORED = 8,  /* the run did not begin at frame 0: it goes on from a saved state. In all its frames */
   ORR_WIRE_OUT_LOCKSTEP = 16, /* the run waits for the answer to each frame: none may be left out */
+  ORR_WIRE_OUT_TAKEN = 64,    /* UDP, with the description's id: another peer commands; see below */
   ORR_WIRE_OUT_AWAITED = 32,  /* UDP, a frame said again: its answer is waited for, and none to an older one */
 };
 /* Flags of a command: the run shall end. */
@@ -244,13 +245,19 @@ static inline uint64_t orr_wire_command_sum(const uint64_t head[ORR_WIRE_IN_WORD
  * A payload that does not fit a packet is cut into pieces of equal size (the last may be shorter), one packet each,
  * with consecutive message ids; the size is a multiple of 8, so no number is cut. In a command `frame` is the sender's
  * generation (upper 32 bits), the tag of the layout that it goes by (16; 0: it does not say) and its count (16),
- * `answered` is the frame that it answers. A generation keeps to one address; what is of the same generation from
- * elsewhere is not the peer's.
+ * `answered` is the frame that it answers.
+ *
+ * A generation belongs to the address and port that it came from: what is of the same generation from elsewhere is not
+ * the peer's. Only the peer ends the run. A later generation takes its place when it has left (function code LEAVE) or
+ * was silent for ORR_WIRE_SILENCE_MS. Until then, and to one that was displaced, the run says TAKEN: a packet like that
+ * of a description, with the flag, the sender's generation in `answered` and, in place of the time, that of the peer.
+ * The farewell of a run is said again until the peer leaves.
  *
  * Function code DESCRIBE asks for what a segment has in front: header, directory, names. `frame` says which piece, the
  * answer has the message id DESCRIPTION_ID, the number of the piece in `frame`, the bytes of all of it in `answered`,
- * and in place of the time the generation of the newest peer (0: none came): who comes now takes a later one, whatever
- * its clock says, and not just the next, for two may ask at a time.
+ * and in place of the time the generation of the newest peer (0: none came), with the lower half of the header's `run`
+ * in the upper one: who comes now takes a later generation, whatever its clock says, and not just the next, for two may
+ * ask at a time; who flies already sees that the run is still the same.
  */
 enum {
   ORR_WIRE_PRIMARY_BYTES = 6,
@@ -263,6 +270,7 @@ enum {
   ORR_WIRE_ID_COMMAND = 0x1000,   /* type */
   ORR_WIRE_ID_SECONDARY = 0x0800, /* secondary header flag */
   ORR_WIRE_DESCRIPTION_ID = 0x0fff - 1,
+  ORR_WIRE_SILENCE_MS = 500, /* a peer shows ten times a second that it lives */
 };
 
 enum orr_wire_function {

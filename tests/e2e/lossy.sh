@@ -56,7 +56,7 @@ with orrery_client.open(sys.argv[1], 30) as link:
         assert link.frame > last, (link.frame, last)
         last = link.frame
         sum = [0.9 * s + 0.01 * r for s, r in zip(sum, link["gyro.rate"])]
-        link.send({"wheel_%s.torque" % a: -s for a, s in zip("xyz", sum)})
+        link.send({"wheel_%s.torque" % a: max(-1e-3, min(1e-3, s)) for a, s in zip("xyz", sum)})
         link.send({"wheel_x.torque": 1e-4})  # the first answer to a frame stands
 P2
 mission=

@@ -58,7 +58,7 @@ class Executive(threading.Thread):
             if message_id == oc.DESCRIPTION_ID | oc.COMMAND_FLAG and function == oc.DESCRIBE:
                 text, number = description(self.run_id), struct.unpack_from("<Q", packet, 8)[0]
                 piece = text[number * 200 : number * 200 + 200]
-                self.socket.sendto(telemetry_packet(oc.DESCRIPTION_ID, number, 0, len(text), piece), peer)
+                self.socket.sendto(telemetry_packet(oc.DESCRIPTION_ID, number, self.run_id << 32, len(text), piece), peer)
                 continue
             with self.arrived:
                 self.peer = peer
@@ -242,6 +242,13 @@ class OverUdp(unittest.TestCase):
     def test_in_lockstep_who_comes_in_the_middle_begins_where_an_answer_is_awaited(self):
         self.executive.send(*self.executive.pieces(80, oc.LOCKSTEP), *self.executive.pieces(70, oc.LOCKSTEP | oc.AWAITED))
         self.take(70, 80)
+
+    def test_in_lockstep_a_frame_that_waits_may_become_the_one_that_is_awaited(self):
+        self.executive.send(*self.executive.pieces(80, oc.LOCKSTEP))
+        with self.assertRaises(TimeoutError):
+            self.link.wait(0.2)
+        self.executive.send(*self.executive.pieces(80, oc.LOCKSTEP | oc.AWAITED))
+        self.take(80)
 
     def test_the_first_answer_to_a_frame_stands(self):
         self.executive.send(*self.executive.pieces(0))

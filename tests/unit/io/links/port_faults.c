@@ -342,7 +342,10 @@ static void a_wrong_sum_another_id_or_another_sender_is_counted_and_does_not_lea
   fly(&r);
   assert_true(torque(&r) == 0.03);
   assert_int_equal(orr_port_counts(r.port).peers, 1);
-  assert_int_equal(recv(elsewhere, &a, sizeof a, MSG_DONTWAIT), -1);
+  uint8_t told[2] = {0}; /* no frame: that it is not the peer */
+  recv(elsewhere, told, sizeof told, MSG_DONTWAIT);
+  assert_int_equal(orr_wire_get_big(told, 2), ORR_WIRE_DESCRIPTION_ID);
+  assert_int_equal(recv(elsewhere, told, sizeof told, MSG_DONTWAIT), -1);
   close(elsewhere);
   close(stranger);
   leave(&p);
@@ -798,13 +801,92 @@ static void a_peer_over_udp_follows_the_newest_whatever_that_ones_generation(voi
   orr_client_beat(&ahead.client);
   await_peers(&r, 2);
   assert_int_equal(atomic_load(&orr_udp_of(r.port->carrier)->peers), 2);
+  orr_client_close(&ahead.client);
   enter(&next, &r);
   await_peers(&r, 3);
   assert_int_equal(atomic_load(&orr_udp_of(r.port->carrier)->peers), 3);
   assert_int_equal(refused(&r, ORR_REFUSAL_FOREIGN), 0);
-  orr_client_close(&ahead.client);
   orr_client_close(&next.client);
   done(&r);
+}
+
+/* A packet of a later peer, from a socket of no client. */
+static void send_as(const struct rig *r, const struct peer *p, int fd, enum orr_wire_function function, int later,
+                    size_t payload) {
+  uint8_t packet[ORR_WIRE_PACKET_MAX];
+  static const uint8_t zeros[64] = {0};
+  const struct orr_wire_packet head = {.id = 0x1880,
+                                       .function = (uint8_t)function,
+                                       .frame = orr_wire_command_frame(p->client.generation + (uint32_t)later, 0, 1),
+                                       .answered = p->client.frame.number};
+  size_t bytes = orr_wire_packet_write(packet, &head, zeros, payload);
+  assert_int_equal(sendto(fd, packet, bytes, 0, (const struct sockaddr *)&r->address, sizeof r->address), bytes);
+}
+
+static void nobody_takes_over_or_ends_a_run_whose_peer_lives(void **state) {
+  (void)state;
+  struct rig r = make((struct shape){UDP, false, 0, "hold"});
+  struct peer p;
+  int stranger = socket(AF_INET, SOCK_DGRAM, 0);
+  size_t bytes;
+  uint64_t foreign = 0, malformed = 0;
+  enter(&p, &r);
+  bytes = p.client.header.command_bytes;
+  for (int k = 0; k < 4; k++) {
+    fly(&r);
+    answer(&p, (uint64_t)(k * DIVISOR), 0.01 * k);
+    uint64_t before = judged(&r);
+    for (int later = 0; later < 2; later++) {
+      send_as(&r, &p, stranger, ORR_WIRE_COMMANDS, later, bytes);
+      send_as(&r, &p, stranger, ORR_WIRE_BEAT, later, 0);
+      send_as(&r, &p, stranger, ORR_WIRE_END, later, 0);
+      send_as(&r, &p, stranger, ORR_WIRE_LEAVE, later, 0);
+      send_as(&r, &p, stranger, ORR_WIRE_COMMANDS, later, bytes - 1); /* of no possible length */
+      send_as(&r, &p, p.client.fd, ORR_WIRE_COMMANDS, 1, bytes + 8);  /* the peer's own mistake */
+    }
+    await_judged(&r, before + 12);
+    assert_int_equal(refused(&r, ORR_REFUSAL_FOREIGN), foreign += 8);
+    assert_int_equal(refused(&r, ORR_REFUSAL_MALFORMED), malformed += 4);
+  }
+  fly(&r);
+  assert_int_equal(r.flight.session->end, ORR_PORT_GOES_ON);
+  assert_int_equal(orr_port_counts(r.port).peers, 1);
+  assert_true(torque(&r) == 0.03);
+  /* nor may one that begins by it, once the peer is silent */
+  nap_ms(ORR_WIRE_SILENCE_MS + 50);
+  send_as(&r, &p, stranger, ORR_WIRE_END, 1, 0);
+  for (int i = 0; i < 2000 && refused(&r, ORR_REFUSAL_FOREIGN) == foreign; i++)
+    nap_ms(1);
+  fly(&r);
+  assert_int_equal(r.flight.session->end, ORR_PORT_GOES_ON);
+  close(stranger);
+  leave(&p);
+}
+
+static void a_second_peer_waits_for_the_silence_of_the_first_which_is_told_then(void **state) {
+  (void)state;
+  struct rig r = make((struct shape){UDP, false, 0, "hold"});
+  struct peer p, q;
+  enter(&p, &r);
+  fly(&r);
+  answer(&p, 0, 0.01);
+  assert_int_equal(orr_client_open(&q.client, r.url, 2000), 0);
+  assert_int_equal(orr_client_wait(&q.client, ORR_CLIENT_FUTEX, 200), -EBUSY);
+  assert_non_null(strstr(q.client.error, "another peer commands"));
+  /* the first gives no sign any more */
+  for (int i = 0; i < 100 && orr_port_counts(r.port).peers < 2; i++)
+    assert_true(orr_client_wait(&q.client, ORR_CLIENT_FUTEX, 100) <= 0);
+  await_peers(&r, 2);
+  fly(&r);
+  assert_int_equal(orr_client_wait(&q.client, ORR_CLIENT_FUTEX, 5000), 1);
+  assert_int_equal(q.client.frame.number, DIVISOR);
+  int status;
+  while ((status = orr_client_wait(&p.client, ORR_CLIENT_FUTEX, 5000)) == 1) {
+  }
+  assert_int_equal(status, -EOWNERDEAD);
+  assert_int_equal(orr_port_counts(r.port).peers, 2);
+  orr_client_close(&q.client);
+  leave(&p);
 }
 
 int main(void) {
@@ -825,6 +907,8 @@ int main(void) {
       cmocka_unit_test(packets_that_the_kernel_drops_are_counted_to_the_last),
       cmocka_unit_test(a_full_send_buffer_is_counted_and_nobody_waits_for_it),
       cmocka_unit_test(a_peer_over_udp_follows_the_newest_whatever_that_ones_generation),
+      cmocka_unit_test(nobody_takes_over_or_ends_a_run_whose_peer_lives),
+      cmocka_unit_test(a_second_peer_waits_for_the_silence_of_the_first_which_is_told_then),
       cmocka_unit_test(a_suspended_peer_over_udp_holds_up_nobody_and_recovers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
