@@ -64,6 +64,53 @@ static void print_world(const struct orr_run *run, FILE *out) {
   }
 }
 
+/* On a coordinate that is a distance the second unit counts: "N m|N". */
+static void unit_of(const struct orr_run *run, const struct orr_device_desc *d, const struct orr_param *p, char *text,
+                    size_t size) {
+  const struct orr_hinge_desc *h = &run->spacecraft.bodies[d->body].hinge;
+  bool linear = d->kind->host == ORR_ON_COORDINATE && !(orr_hinge_kind_info(h->kind)->angles >> d->coordinate & 1);
+  const char *unit = p->unit ? p->unit : "", *bar = strchr(unit, '|');
+  if (bar && linear)
+    snprintf(text, size, "%s", bar + 1);
+  else
+    snprintf(text, size, "%.*s", bar ? (int)(bar - unit) : (int)strlen(unit), unit);
+}
+
+/* As it was read, in SI; HUGE_VAL is no limit, and what is zero where the file says nothing is not said. */
+static bool is_told(const struct orr_param *p, const double *numbers) {
+  bool any = p->required || p->fallback != 0;
+  for (int i = 0; i < (p->type == ORR_PARAM_NUMBER ? 1 : 3); i++)
+    any |= numbers[i] != 0;
+  return any;
+}
+
+static void print_parameters(const struct orr_run *run, const struct orr_device_desc *d, FILE *out) {
+  const char *before = "\n               with ";
+  for (size_t i = 0; i < d->kind->param_count; i++) {
+    const struct orr_param *p = &d->kind->params[i];
+    const void *at = (const char *)d->params + p->offset;
+    double numbers[3] = {0};
+    char unit[40];
+    if (p->type == ORR_PARAM_CHOICE) {
+      fprintf(out, "%s%s %s", before, p->name, p->choices[*(const int *)at]);
+      before = ", ";
+      continue;
+    }
+    memcpy(numbers, at, p->type == ORR_PARAM_NUMBER ? sizeof numbers[0] : sizeof numbers);
+    if (!is_told(p, numbers))
+      continue;
+    unit_of(run, d, p, unit, sizeof unit);
+    if (p->type != ORR_PARAM_NUMBER)
+      fprintf(out, "%s%s [%.9g, %.9g, %.9g]", before, p->name, numbers[0], numbers[1], numbers[2]);
+    else if (isinf(numbers[0]))
+      fprintf(out, "%s%s unlimited", before, p->name);
+    else
+      fprintf(out, "%s%s %.9g", before, p->name, numbers[0]);
+    fprintf(out, "%s%s", *unit && !isinf(numbers[0]) ? " " : "", isinf(numbers[0]) ? "" : unit);
+    before = ", ";
+  }
+}
+
 static void print_devices(const struct orr_run *run, enum orr_device_role role, FILE *out) {
   for (size_t i = 0; i < run->plant.device_count; i++) {
     const struct orr_device_desc *d = &run->plant.devices[i];
@@ -77,6 +124,7 @@ static void print_devices(const struct orr_run *run, enum orr_device_role role, 
     if (d->phase || d->delay)
       fprintf(out, ", phase %d, delay %d frames", d->phase, d->delay);
     print_channels(run, d, out);
+    print_parameters(run, d, out);
     fputc('\n', out);
   }
 }

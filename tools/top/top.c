@@ -62,6 +62,16 @@ static bool open_named(const char *name, struct orr_board *board) {
   return error == 0;
 }
 
+/* Its process id, and the file that it flies. It may have ended meanwhile. */
+static void print_run(const char *name) {
+  struct orr_board board;
+  bool open = orr_board_open(&board, name) == 0;
+  fprintf(stderr, "  %-8s %.*s\n", name + strlen(ORR_BOARD_PREFIX), open ? (int)sizeof board.stats->name : 0,
+          open ? board.stats->name : "");
+  if (open)
+    orr_board_close(&board);
+}
+
 /* Opens the only run that lives. Returns false after saying that there are others, or none. */
 static bool open_only(struct orr_board *board) {
   char names[NAMES_MAX][ORR_BOARD_NAME_MAX];
@@ -86,7 +96,7 @@ static bool open_only(struct orr_board *board) {
     orr_board_close(board);
     fprintf(stderr, "orrery top: %zu runs are going on; name one by its process id:\n", living);
     for (size_t i = 0; i < living; i++)
-      fprintf(stderr, "  %s\n", names[i] + strlen(ORR_BOARD_PREFIX));
+      print_run(names[i]);
   } else if (hidden > 0) {
     fputs("orrery top: the runs that are going on are another user's, who alone may watch them\n", stderr);
   } else {

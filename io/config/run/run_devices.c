@@ -5,12 +5,13 @@
 #include "core/devices/devices.h"
 #include "io/config/run/run_draft.h"
 #include "io/config/run/run_mappings.h"
+#include "io/config/text/unit.h"
 
 /* What every device has beside the parameters of its kind. */
 struct common {
-  struct orr_place kind, node, hinge;
+  struct orr_place kind, node, hinge, phase, delay;
   double rate;
-  int64_t coordinate, phase, delay;
+  int64_t coordinate;
 };
 
 enum { MOST_KEYS = 48, MOST_DELAY = 100000 };
@@ -49,16 +50,16 @@ static const struct orr_key common_table[] = {
      .absent = "in every frame",
      .offset = offsetof(struct common, rate)},
     {.name = "phase",
-     .doc = "frame of its first sample; less than the frames between two",
-     .type = ORR_KEY_WHOLE,
-     .range = &phase_range,
-     .fallback = "0",
+     .doc = "frame of its first sample, or the time of it; less than from one sample to the next",
+     .type = ORR_KEY_PLACE,
+     .absent = "0",
+     .shape = &orr_shape_frames,
      .offset = offsetof(struct common, phase)},
     {.name = "delay",
-     .doc = "frames from a sample to its output",
-     .type = ORR_KEY_WHOLE,
-     .range = &phase_range,
-     .fallback = "0",
+     .doc = "frames, or the time, from a sample to its output",
+     .type = ORR_KEY_PLACE,
+     .absent = "0",
+     .shape = &orr_shape_frames,
      .offset = offsetof(struct common, delay)},
 };
 
@@ -288,6 +289,43 @@ static bool find_host(struct reading *r, struct orr_device_desc *out) {
   return r->kind->host != ORR_ON_COORDINATE || find_coordinate(r, out);
 }
 
+static const struct orr_shape a_time = {.kind = ORR_SHAPE_TIME};
+static const struct orr_shape a_count = {.kind = ORR_SHAPE_NUMBER, .unit = ""};
+const struct orr_shape orr_shape_frames = {.kind = ORR_SHAPE_EITHER, .of = &a_count, .other = &a_time};
+
+/* A text with a unit is a time. */
+static bool is_time(const struct orr_yaml *node) {
+  struct orr_quantity q;
+  return node->kind == ORR_YAML_SCALAR && orr_quantity_parse(node->text, "s", &q) == ORR_QUANTITY_OK && q.has_unit;
+}
+
+bool orr_run_read_frames(struct orr_run_draft *d, struct orr_place place, const char *key, int64_t frame_ns,
+                         const struct orr_range *range, int *out) {
+  double frames;
+  int64_t time_ns;
+  bool time = is_time(place.node);
+  if (!time && !orr_read_number(d->reader, place, key, "", range, &frames))
+    return false;
+  if (!time && frames != rint(frames)) {
+    orr_read_error(d->reader, place, "wrong-type", "'%s' takes a whole number of frames, or a time such as '100 ms'",
+                   key);
+    return false;
+  }
+  if (time && !orr_read_time(d->reader, place, key, &orr_range_not_negative, &time_ns))
+    return false;
+  if (time && frame_ns <= 0)
+    return true; /* the step is wrong and was reported */
+  if (time &&
+      (time_ns % frame_ns || (double)(time_ns / frame_ns) < range->low || (double)(time_ns / frame_ns) > range->high)) {
+    orr_read_error(d->reader, place, "whole-frames",
+                   "'%s' is a whole number of frames of %.9g ms, %.9g to %.9g of them, and '%.40s' is none", key,
+                   1e-6 * (double)frame_ns, range->low, range->high, place.node->text);
+    return false;
+  }
+  *out = time ? (int)(time_ns / frame_ns) : (int)frames;
+  return true;
+}
+
 int orr_run_divisor(struct orr_run_draft *d, struct orr_place place, double rate_hz) {
   double step = 1e-9 * (double)d->run->plant.step_ns, exact = 1 / (rate_hz * step), whole = rint(exact);
   if (d->run->plant.step_ns <= 0)
@@ -309,8 +347,11 @@ static bool read_timing(struct reading *r, struct orr_device_desc *out) {
         orr_run_divisor(r->d, orr_place_value(r->d->reader->diagnostics, mapping, rate), r->target->common.rate);
   if (!out->divisor)
     return false;
-  out->phase = (int)r->target->common.phase;
-  out->delay = (int)r->target->common.delay;
+  const struct common *c = &r->target->common;
+  int64_t step_ns = r->d->run->plant.step_ns;
+  if ((c->phase.node && !orr_run_read_frames(r->d, c->phase, "phase", step_ns, &phase_range, &out->phase)) ||
+      (c->delay.node && !orr_run_read_frames(r->d, c->delay, "delay", step_ns, &phase_range, &out->delay)))
+    return false;
   if (out->phase < out->divisor || r->d->run->plant.step_ns <= 0)
     return true;
   orr_read_error(r->d->reader, orr_place_value(r->d->reader->diagnostics, mapping, phase), "out-of-range",
@@ -338,6 +379,14 @@ static bool on_distance(const struct reading *r) {
 
 /* ---- one device -------------------------------------------------------------------------------------------------- */
 
+static const char *kinds_of(struct orr_run_draft *d, enum orr_device_role role) {
+  const char *all = "";
+  for (const struct orr_device_kind *const *k = orr_device_kinds; *k; k++)
+    if ((*k)->role == role)
+      all = orr_arena_format(d->reader->arena, "%s%s%s", all, *all ? ", " : "", (*k)->name);
+  return all;
+}
+
 static const struct orr_device_kind *find_kind(struct orr_run_draft *d, struct orr_thing thing,
                                                enum orr_device_role role) {
   size_t at = orr_yaml_find(thing.place.node, "kind");
@@ -364,8 +413,8 @@ static const struct orr_device_kind *find_kind(struct orr_run_draft *d, struct o
   else if (nearest.best)
     orr_read_error(d->reader, place, "device-kind", "unknown kind '%.60s', did you mean '%s'?", name, nearest.best);
   else
-    orr_read_error(d->reader, place, "device-kind", "there is no kind of %s '%.60s', or it is not built yet",
-                   thing.what, name);
+    orr_read_error(d->reader, place, "device-kind", "there is no kind of %s '%.60s'; there are %s", thing.what, name,
+                   kinds_of(d, role));
   return NULL;
 }
 

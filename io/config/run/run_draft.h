@@ -14,8 +14,9 @@ struct orr_run_draft {
   struct orr_names names; /* of devices, also of wrong ones */
   struct orr_device_desc *devices;
   size_t device_count, device_room;
-  bool blind;   /* the spacecraft is wrong: what refers to it is not judged, and no device is kept */
-  bool partial; /* devices were wrong: channels that are not in the table are not reported */
+  bool blind;        /* the spacecraft is wrong: what refers to it is not judged, and no device is kept */
+  bool ends_by_file; /* its duration stands in the file, and not on the command line */
+  bool partial;      /* devices were wrong: channels that are not in the table are not reported */
 };
 
 /* [init] Reads one of the sections of devices, after the simulation (rates are judged against its step). */
@@ -32,6 +33,15 @@ void orr_run_read_environment(struct orr_run_draft *draft);
 
 /* [init] The devices that the environment is to the plant, in front of all others, which are complete. */
 void orr_run_add_world(struct orr_run_draft *draft);
+
+/* [init] Whether a value of a thing was given on the command line. */
+bool orr_run_is_set(struct orr_run_draft *draft, const struct orr_thing *thing, const char *key);
+
+/* [init] A whole number of frames, or a time that is one of `frame_ns` (0: not known, and not judged); false after
+ * reporting. The shape of such a key. */
+bool orr_run_read_frames(struct orr_run_draft *draft, struct orr_place place, const char *key, int64_t frame_ns,
+                         const struct orr_range *range, int *out);
+extern const struct orr_shape orr_shape_frames;
 
 /* [init] Frames between samples for a rate in Hz of a run with a step; 0 after reporting that it does not divide. */
 int orr_run_divisor(struct orr_run_draft *draft, struct orr_place place, double rate_hz);
@@ -74,6 +84,9 @@ void orr_run_judge_loop_forces(struct orr_run_draft *draft);
 /* [init] A condition; NULL after reporting, or where what it names is not known. The channel table is complete. */
 const struct orr_condition *orr_run_read_condition(struct orr_run_draft *draft, struct orr_place place,
                                                    const char *name);
+
+/* [init] For a message: the channels of a direction (−1: of both), a dozen of them, and how many more; "none". */
+const char *orr_run_list_channels(struct orr_run_draft *draft, int direction);
 
 /* [init] The channel, or one number of it, that a text names; -1 after reporting. */
 int orr_run_find_channel(struct orr_run_draft *draft, struct orr_place place, const char *name, int *element);

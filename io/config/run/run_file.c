@@ -84,6 +84,12 @@ static orr_source anywhere(const struct orr_run_draft *d) {
   return first;
 }
 
+bool orr_run_is_set(struct orr_run_draft *d, const struct orr_thing *thing, const char *key) {
+  const struct orr_sources *sources = orr_diagnostics_sources(d->reader->diagnostics);
+  struct orr_place value = thing->place.node ? orr_read_member(d->reader, thing, key) : thing->place;
+  return value.node && strncmp(orr_sources_file_name(sources, value.node->file), "--set ", 6) == 0;
+}
+
 static void read_simulation(struct orr_run_draft *d) {
   struct simulation_keys keys = {.substeps = 1};
   const struct orr_thing thing = {.what = "simulation",
@@ -110,6 +116,7 @@ static void read_simulation(struct orr_run_draft *d) {
   d->run->plant.integrator = (enum orr_integrator)keys.integrator;
   d->run->plant.seed = (uint64_t)keys.seed;
   d->run->duration_ns = keys.duration;
+  d->ends_by_file = keys.duration > 0 && !orr_run_is_set(d, &thing, "duration");
   if (keys.initial.node && !orr_expect_mapping(d->reader, keys.initial, "initial"))
     keys.initial.node = NULL;
   if (!d->blind)
@@ -232,6 +239,11 @@ static bool read_targets(struct orr_run_draft *d, struct orr_place place, struct
       orr_read_error(d->reader, item, "order", "targets stand in the order of their times");
       good = false;
     }
+    if (good && d->ends_by_file && targets[i].at_ns > d->run->duration_ns &&
+        (i == 0 || targets[i - 1].at_ns <= d->run->duration_ns))
+      orr_read_warning(d->reader, item, "after-the-end",
+                       "this target is at %.9g s, and the run ends at %.9g s: it is never reached",
+                       1e-9 * (double)targets[i].at_ns, 1e-9 * (double)d->run->duration_ns);
   }
   return good;
 }

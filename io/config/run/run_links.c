@@ -10,11 +10,11 @@ static const char *const transports[] = {
 
 struct link_keys {
   double stiffness[3], damping[3];
-  int64_t wait, phase;
+  int64_t wait;
   int latch;
   const char *name, *stand_in;
   struct orr_run_udp_keys udp;
-  struct orr_place transport, rate, telemetry, commands, timeout, lockstep;
+  struct orr_place transport, rate, phase, telemetry, commands, timeout, lockstep;
 };
 
 enum {
@@ -42,7 +42,7 @@ enum {
 #define PLACE(field) .type = ORR_KEY_PLACE, .offset = offsetof(struct link_keys, field)
 
 struct timeout_keys {
-  int64_t frames;
+  struct orr_place frames;
   int policy;
 };
 
@@ -51,10 +51,10 @@ static const struct orr_range frames_range = {1, 1e9, false};
 
 static const struct orr_key timeout_table[] = {
     {.name = "frames",
-     .doc = "frames of the link without a command until the policy rules",
-     .type = ORR_KEY_WHOLE,
+     .doc = "frames of the link, or a time, without a command until the policy rules",
+     .type = ORR_KEY_PLACE,
      .required = true,
-     .range = &frames_range,
+     .shape = &orr_shape_frames,
      .offset = offsetof(struct timeout_keys, frames)},
     {.name = "policy",
      .doc = "hold the last commands, set them to zero, or stop the run",
@@ -113,11 +113,10 @@ static const struct orr_key link_table[LINK_KEYS] = {
               .shape = ORR_NUMBER("Hz"),
               PLACE(rate)},
     [PHASE] = {.name = "phase",
-               .doc = "its first frame; less than the frames between two of the link",
-               .type = ORR_KEY_WHOLE,
-               .range = &orr_range_not_negative,
-               .fallback = "0",
-               .offset = offsetof(struct link_keys, phase)},
+               .doc = "its first frame, or the time of it; less than from one of the link to the next",
+               .absent = "0",
+               .shape = &orr_shape_frames,
+               PLACE(phase)},
     [TELEMETRY] = {.name = "telemetry",
                    .doc = "outputs that go to flight software, in this order",
                    .required = true,
@@ -178,7 +177,7 @@ static const struct orr_key link_table[LINK_KEYS] = {
     [LISTEN] = {.name = "listen",
                 .doc = "udp: address and port where commands are expected, such as 127.0.0.1:5010; IPv4; udp needs it",
                 .type = ORR_KEY_TEXT,
-                .absent = "right for another transport",
+                .absent = "127.0.0.1:5010",
                 .offset = offsetof(struct link_keys, udp.listen)},
     [PEER] = {.name = "peer",
               .doc = "udp: address and port where telemetry goes",
@@ -187,7 +186,7 @@ static const struct orr_key link_table[LINK_KEYS] = {
               .offset = offsetof(struct link_keys, udp.peer)},
     [ALLOW] = {.name = "allow",
                .doc = "udp: addresses that may send",
-               .absent = "`peer` alone",
+               .absent = "`peer`, or this host where it listens to that alone",
                .shape = ORR_LIST(ORR_TEXT("IPv4 addresses")),
                PLACE(udp.allow)},
     [IDS] = {.name = "message_ids",
@@ -232,7 +231,8 @@ static void no_channel(struct orr_run_draft *d, struct orr_place item, const cha
     orr_read_error(d->reader, item, "unknown-channel", "no %s fits '%.80s', did you mean '%s'?", kind, pattern,
                    nearest.best);
   else
-    orr_read_error(d->reader, item, "unknown-channel", "no %s fits '%.80s'", kind, pattern);
+    orr_read_error(d->reader, item, "unknown-channel", "no %s fits '%.80s'; there are %s", kind, pattern,
+                   orr_run_list_channels(d, (int)direction));
 }
 
 /* Channels of one direction that the patterns of a list name, in the order of the list. -1 after reporting. */
@@ -290,11 +290,11 @@ static bool read_timeout(struct orr_run_draft *d, struct orr_place place, struct
   struct timeout_keys keys = {0};
   const struct orr_thing thing = {.what = "timeout", .place = place};
   uint64_t present;
-  if (!orr_read_mapping(d->reader, &thing, &timeout_mapping, &keys, &present))
-    return false;
-  out->silence_frames = (int)keys.frames;
+  bool good = orr_read_mapping(d->reader, &thing, &timeout_mapping, &keys, &present);
   out->silence_policy = keys.policy;
-  return true;
+  if (keys.frames.node)
+    good &= orr_run_read_frames(d, keys.frames, "frames", out->period_ns, &frames_range, &out->silence_frames);
+  return good;
 }
 
 static bool read_lockstep(struct orr_run_draft *d, struct orr_place place, struct orr_run_link *out) {
@@ -370,20 +370,29 @@ static bool judge_payloads(struct orr_run_draft *d, const struct link_keys *keys
 }
 
 /* A ramp, a sine or a table speaks at every frame, and so undoes a command at the next; a step speaks once. */
-static bool follows_script(const struct orr_run *run, int channel) {
+static const struct orr_script_entry *script_of(const struct orr_run *run, int channel) {
+  const struct orr_script_entry *found = NULL;
   for (size_t i = 0; i < run->script_count; i++)
-    if (run->script[i].channel == channel && run->script[i].form != ORR_SCRIPT_STEP)
-      return true;
-  return false;
+    if (run->script[i].channel == channel && (!found || found->form == ORR_SCRIPT_STEP))
+      found = &run->script[i];
+  return found;
 }
 
 static void judge_script(struct orr_run_draft *d, const struct link_keys *keys, const struct orr_run_link *link) {
-  for (int i = 0; i < link->command_count; i++)
-    if (follows_script(d->run, link->commands[i]))
+  for (int i = 0; i < link->command_count; i++) {
+    const struct orr_script_entry *e = script_of(d->run, link->commands[i]);
+    const char *name = d->run->table.channels[link->commands[i]].name;
+    if (e && e->form == ORR_SCRIPT_STEP)
+      orr_read_warning(d->reader, keys->commands, "scripted-and-linked",
+                       "'%.80s' is set by the file's own 'commands' too, at %.9g s, which lasts until this link's next "
+                       "command: leave it out of one of the two",
+                       name, 1e-9 * (double)e->at_ns);
+    else if (e)
       orr_read_warning(d->reader, keys->commands, "scripted-and-linked",
                        "'%.80s' follows the file's own 'commands' too, in every frame for which this link commands "
                        "nothing: leave it out of one of the two",
-                       d->run->table.channels[link->commands[i]].name);
+                       name);
+  }
 }
 
 /* ---- one link beside another ------------------------------------------------------------------------------------- */
@@ -438,9 +447,8 @@ static bool judge_stand_in(struct orr_run_draft *d, struct orr_place key, struct
   return false;
 }
 
-static bool judge_phase(struct orr_run_draft *d, const struct orr_thing *thing, const struct orr_run_link *link,
-                        int64_t phase) {
-  if (phase < link->divisor)
+static bool judge_phase(struct orr_run_draft *d, const struct orr_thing *thing, const struct orr_run_link *link) {
+  if (link->phase < link->divisor)
     return true;
   orr_read_error(d->reader, orr_read_member(d->reader, thing, "phase"), "out-of-range",
                  "'phase' counts frames within the %d between two of the link, so it is at most %d", link->divisor,
@@ -448,7 +456,8 @@ static bool judge_phase(struct orr_run_draft *d, const struct orr_thing *thing, 
   return false;
 }
 
-/* A key that means nothing for the transport is a mistake, not an ornament. */
+/* A key that means nothing for the transport is a mistake, not an ornament. Where the transport was chosen on the
+ * command line, what the file says for its own stays, and means nothing. */
 static bool judge_keys(struct orr_run_draft *d, const struct orr_thing *link, uint64_t present, int transport) {
   bool good = true;
   const uint64_t of_udp =
@@ -456,7 +465,7 @@ static bool judge_keys(struct orr_run_draft *d, const struct orr_thing *link, ui
   const uint64_t foreign = present & (transport == ORR_TRANSPORT_UDP   ? UINT64_C(1) << NAME
                                       : transport == ORR_TRANSPORT_SHM ? of_udp
                                                                        : of_udp | UINT64_C(1) << NAME);
-  for (int i = 0; i < LINK_KEYS; i++)
+  for (int i = 0; i < LINK_KEYS && !orr_run_is_set(d, link, "transport"); i++)
     if (foreign >> i & 1) {
       size_t at = orr_yaml_find(link->place.node, link_table[i].name);
       orr_read_error(d->reader, orr_place_key(d->reader->diagnostics, link->place, at), "link-key",
@@ -473,7 +482,10 @@ static bool read_rate(struct orr_run_draft *d, const struct link_keys *keys, con
     return false;
   out->divisor = orr_run_divisor(d, keys->rate, rate);
   out->period_ns = out->divisor * d->run->plant.step_ns;
-  return out->divisor && (d->run->plant.step_ns <= 0 || judge_phase(d, thing, out, keys->phase));
+  static const struct orr_range range = {0, 1e9, false};
+  if (keys->phase.node && !orr_run_read_frames(d, keys->phase, "phase", d->run->plant.step_ns, &range, &out->phase))
+    return false;
+  return out->divisor && (d->run->plant.step_ns <= 0 || judge_phase(d, thing, out));
 }
 
 static bool read_lists(struct orr_run_draft *d, const struct link_keys *keys, struct orr_run_link *out) {
@@ -499,7 +511,6 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
   out->name_shm = keys.name;
   out->wait_ns = keys.wait;
   out->asap = keys.latch == 1;
-  out->phase = (int)keys.phase;
   out->stand_in_name = keys.stand_in;
   out->stand_in = keys.stand_in || (present >> STIFFNESS & 1 && present >> DAMPING & 1);
   memcpy(out->stiffness, keys.stiffness, sizeof out->stiffness);

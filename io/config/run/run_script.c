@@ -147,6 +147,22 @@ static struct orr_range channel_range(const struct reading *r) {
 
 /* ---- channels ---------------------------------------------------------------------------------------------------- */
 
+const char *orr_run_list_channels(struct orr_run_draft *d, int direction) {
+  enum { MOST = 12 };
+  const char *all = "";
+  int count = 0;
+  for (int i = 0; i < d->run->table.count; i++) {
+    const struct orr_channel *c = &d->run->table.channels[i];
+    if (direction >= 0 && (int)c->direction != direction)
+      continue;
+    if (count++ < MOST)
+      all = orr_arena_format(d->reader->arena, "%s%s%s", all, *all ? ", " : "", c->name);
+  }
+  if (count > MOST)
+    return orr_arena_format(d->reader->arena, "%s and %d more ('orrery check' has them)", all, count - MOST);
+  return count ? all : "none";
+}
+
 int orr_run_find_channel(struct orr_run_draft *d, struct orr_place place, const char *name, int *element) {
   const struct orr_channel_table *table = &d->run->table;
   int index = d->blind ? -1 : orr_channel_find_element(table, name, element);
@@ -159,7 +175,8 @@ int orr_run_find_channel(struct orr_run_draft *d, struct orr_place place, const 
     orr_read_error(d->reader, place, "unknown-channel", "there is no channel '%.80s', did you mean '%s'?", name,
                    nearest.best);
   else
-    orr_read_error(d->reader, place, "unknown-channel", "there is no channel '%.80s'", name);
+    orr_read_error(d->reader, place, "unknown-channel", "there is no channel '%.80s'; there are %s", name,
+                   orr_run_list_channels(d, -1));
   return -1;
 }
 

@@ -6,6 +6,9 @@
 #include "io/config/run/run_mappings.h"
 #include "io/wire/wire.h"
 
+/* Where a link listens that does not say it. */
+enum { LOOPBACK = 0x7f000001, DEFAULT_PORT = 5010 };
+
 /* `127.0.0.1:5010`, or without a port where none is wanted. */
 static bool parse_address(const char *text, bool port, struct orr_run_address *out) {
   unsigned part[4], number = 0;
@@ -44,10 +47,13 @@ static bool read_allowed(struct orr_run_draft *d, struct orr_place link, struct 
     *only = out->peer.ip;
     out->allow = only;
     out->allow_count = 1;
-    if (out->peer.port)
+    if (!out->peer.port && out->listen.ip == LOOPBACK)
+      *only = LOOPBACK; /* nobody else can */
+    if (out->peer.port || out->listen.ip == LOOPBACK)
       return true;
     orr_read_error(d->reader, link, "missing-key",
-                   "a link over UDP says who may send: 'allow: [127.0.0.1]', or 'peer'");
+                   "a link over UDP that listens to others than this host says who may send: 'allow: [10.0.0.7]', or "
+                   "'peer'");
     return false;
   }
   if (!orr_expect_sequence(d->reader, list, "allow"))
@@ -126,10 +132,10 @@ bool orr_run_read_udp(struct orr_run_draft *d, const struct orr_thing *link, con
   if (keys->listen)
     good = read_address(d, orr_read_member(d->reader, link, "listen"), "listen", keys->listen, true, &out->listen);
   else if (orr_yaml_find(link->place.node, "listen") >= orr_place_count(link->place))
-    orr_read_error(d->reader, link->key, "missing-key", "a link over UDP needs 'listen', such as 127.0.0.1:5010");
+    out->listen = (struct orr_run_address){LOOPBACK, DEFAULT_PORT};
   if (keys->peer)
     good &= read_address(d, orr_read_member(d->reader, link, "peer"), "peer", keys->peer, true, &out->peer);
   if (keys->allow.node || !keys->peer || out->peer.port)
     good &= read_allowed(d, link->key, keys->allow, out);
-  return read_ids(d, keys->message_ids, out) && good && keys->listen;
+  return read_ids(d, keys->message_ids, out) && good && out->listen.port;
 }

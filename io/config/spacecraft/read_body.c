@@ -277,6 +277,17 @@ static void read_matrices(struct reading *r) {
     break_body(r);
 }
 
+/* Right, and seldom meant. */
+static void doubt_mode(struct reading *r, struct orr_place mode, const struct mode_keys *keys) {
+  if (keys->frequency == 0)
+    orr_read_warning(r->reader, mode, "frequency-zero",
+                     "a mode of frequency 0 has no stiffness: nothing brings it back, and it drifts");
+  if (keys->damping > 1)
+    orr_read_warning(r->reader, mode, "overdamped",
+                     "'damping' is a ratio: %.9g means that the mode creeps back without swinging; %.9g %% is %.9g",
+                     keys->damping, keys->damping, keys->damping / 100);
+}
+
 static void read_modes(struct reading *r) {
   struct orr_reader *reader = r->reader;
   if (!orr_expect_sequence(reader, r->keys.modes, "modes")) {
@@ -292,6 +303,8 @@ static void read_modes(struct reading *r) {
     const struct orr_thing thing = {.what = "a mode", .place = place};
     if (!orr_read_mapping(reader, &thing, &mode_mapping, &keys, &present))
       break_body(r);
+    else
+      doubt_mode(r, place, &keys);
     modes[i] = (struct orr_mode_desc){keys.frequency, keys.damping, orr_place_source(reader->diagnostics, place)};
   }
   r->body->modes = n ? modes : NULL;

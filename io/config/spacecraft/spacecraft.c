@@ -319,6 +319,22 @@ static void check_mounts(struct orr_draft *draft) {
                      s->mounted ? "more than one" : "no");
 }
 
+/* Beside a spacecraft that flies freely, another body on `inertial` is seldom meant. Loops may tie it. */
+static void doubt_roots(struct orr_draft *draft, bool loops) {
+  int free = -1;
+  for (size_t i = 0; i < draft->body_count && free < 0; i++)
+    if (!draft->broken[i] && draft->bodies[i].hinge.parent == ORR_INERTIAL &&
+        draft->bodies[i].hinge.kind == ORR_HINGE_FREE)
+      free = (int)i;
+  for (size_t i = 0; i < draft->body_count && free >= 0 && !loops; i++)
+    if ((int)i != free && !draft->broken[i] && draft->bodies[i].hinge.parent == ORR_INERTIAL &&
+        !(draft->drafts[i].scope->outer && draft->drafts[i].scope->mounted != 1)) /* that was reported */
+      orr_read_warning(draft->reader, draft->drafts[i].hinge, "second-root",
+                       "'%.60s' hangs on 'inertial' beside '%.60s', and nothing joins them: if it is a part of that, "
+                       "hang it on one of its nodes, 'to: %.60s.NODE'",
+                       draft->bodies[i].name, draft->bodies[free].name, draft->bodies[free].name);
+}
+
 /* --- all ------------------------------------------------------------------------------------------------------- */
 
 void orr_spacecraft_read(struct orr_draft *draft, struct orr_files *files, const struct orr_file *file,
@@ -337,6 +353,7 @@ void orr_spacecraft_read(struct orr_draft *draft, struct orr_files *files, const
   for (size_t i = 0; i < draft->body_count; i++)
     orr_draft_read_hinge(draft, i);
   check_mounts(draft);
+  doubt_roots(draft, g.loops != NULL);
   for (const struct waiting *w = g.loops; w; w = w->next)
     orr_draft_read_loops(draft, w->scope, w->loops);
   orr_draft_name_loops(draft);

@@ -100,7 +100,24 @@ static void report_unknown_unit(struct orr_reader *r, struct orr_place place, co
   if (nearest.best)
     orr_read_error(r, place, "unknown-unit", "unknown unit '%s', did you mean '%s'?", word, nearest.best);
   else
-    orr_read_error(r, place, "unknown-unit", "unknown unit '%s'", word);
+    orr_read_error(r, place, "unknown-unit", "unknown unit '%s'; 'orrery help units' has them all", word);
+}
+
+/* A bare number is SI, and sometimes is none: beyond what anybody means in SI it is said. */
+static void doubt_bare_number(struct orr_reader *r, struct orr_place place, const char *name, const char *unit,
+                              double value) {
+  static const struct {
+    const char *unit, *other;
+    double most, factor; /* SI for one of `other` */
+  } doubts[] = {
+      {"rad", "deg", 6.2831853071795865, 57.295779513082321},
+      {"rad/s", "rpm", 1000, 9.5492965855137201},
+  };
+  for (size_t i = 0; i < sizeof doubts / sizeof *doubts; i++)
+    if (strcmp(unit, doubts[i].unit) == 0 && fabs(value) > doubts[i].most)
+      orr_read_warning(r, place, "bare-number",
+                       "'%.60s' is %.9g %s, which is %.6g %s; if it is meant in another unit, say it: '%.9g %s'", name,
+                       value, unit, value * doubts[i].factor, doubts[i].other, value, doubts[i].other);
 }
 
 static void report_wrong_unit(struct orr_reader *r, struct orr_place place, const char *name, const char *unit,
@@ -178,6 +195,8 @@ bool orr_read_number(struct orr_reader *r, struct orr_place place, const char *n
   }
   if (!in_range(r, place, name, range, q.value))
     return false;
+  if (!q.has_unit)
+    doubt_bare_number(r, place, name, unit, q.value);
   *out = q.value;
   return true;
 }

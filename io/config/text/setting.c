@@ -19,6 +19,28 @@ static const struct orr_yaml *fail(struct setting *s, const char *what, const ch
 
 static const struct orr_yaml *lay(struct setting *s, const struct orr_yaml *old, const char *path);
 
+/* `*` stands for any letters. */
+static bool fits(const char *pattern, const char *name) {
+  const char *star = NULL, *resume = NULL;
+  while (*name) {
+    if (*pattern == '*') {
+      star = ++pattern;
+      resume = name;
+    } else if (*pattern == *name) {
+      pattern++;
+      name++;
+    } else if (star) {
+      pattern = star;
+      name = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (*pattern == '*')
+    pattern++;
+  return !*pattern;
+}
+
 /* A key of its own node, placed where the value is. */
 static const struct orr_yaml *key_node(struct setting *s, const char *name) {
   struct orr_yaml *key = orr_arena_alloc(s->reader->arena, 1, sizeof *key);
@@ -53,6 +75,28 @@ static const struct orr_yaml *lay_key(struct setting *s, const struct orr_yaml *
   return entries[at].value ? new : NULL;
 }
 
+/* `*` in a name: every key that fits it has the rest of the path set. The value is shared: it is read anew at each. */
+static const struct orr_yaml *lay_all(struct setting *s, const struct orr_yaml *old, const char *pattern,
+                                      const char *rest) {
+  struct orr_yaml *new = orr_arena_alloc(s->reader->arena, 1, sizeof *new);
+  struct orr_yaml_entry *entries = orr_arena_alloc(s->reader->arena, (size_t)old->count + 1, sizeof *entries);
+  bool any = false;
+  *new = *old;
+  memcpy(entries, old->entries, old->count * sizeof *entries);
+  new->entries = entries;
+  for (uint32_t i = 0; i < old->count; i++) {
+    const struct orr_yaml *key = entries[i].key;
+    if (key->kind != ORR_YAML_SCALAR || !fits(pattern, key->text))
+      continue;
+    entries[i].value = lay(s, entries[i].value, rest);
+    entries[i].value_via = 0;
+    if (!entries[i].value)
+      return NULL;
+    any = true;
+  }
+  return any ? new : fail(s, "nothing there fits ", pattern);
+}
+
 static const struct orr_yaml *lay_item(struct setting *s, const struct orr_yaml *old, const char *name,
                                        const char *rest) {
   char *end;
@@ -81,6 +125,8 @@ static const struct orr_yaml *lay(struct setting *s, const struct orr_yaml *old,
     return lay_item(s, old, name, rest);
   if (old && old->kind == ORR_YAML_SCALAR)
     return fail(s, "there is a single value where a mapping should hold ", name);
+  if (strchr(name, '*'))
+    return old ? lay_all(s, old, name, rest) : fail(s, "nothing there fits ", name);
   return lay_key(s, old, name, rest);
 }
 
