@@ -175,7 +175,7 @@ static const struct orr_key link_table[LINK_KEYS] = {
                   .shape = ORR_MAPPING(lockstep_mapping),
                   PLACE(lockstep)},
     [LISTEN] = {.name = "listen",
-                .doc = "udp: address and port where commands are expected, such as 127.0.0.1:5010; IPv4; udp needs it",
+                .doc = "udp: address and port where commands are expected, such as 127.0.0.1:5010; IPv4",
                 .type = ORR_KEY_TEXT,
                 .absent = "127.0.0.1:5010",
                 .offset = offsetof(struct link_keys, udp.listen)},
