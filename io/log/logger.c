@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,11 +17,13 @@
 enum {
   CHUNK_BYTES = 4 << 20,
   RING_BYTES = 32 << 20,
+  SMALL_RING = 4 << 20,
   RING_SLOTS_MIN = 64,
   RING_SLOTS_MAX = 1 << 16,
   CHECKPOINTS = 4,
   EVENTS = 256,
   LOOK_NS = 2000000,
+  NICE = -10,
   LINK_WORDS = 1 + sizeof(struct orr_link_counts) / 8,
 };
 #define CHUNK_NS INT64_C(1000000000)
@@ -444,6 +447,8 @@ static void *write_log(void *user) {
   struct orr_logger *r = user;
   const struct timespec look = {.tv_nsec = LOOK_NS};
   uint8_t *scratch = memory(frame_bytes(r));
+  if (!r->desc.patient) /* before what has no deadline, where that is allowed: a ring holds a second at most */
+    setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
   for (;;) {
     int stopping = atomic_load(&r->stopping);
     if (take_all(r, scratch))
@@ -478,11 +483,12 @@ static void lay_out(struct orr_logger *r) {
   r->slot_words = SLOT_LINKS + (size_t)r->desc.link_count * LINK_WORDS + r->value_words;
 }
 
-/* A second of frames, within bounds. */
+/* A second of frames, within bounds; of small ones four, which costs little. */
 static size_t slots_of(const struct orr_logger *r) {
-  size_t slots = RING_SLOTS_MIN;
-  while (slots < RING_SLOTS_MAX && (int64_t)slots * r->desc.step_ns < CHUNK_NS &&
-         2 * slots * r->slot_words * 8 <= RING_BYTES)
+  size_t slots = RING_SLOTS_MIN, bytes = r->slot_words * 8;
+  while (slots < RING_SLOTS_MAX &&
+         (((int64_t)slots * r->desc.step_ns < CHUNK_NS && 2 * slots * bytes <= RING_BYTES) ||
+          ((int64_t)slots * r->desc.step_ns < 4 * CHUNK_NS && 2 * slots * bytes <= SMALL_RING)))
     slots *= 2;
   return slots;
 }
