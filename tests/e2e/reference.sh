@@ -37,6 +37,22 @@ for page in devices run-file; do
   grep -q warning "$dir/out" && fail "the example of $page is warned about: $(cat "$dir/out")"
   "$ORRERY" run "$dir/$page.yaml" --mode batch > "$dir/out" 2>&1 || fail "the example of $page does not fly: $(cat "$dir/out")"
 done
+# those that are a spacecraft or a file of their own, as the page shows them
+example_of() { # SECTION
+  awk -v head="$1" '/^#/ {here = $0 ~ "^##+ " head "$"} /^```/ {if (here && code) exit; code = /^```yaml/; next} here && code' configs/run-file.md
+}
+example_of 'part file' >"$dir/boom.yaml"
+for section in loops parts motion; do
+  { echo 'orrery: 1' && example_of "$section"; } >"$dir/$section.yaml"
+  echo 'simulation: {step: 10 ms, duration: 1 s}' >>"$dir/$section.yaml"
+  "$ORRERY" check "$dir/$section.yaml" > "$dir/out" 2>&1 || fail "the example of $section is wrong: $(cat "$dir/out")"
+  grep -q warning "$dir/out" && fail "the example of $section is warned about: $(cat "$dir/out")"
+  "$ORRERY" run "$dir/$section.yaml" --mode batch > "$dir/out" 2>&1 || fail "the example of $section does not fly: $(cat "$dir/out")"
+done
+{ echo 'orrery: 1' && example_of bodies; } >"$dir/bodies.yaml"
+example_of case >"$dir/case.yaml"
+"$ORRERY" eval "$dir/bodies.yaml" "$dir/case.yaml" > "$dir/out" 2>&1 || fail "the example of case is wrong: $(cat "$dir/out")"
+
 # what the pages show is what was flown
 for kind in $(sed -n 's/^  [a-z_]*: {kind: \([a-z_]*\),.*/\1/p' "$dir/devices.yaml"); do
   [ -f "$dir/kind.$kind" ] || fail "the example has a kind '$kind' that has no page"

@@ -104,14 +104,21 @@ static enum orr_exit print_section(struct orr_page *page, const char *section) {
   return ORR_EXIT_OK;
 }
 
+/* Whether the example of a section stands in the file of all of them: but for those that are a spacecraft of their own, and
+ * those of the world, which flies with the example of all devices. */
+static bool is_of_example(const struct orr_mapping *m) {
+  return m->example && !strchr(m->name, '.') && m != &orr_environment_mapping && m != &orr_orbit_mapping &&
+         strncmp(m->example, "spacecraft:", strlen("spacecraft:")) != 0;
+}
+
 /* A file that flies, of the examples in the order of their sections. */
 static void print_example(FILE *out) {
-  static const struct orr_mapping *const sections[] = {
-      &orr_body_mapping,     &orr_file_mapping, &orr_pointing_mapping, &orr_simulation_mapping, &orr_command_mapping,
-      &orr_realtime_mapping, &orr_link_mapping, &orr_record_mapping,   &orr_expectation_mapping};
-  fputs("orrery: 1\n", out);
-  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-    fputs(sections[i]->example, out);
+  const struct orr_mapping *list[ORR_LANGUAGE_MOST];
+  size_t n = orr_language_list(&orr_file_mapping, list);
+  fprintf(out, "orrery: 1\n%s", orr_body_mapping.example);
+  for (size_t i = 0; i < n; i++)
+    if (is_of_example(list[i]))
+      fputs(list[i]->example, out);
 }
 
 enum orr_exit orr_reference_run_file(struct orr_page *page, const char *section, bool example) {

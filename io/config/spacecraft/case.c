@@ -186,7 +186,15 @@ static const struct orr_key case_table[CASE_KEYS] = {
 };
 
 const struct orr_mapping orr_case_mapping = {
-    .name = "case", .doc = "A case of `orrery eval`: a state of the model, and what acts on it.", ORR_KEYS(case_table)};
+    .name = "case",
+    .doc = "A case of `orrery eval`: a state of the model, and what acts on it.",
+    ORR_KEYS(case_table),
+    .example = "state:\n"
+               "  bus: {position: [0, 0, 0], attitude: [0, 0, 0, 1], rate: [0, 0, 0.1], velocity: [0, 0, 0]}\n"
+               "  wing: {q: 0.3, speed: [0.01], eta: [0.002], eta_rate: [0]}\n"
+               "forces: {wing: {tau: [0.5], modal: [0.1]}}\n"
+               "external: [{node: wing.tip, force: [0, 0, 1], frame: inertial}]\n",
+};
 
 struct reading {
   struct orr_reader reader;

@@ -104,7 +104,21 @@ const struct orr_mapping orr_loop_mapping = {
     .name = "loops",
     .doc = "What makes the tree of hinges more than a tree: two nodes kept together, or two hinges geared. Where the "
            "motion begins a loop must be closed within 1e-6 m and rad.",
-    ORR_KEYS(loop_table)};
+    ORR_KEYS(loop_table),
+    .example = "spacecraft:\n"
+               "  bodies:\n"
+               "    base: {mass: 100, inertia: [50, 50, 50, 0, 0, 0], hinge: {kind: free, to: inertial},\n"
+               "           nodes: {left: {at: [0, 0, 0]}, right: {at: [3, 0, 0]}}}\n"
+               "    crank: &link {mass: 1, com: [0, 0.5, 0], inertia: [0.1, 0.01, 0.1, 0, 0, 0],\n"
+               "                  hinge: {kind: revolute, to: base.left, axis: [0, 0, 1]},\n"
+               "                  nodes: {end: {at: [0, 1, 0]}}}\n"
+               "    rocker: {<<: *link, hinge: {kind: revolute, to: base.right, axis: [0, 0, 1]}}\n"
+               "    wheel: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0],\n"
+               "            hinge: {kind: revolute, to: base.left, axis: [0, 0, 1]}}\n"
+               "  loops:\n"
+               "    - {name: rod, between: [crank.end, rocker.end], kind: distance} # a rod of 3 m without mass\n"
+               "    - {gear: {hinge: crank, drives: wheel, ratio: -2}}\n",
+};
 
 struct reading {
   struct orr_draft *draft;

@@ -116,7 +116,15 @@ const struct orr_mapping orr_motion_mapping = {
     .doc = "A motion that is given: of each coordinate of a hinge, which is prescribed by it; of the distance of a "
            "distance loop, the angle about the axis of a revolute loop, or the offset of a gear. Exact in position, "
            "rate and acceleration at every step.",
-    ORR_KEYS(motion_table)};
+    ORR_KEYS(motion_table),
+    .example = "spacecraft:\n"
+               "  bodies:\n"
+               "    bus: {mass: 1200, inertia: [800, 900, 700, 0, 0, 0], hinge: {kind: free, to: inertial},\n"
+               "          nodes: {root: {at: [0, 1, 0]}}}\n"
+               "    array: {mass: 20, com: [0, 2, 0], inertia: [30, 2, 30, 0, 0, 0],\n"
+               "            hinge: {kind: revolute, to: bus.root, axis: [0, 1, 0],\n"
+               "                    motion: {sine: {amplitude: 10 deg, frequency: 0.01 Hz}}}}\n",
+};
 
 struct reading {
   struct orr_reader *reader;

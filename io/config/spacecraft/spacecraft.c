@@ -82,7 +82,15 @@ static const struct orr_mapping part_mapping = {
     .name = "parts",
     .doc = "Bodies and loops from another file, as often as one likes, turned or mirrored. One hinge of that file is "
            "written `to: mount`.",
-    ORR_KEYS(part_table)};
+    ORR_KEYS(part_table),
+    .example = "spacecraft:\n"
+               "  bodies:\n"
+               "    bus: {mass: 1200, inertia: [800, 900, 700, 0, 0, 0], hinge: {kind: free, to: inertial},\n"
+               "          nodes: {left: {at: [0, 1, 0]}, right: {at: [0, -1, 0]}}}\n"
+               "  parts:\n"
+               "    left: {include: boom.yaml, prefix: l_, to: bus.left}\n"
+               "    right: {include: boom.yaml, prefix: r_, to: bus.right, mirror: y}\n",
+};
 
 static const struct orr_key spacecraft_table[] = {
     {.name = "bodies",
@@ -146,7 +154,15 @@ static const struct orr_key part_file_table[] = {
 };
 
 const struct orr_mapping orr_part_file_mapping = {
-    .name = "part file", .doc = "The file that a part includes.", ORR_KEYS(part_file_table)};
+    .name = "part file",
+    .doc = "The file that a part includes.",
+    ORR_KEYS(part_file_table),
+    .example = "bodies:\n"
+               "  boom: {mass: 5, com: [0, 1, 0], inertia: [2, 0.1, 2, 0, 0, 0],\n"
+               "         hinge: {kind: revolute, to: mount, axis: [1, 0, 0], stiffness: 100 N m/rad},\n"
+               "         nodes: {tip: {at: [0, 2, 0]}}}\n"
+               "  tip: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], hinge: {kind: fixed, to: boom.tip}}\n",
+};
 
 /* --- bodies ---------------------------------------------------------------------------------------------------- */
 

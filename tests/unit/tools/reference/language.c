@@ -66,6 +66,10 @@ static void every_key_says_what_it_is(void **state) {
   for (size_t f = 0; f < 3; f++) {
     size_t n = orr_language_list(files[f], list);
     for (size_t i = 0; i < n; i++) {
+      bool section =
+          !strchr(list[i]->name, '.') && strcmp(list[i]->name, "spacecraft") && strcmp(list[i]->name, "state");
+      if (section && !list[i]->example)
+        fail_msg("the section '%s' has no example", list[i]->name);
       assert_true(list[i]->doc && list[i]->doc[strlen(list[i]->doc) - 1] == '.');
       for (size_t k = 0; k < list[i]->key_count; k++, keys++) {
         const struct orr_key *key = &list[i]->keys[k];
