@@ -104,8 +104,8 @@ static enum orr_exit print_section(struct orr_page *page, const char *section) {
   return ORR_EXIT_OK;
 }
 
-/* Whether the example of a section stands in the file of all of them: but for those that are a spacecraft of their own, and
- * those of the world, which flies with the example of all devices. */
+/* Whether the example of a section stands in the file of all of them: but for those that are a spacecraft of their own,
+ * and those of the world, which flies with the example of all devices. */
 static bool is_of_example(const struct orr_mapping *m) {
   return m->example && !strchr(m->name, '.') && m != &orr_environment_mapping && m != &orr_orbit_mapping &&
          strncmp(m->example, "spacecraft:", strlen("spacecraft:")) != 0;
