@@ -9,10 +9,11 @@
  *   }
  *   orr_client_close(&c);
  *
- * One thread per client. open, find and close are [init]: they allocate and enter the kernel. get, set and send do
- * neither but to wake an executive that sleeps (lockstep) or, over UDP, to send, and take time in proportion to the
- * payload at most. Failures are negative errno values; what open and wait met stands in client.error in words. Nothing
- * that the other side writes can make a read or write go outside the segment.
+ * One thread per client, and a client stays where it was opened. Over shared memory the library handles SIGBUS of the
+ * segment's pages, and leaves that of others to what was there before. open, find and close are [init]: they allocate
+ * and enter the kernel. get, set and send do neither but to wake an executive that sleeps (lockstep) or, over UDP, to
+ * send, and take time in proportion to the payload at most. Failures are negative errno values; what open and wait met
+ * stands in client.error in words. Nothing that the other side writes can make a read or write go outside the segment.
  */
 #ifndef ORR_IO_CLIENT_CLIENT_H
 #define ORR_IO_CLIENT_CLIENT_H
@@ -71,6 +72,7 @@ struct orr_client {
   /* -- the library's own -- */
   char *memory; /* shared memory */
   size_t memory_bytes;
+  atomic_bool dead;              /* shared memory that was shrunk under us */
   struct orr_wire_header header; /* a copy, checked */
   const struct orr_wire_channel *directory;
   const char *names;

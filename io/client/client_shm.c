@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "io/client/client_carrier.h"
+#include "io/client/client_guard.h"
 
 /* Takes the place of whoever was there: the next generation. */
 static void enter(struct orr_client *c) {
@@ -33,6 +34,8 @@ static bool run_lives(const struct orr_client *c) {
 
 int orr_client_shm_enter(struct orr_client *c) {
   c->run = (struct orr_wire_run *)(void *)(c->memory + ORR_WIRE_RUN_AT);
+  c->dead = false;
+  orr_client_guard_add(c->memory, c->memory_bytes, &c->dead);
   memcpy(&c->header, c->memory, sizeof c->header);
   atomic_thread_fence(memory_order_acquire);
   if (c->header.magic == 0)
@@ -50,8 +53,10 @@ int orr_client_shm_enter(struct orr_client *c) {
 void orr_client_shm_close(struct orr_client *c) {
   if (c->peer && atomic_load(&c->peer->generation) == c->generation)
     atomic_store(&c->peer->pid, 0);
-  if (c->memory)
+  if (c->memory) {
+    orr_client_guard_remove(c->memory);
     munmap(c->memory, c->memory_bytes);
+  }
   if (c->lock_fd > 0)
     close(c->lock_fd);
   c->lock_fd = 0;
@@ -94,7 +99,7 @@ static bool take_next(struct orr_client *c, uint32_t newest) {
   return true;
 }
 
-int orr_client_shm_look(struct orr_client *c) {
+static int look(struct orr_client *c) {
   orr_wire_slot_fetch(slot(c, c->header.out_at, c->header.out_slot_bytes, c->seen + 1), ORR_WIRE_OUT_WORDS,
                       orr_wire_words(c->header.telemetry_bytes));
   if (displaced(c))
@@ -104,6 +109,12 @@ int orr_client_shm_look(struct orr_client *c) {
     return take_next(c, published);
   /* what went out before the end is still there */
   return take_next(c, atomic_load_explicit(&c->run->last, memory_order_relaxed)) ? 1 : -EPIPE;
+}
+
+/* What a segment says that was shrunk is zeros. */
+int orr_client_shm_look(struct orr_client *c) {
+  int status = look(c);
+  return c->dead ? -ECONNRESET : status;
 }
 
 int orr_client_shm_pulse(struct orr_client *c) {
@@ -130,7 +141,7 @@ void orr_client_shm_sleep(struct orr_client *c, int64_t most_ms) {
 
 int orr_client_shm_send(struct orr_client *c, uint64_t flags) {
   if (displaced(c))
-    return -EOWNERDEAD;
+    return c->dead ? -ECONNRESET : -EOWNERDEAD;
   uint32_t number = ++c->sent;
   size_t words = orr_wire_words(c->header.command_bytes);
   uint64_t head[ORR_WIRE_IN_WORDS] = {c->frame.number, c->header.layout_hash,
@@ -142,7 +153,7 @@ int orr_client_shm_send(struct orr_client *c, uint64_t flags) {
   orr_client_shm_beat(c);
   if (atomic_load(&c->run->waits))
     syscall(SYS_futex, &c->peer->commanded, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-  return 0;
+  return c->dead ? -ECONNRESET : 0;
 }
 
 /* One writer: no need for a locked addition. */

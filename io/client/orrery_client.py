@@ -181,6 +181,11 @@ class SharedMemory(Link):
         self.halves[PEER_AT // 4 + 3] = self.generation
         self.sent = self.halves[PEER_AT // 4]
 
+    def _must_be_whole(self):
+        """One that was shrunk would end this process by SIGBUS."""
+        if os.fstat(self.fd).st_size < len(self.memory):
+            raise ConnectionResetError("the segment was shrunk")
+
     def _ended(self):
         return self.halves[RUN_AT // 4 + 2] != 0
 
@@ -223,6 +228,7 @@ class SharedMemory(Link):
     def wait(self, timeout=5.0):
         until, pulse = time.monotonic() + timeout, 0
         while True:
+            self._must_be_whole()
             over = self._ended()
             if self.halves[PEER_AT // 4 + 3] != self.generation:
                 raise ConnectionError("another peer has taken our place")
@@ -242,6 +248,7 @@ class SharedMemory(Link):
             time.sleep(20e-6)
 
     def _send(self, end):
+        self._must_be_whole()
         self.sent = (self.sent + 1) % 2**32
         at = self.header["in_at"] + self.header["in_slot"] * (self.sent % SLOTS)
         command = slot_command(self.frame, self.header["layout_hash"], self.generation, int(end), bytes(self.command))
@@ -253,7 +260,7 @@ class SharedMemory(Link):
         self.halves[PEER_AT // 4] = self.sent  # an executive that sleeps looks again by itself
 
     def close(self):
-        if self.generation is not None and self.halves[PEER_AT // 4 + 3] == self.generation:
+        if self.generation is not None and os.fstat(self.fd).st_size >= DIRECTORY_AT and self.halves[PEER_AT // 4 + 3] == self.generation:
             self.halves[PEER_AT // 4 + 2] = 0
         self.generation = None
         for view in (self.words, self.halves, self.memory):

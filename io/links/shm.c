@@ -103,7 +103,8 @@ static bool take_one(struct orr_shm *shm, struct orr_rules *rules, uint32_t numb
   return true;
 }
 
-/* The count never goes back: a store in pieces, or garbage. Found there twice, it goes on from there. */
+/* The count never goes back, nor so far ahead: a store in pieces, or garbage. Found there twice, it goes on from
+ * there. */
 static void take_back(struct orr_shm *shm, struct orr_rules *rules, uint32_t newest) {
   orr_rules_refuse(rules, ORR_REFUSAL_MALFORMED);
   if (newest == shm->odd)
@@ -112,6 +113,7 @@ static void take_back(struct orr_shm *shm, struct orr_rules *rules, uint32_t new
 }
 
 bool orr_shm_take(struct orr_shm *shm, struct orr_rules *rules) {
+  enum { AHEAD_MOST = 1 << 16 }; /* commands between two looks: more than any peer writes */
   bool end = false;
   if (atomic_load_explicit(&shm->dead, memory_order_relaxed))
     return false; /* a page of zeros says nothing */
@@ -124,7 +126,7 @@ bool orr_shm_take(struct orr_shm *shm, struct orr_rules *rules) {
     rules->counts.peers++;
   }
   uint32_t waiting = newest - shm->seen;
-  if ((int32_t)waiting < 0) {
+  if (waiting > AHEAD_MOST) {
     take_back(shm, rules, newest);
     return false;
   }

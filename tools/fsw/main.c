@@ -103,7 +103,16 @@ static int fly(struct orr_client *link, const struct orr_mission *m) {
   int status;
   if (!find_signals(link, m, &signals))
     return 1;
-  while ((status = orr_client_wait(link, ORR_CLIENT_FUTEX, SILENCE_MS)) > 0) {
+  bool silent = false;
+  while ((status = orr_client_wait(link, ORR_CLIENT_FUTEX, SILENCE_MS)) >= 0 || status == -EBUSY) {
+    if (status <= 0) { /* it stays: by the gap in time the next frame finds it in its safe hold */
+      if (!silent)
+        fprintf(stderr, "fsw: %s; holding until a frame comes\n",
+                status ? orr_client_why(status) : "no frame for five seconds");
+      silent = true;
+      continue;
+    }
+    silent = false;
     if (link->frame.flags & ORR_WIRE_OUT_RESTORED && !told)
       fprintf(stderr, "fsw: the run goes on from a saved state, at frame %llu\n",
               (unsigned long long)link->frame.number);
@@ -116,9 +125,7 @@ static int fly(struct orr_client *link, const struct orr_mission *m) {
   }
   if (status != -EPIPE)
     fprintf(stderr, "fsw: %s\n",
-            status == -ECONNRESET ? "the run has died; waiting for another"
-            : status              ? orr_client_why(status)
-                                  : "no frame for five seconds");
+            status == -ECONNRESET ? "the run has died; waiting for another" : orr_client_why(status));
   return status;
 }
 

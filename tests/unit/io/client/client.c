@@ -482,6 +482,34 @@ static void the_error_is_of_the_last_call_that_failed(void **state) {
   }
 }
 
+/* By whoever may: the same user. The run was started elsewhere, so that it guards nothing here. */
+static void a_segment_that_is_shrunk_ends_the_link_and_not_the_program(void **state) {
+  (void)state;
+  for (int way = 0; way < WAYS; way++) {
+    struct place place = find_place(SHM);
+    pid_t run = start_run(place, one, UINT64_MAX), child = fork();
+    int status;
+    if (child == 0) {
+      struct orr_client c;
+      take_some(&c, place.url, ways[way]);
+      kill(run, SIGSTOP);
+      char path[100];
+      snprintf(path, sizeof path, "/dev/shm%s", place.url + 4);
+      if (truncate(path, 0) != 0)
+        _exit(4);
+      int ended = orr_client_send(&c), waited = orr_client_wait(&c, ways[way], 5000);
+      orr_client_close(&c);
+      _exit(ended == -ECONNRESET && waited == -ECONNRESET ? 0 : 5);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    kill_run(run);
+    char path[100];
+    snprintf(path, sizeof path, "/dev/shm%s", place.url + 4);
+    unlink(path);
+  }
+}
+
 /* A run that hangs is not dead. */
 static void a_run_that_is_suspended_is_waited_for(void **state) {
   (void)state;
@@ -517,6 +545,7 @@ int main(void) {
       cmocka_unit_test(a_run_that_was_replaced_unseen_is_not_taken_for_the_one_before),
       cmocka_unit_test(a_link_that_is_shut_is_found_when_peers_are_admitted),
       cmocka_unit_test(the_error_is_of_the_last_call_that_failed),
+      cmocka_unit_test(a_segment_that_is_shrunk_ends_the_link_and_not_the_program),
       cmocka_unit_test(a_run_that_is_suspended_is_waited_for),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

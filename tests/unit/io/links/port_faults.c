@@ -310,7 +310,20 @@ static void a_count_that_goes_back_is_counted_once_and_taken_up_where_it_stays(v
   fly(&r);
   assert_true(torque(&r) == 0.08);
   assert_int_equal(refused(&r, ORR_REFUSAL_MALFORMED), 3);
+  /* so far ahead as no peer can have come: that is not so many commands dropped */
+  good = atomic_load(&p.client.peer->commanded);
+  for (int k = 0; k < 10; k++) {
+    atomic_store(&p.client.peer->commanded, good + (k % 2 ? 0x7fffffffu : 0x100000u));
+    fly(&r);
+  }
+  assert_int_equal(refused(&r, ORR_REFUSAL_MALFORMED), 13);
   assert_int_equal(refused(&r, ORR_REFUSAL_DROPPED) + refused(&r, ORR_REFUSAL_STALE), 0);
+  atomic_store(&p.client.peer->commanded, good);
+  for (uint64_t k = 10; k < 20; k++)
+    see(&p, k * DIVISOR);
+  answer(&p, 20 * DIVISOR, 0.05);
+  fly(&r);
+  assert_true(torque(&r) == 0.05);
   leave(&p);
 }
 

@@ -1,0 +1,21 @@
+#!/bin/sh
+# The sample flight software stays when no frame comes for longer than five seconds: it says so, and answers the next one. Here the run is suspended.
+. tests/support/script.sh
+over shm configs/cubesat.yaml >"$dir/run.yaml"
+"$ORRERY" run "$dir/run.yaml" --mode lockstep --duration 100000s --no-log >"$dir/out" 2>&1 &
+run=$!
+"$fsw" "shm:$name" 2>"$dir/fsw" &
+peer=$!
+answers() { [ -e "/dev/shm$name" ]; }
+await answers || fail "no run: $(cat "$dir/out")"
+sleep 1
+kill -STOP $run
+await grep -q '^fsw: no frame for five seconds; holding until a frame comes$' "$dir/fsw" || fail "it does not say that it holds: $(cat "$dir/fsw")"
+kill -0 $peer || fail "it left: $(cat "$dir/fsw")"
+kill -CONT $run
+sleep 0.5
+kill -INT $run
+wait $run
+wait $peer || fail "it ends badly: $(cat "$dir/fsw")"
+grep -q ' 0 of them late, 0 missed; 1 peers' "$dir/out" || fail "it does not go on: $(cat "$dir/out")"
+exit 0
