@@ -43,6 +43,7 @@ void orr_assess_start(struct orr_assess *a) {
     if (!p)
       continue;
     s->begin_ns = s->last_ns = s->at_ns = -1;
+    s->held = true;
     for (int k = 0; k < p->count; k++)
       s->sum[k] = s->last[k] = 0;
     if (p->condition)
@@ -105,8 +106,16 @@ static void look(const struct orr_assess *a, const struct orr_run_expect *e, str
 void orr_assess_look(struct orr_assess *a) {
   int64_t now_ns = orr_plant_time_ns(a->plant);
   for (size_t i = 0; a->any && i < a->run->expect_count; i++)
-    if (a->run->expects[i].probe)
+    if (a->run->expects[i].probe && a->run->expects[i].probe->kind != ORR_PROBE_STEP)
       look(a, &a->run->expects[i], &a->seen[i], now_ns);
+}
+
+void orr_assess_note(struct orr_assess *a, size_t i, bool met, int64_t now_ns) {
+  struct orr_assess_seen *s = &a->seen[i];
+  if (s->held)
+    s->at_ns = now_ns;
+  s->begin_ns = now_ns;
+  s->held &= met;
 }
 
 /* ---- the result -------------------------------------------------------------------------------------------------- */
@@ -126,7 +135,9 @@ struct orr_assess_result orr_assess_result(const struct orr_assess *a, size_t i)
   struct orr_assess_result r = {.value = nan(""), .at_ns = s->at_ns};
   if (s->begin_ns < 0)
     return r;
-  if (p->kind == ORR_PROBE_ALWAYS)
+  if (p->kind == ORR_PROBE_STEP)
+    r.value = s->held;
+  else if (p->kind == ORR_PROBE_ALWAYS)
     r.value = s->at_ns < 0;
   else if (p->kind == ORR_PROBE_EVENTUALLY) /* it may still come */
     r.value = s->at_ns >= 0                                                              ? 1

@@ -15,6 +15,7 @@ struct orr_assess_seen {
   int64_t *condition; /* words of its condition */
   int64_t begin_ns;   /* the first frame judged; −1 */
   int64_t last_ns;    /* the last one */
+  bool held;          /* of a step: each time */
   int64_t at_ns;      /* always: when it broke; eventually: when it held; −1 */
 };
 
@@ -38,6 +39,9 @@ void orr_assess_start(struct orr_assess *assess);
 
 /* [rt] The frame's block as it stands. O(numbers and conditions expected). */
 void orr_assess_look(struct orr_assess *assess);
+
+/* [rt] The sequence has come to the step of expectation i. O(1). */
+void orr_assess_note(struct orr_assess *assess, size_t i, bool met, int64_t now_ns);
 
 /* [any] Of several numbers that one which is nearest to breaking its bound, or furthest beyond. O(numbers). */
 struct orr_assess_result orr_assess_result(const struct orr_assess *assess, size_t i);

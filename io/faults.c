@@ -118,7 +118,17 @@ enum orr_fault_phase orr_fault_phase(const struct orr_faults *s, int index) {
   return (enum orr_fault_phase)head(s, (size_t)index)[PHASE];
 }
 
-static bool acts(const struct orr_faults *s, size_t i) { return head(s, i)[PHASE] == ORR_FAULT_ACTS; }
+static bool acts(const struct orr_faults *s, size_t i) {
+  return head(s, i)[PHASE] == ORR_FAULT_ACTS || head(s, i)[PHASE] == ORR_FAULT_ENDS;
+}
+
+void orr_fault_due(struct orr_faults *s, int index, bool begins) {
+  uint64_t *phase = &head(s, (size_t)index)[PHASE];
+  if (begins)
+    *phase = ORR_FAULT_DUE;
+  else if (*phase == ORR_FAULT_ACTS)
+    *phase = ORR_FAULT_ENDS;
+}
 
 /* Of several faults of a device or a hinge that act, the last of the file has it. */
 static void settle_device(struct orr_faults *s, int device) {
@@ -231,7 +241,7 @@ void orr_fault_begin(struct orr_faults *s, int index) {
 void orr_fault_end(struct orr_faults *s, int index) {
   const struct orr_run_fault *f = &s->run->faults[index];
   uint64_t *h = head(s, (size_t)index);
-  bool acted = h[PHASE] == ORR_FAULT_ACTS;
+  bool acted = acts(s, (size_t)index);
   h[PHASE] = ORR_FAULT_OVER;
   settle(s, f);
   if (s->told && acted)
@@ -246,7 +256,7 @@ static void begin_and_end(struct orr_faults *s, int64_t now_ns) {
     bool due = h[PHASE] == ORR_FAULT_DUE || (h[PHASE] == ORR_FAULT_WAITS && f->at_ns >= 0 && now_ns >= f->at_ns);
     if (due)
       orr_fault_begin(s, (int)i);
-    else if (h[PHASE] == ORR_FAULT_ACTS && now_ns - (int64_t)h[SINCE] >= f->for_ns)
+    else if (h[PHASE] == ORR_FAULT_ENDS || (h[PHASE] == ORR_FAULT_ACTS && now_ns - (int64_t)h[SINCE] >= f->for_ns))
       orr_fault_end(s, (int)i);
   }
 }
@@ -288,10 +298,11 @@ static double flip(const struct pass *p, int i, double x) {
   return number_of(bits_of(x) ^ UINT64_C(1) << bit);
 }
 
-/* A pulse is a command that comes once: without one nothing is biased, and a stuck one comes with each sample. */
+/* A pulse is a command that comes once: without one (0, or −1 where commands have stopped) nothing is biased, and a
+ * stuck one comes with each sample. */
 static double altered(const struct pass *p, int i, double x) {
   const struct orr_run_fault *f = p->f;
-  if (p->pulse && x == 0 && f->form != ORR_FAULT_STUCK_AT)
+  if (p->pulse && x <= 0 && f->form != ORR_FAULT_STUCK_AT)
     return x;
   switch (f->form) {
   case ORR_FAULT_BIAS:

@@ -17,6 +17,7 @@ enum orr_fault_phase {
   ORR_FAULT_WAITS,
   ORR_FAULT_DUE, /* begins with the next frame */
   ORR_FAULT_ACTS,
+  ORR_FAULT_ENDS, /* with the next frame */
   ORR_FAULT_OVER,
 };
 
@@ -64,6 +65,9 @@ void orr_faults_judge(struct orr_faults *faults);
 /* [rt] Begins a fault with the frame at hand, also one that was over; or ends it. For use before begin_frame. O(1). */
 void orr_fault_begin(struct orr_faults *faults, int index);
 void orr_fault_end(struct orr_faults *faults, int index);
+
+/* [rt] The same with the next frame: for use in the frame before. Ending one that does not act does nothing. O(1). */
+void orr_fault_due(struct orr_faults *faults, int index, bool begins);
 
 /* [any] */
 enum orr_fault_phase orr_fault_phase(const struct orr_faults *faults, int index);

@@ -1,4 +1,4 @@
-/* What happens to a run beside its plant and its links: faults that begin and end, and expectations that need a memory.
+/* What happens to a run beside its plant and its links: faults, the steps of a sequence, expectations with a memory.
  * A session without any has no procedure, and its stages do not know of one.
  *
  * orr_procedure_layout, measured and then real; orr_procedure_ask; orr_procedure_start with frame 0 [init]. Per frame
@@ -10,13 +10,14 @@
 
 #include "io/assess.h"
 #include "io/faults.h"
+#include "io/sequence.h"
 
 /* Something that happened, in a frame; the texts live as long as the run. */
 struct orr_event {
   int64_t frame;
-  const char *kind; /* "fault" */
-  const char *name; /* of the fault */
-  const char *text; /* "begins" */
+  const char *kind; /* "fault", "step" */
+  const char *name; /* of the fault, the step */
+  const char *text; /* "begins"; what it waits for, or what became of it */
 };
 
 enum { ORR_EVENTS_KEPT = 256 };
@@ -25,7 +26,9 @@ struct orr_procedure {
   const struct orr_plant *plant;
   struct orr_faults *faults;
   struct orr_assess *assess;
+  struct orr_sequence *sequence;
   struct orr_event events[ORR_EVENTS_KEPT];                /* the first ones */
+  bool judging;                                            /* what happens now acts in the next frame */
   uint64_t event_count;                                    /* of all */
   void (*tell)(void *user, const struct orr_event *event); /* [rt] besides; NULL: nobody */
   void *user;

@@ -12,7 +12,7 @@
 static const struct orr_mapping *const later[] = {
     &orr_simulation_mapping, &orr_pointing_mapping, &orr_environment_mapping, &orr_command_mapping,
     &orr_realtime_mapping,   &orr_link_mapping,     &orr_record_mapping,      &orr_expectation_mapping,
-    &orr_orbit_mapping,      &orr_fault_mapping,
+    &orr_orbit_mapping,      &orr_fault_mapping,    &orr_step_mapping,
 };
 
 const struct orr_mapping *orr_language_mapping(const struct orr_shape *shape) {

@@ -100,6 +100,11 @@ static void tell_out_of_reach(const struct orr_run_report *r, struct teller *t) 
     if (!orr_expect_is_out_of_reach(&expect, i, over_ns))
       continue;
     int64_t needs_ns = orr_expect_needs_ns(e);
+    if (orr_expect_is_of_step(e)) {
+      snprintf(what, sizeof what, "the sequence did not come to its step that judges '%.64s'", e->subject);
+      t->tell(t, ORR_REASON_OUT_OF_REACH, what, "fly longer, or see in the steps above what it waits for");
+      continue;
+    }
     snprintf(what, sizeof what, "%.64s is expected %s %.9g s%s, and the run is over at %.9g s", e->subject,
              needs_ns > e->after_ns ? "by" : "from", 1e-9 * (double)needs_ns, needs_ns > e->after_ns ? "" : " on",
              1e-9 * (double)over_ns);

@@ -77,6 +77,8 @@ static struct orr_expect_verdict verdict(const struct orr_expect_report *r, size
 /* Whether it has a window in time. */
 static bool has_window(const struct orr_run_expect *e) { return e->channel >= 0 || e->probe; }
 
+bool orr_expect_is_of_step(const struct orr_run_expect *e) { return e->probe && e->probe->kind == ORR_PROBE_STEP; }
+
 int64_t orr_expect_needs_ns(const struct orr_run_expect *e) {
   bool promise = e->probe && e->probe->kind == ORR_PROBE_EVENTUALLY && e->until_ns < INT64_MAX;
   return promise ? e->until_ns : e->after_ns;
@@ -84,7 +86,8 @@ int64_t orr_expect_needs_ns(const struct orr_run_expect *e) {
 
 bool orr_expect_is_out_of_reach(const struct orr_expect_report *r, size_t i, int64_t end_ns) {
   const struct orr_run_expect *e = &r->session->run->expects[i];
-  return has_window(e) && orr_expect_needs_ns(e) > end_ns && verdict(r, i).kind == ORR_EXPECT_NOT_JUDGED;
+  bool late = orr_expect_is_of_step(e) || orr_expect_needs_ns(e) > end_ns;
+  return has_window(e) && late && verdict(r, i).kind == ORR_EXPECT_NOT_JUDGED;
 }
 
 void orr_expect_count(const struct orr_expect_report *r, int64_t end_ns, struct orr_ending *ending) {
@@ -126,6 +129,8 @@ static void value_text(const struct orr_run_expect *e, const struct orr_expect_v
                                                 : "no frame of the run is in its time");
   else if (e->form == ORR_EXPECT_OF_PEAK)
     snprintf(text, size, "%.3g of it", v->value);
+  else if (orr_expect_is_of_step(e))
+    snprintf(text, size, "%s%s", v->value > 0 ? "held" : "did not hold", at);
   else if (e->probe && e->probe->condition)
     snprintf(text, size, "%s%s",
              v->at_ns < 0   ? (v->value > 0 ? "held" : "never")

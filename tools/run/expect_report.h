@@ -19,6 +19,9 @@ struct orr_expect_report {
  * `end_ns`. */
 void orr_expect_count(const struct orr_expect_report *report, int64_t end_ns, struct orr_ending *ending);
 
+/* Whether a step of the sequence judges it. */
+bool orr_expect_is_of_step(const struct orr_run_expect *expect);
+
 /* How long a run must be for the expectation to be judged: to where its window begins, or where what it promises must
  * have come. */
 int64_t orr_expect_needs_ns(const struct orr_run_expect *expect);

@@ -37,6 +37,7 @@ struct arguments {
   const char *settings[MOST_SETTINGS];
   size_t setting_count;
   char *short_forms[3];       /* of settings, to free */
+  char *sequence;             /* the same */
   struct orr_restore restore; /* of --from */
   char origin[PATH_MAX + 80]; /* where a restored run begins, in words; empty: at frame 0 */
 };
@@ -69,6 +70,18 @@ static int short_form(struct arguments *a, size_t which, const char *value) {
   return ORR_EXIT_OK;
 }
 
+/* A file of a procedure is laid over the run file as the setting `@FILE`. */
+static int add_sequence(struct arguments *a, const char *path) {
+  if (a->sequence)
+    return usage("one --sequence, not also", path);
+  a->sequence = malloc(strlen(path) + 2);
+  if (!a->sequence)
+    return ORR_EXIT_BAD;
+  a->sequence[0] = '@';
+  memcpy(a->sequence + 1, path, strlen(path) + 1);
+  return add_setting(a, a->sequence);
+}
+
 /* Where the value of an option goes that is kept as it is; NULL: it is another's. */
 static const char **text_of(struct arguments *a, const char *word) {
   const struct {
@@ -95,16 +108,18 @@ static const char **text_of(struct arguments *a, const char *word) {
 static int option(struct arguments *a, const char *word, const char *value) {
   enum { FORMS = sizeof short_forms / sizeof *short_forms };
   const char **text = text_of(a, word);
-  bool set = strcmp(word, "--set") == 0, move = strcmp(word, "--move") == 0;
+  bool set = strcmp(word, "--set") == 0, move = strcmp(word, "--move") == 0, steps = strcmp(word, "--sequence") == 0;
   size_t form = 0;
   while (form < FORMS && strcmp(word + 2, short_forms[form]) != 0)
     form++;
-  if (!text && !set && !move && form == FORMS)
+  if (!text && !set && !move && !steps && form == FORMS)
     return usage("unknown option", word);
   if (!value)
     return usage("a value is missing after", word);
   if (set)
-    return add_setting(a, value);
+    return value[0] == '@' ? usage("write it as PATH.TO.KEY=VALUE, not", value) : add_setting(a, value);
+  if (steps)
+    return add_sequence(a, value);
   if (move)
     return orr_fix_parse_moves(&a->fix, value) ? ORR_EXIT_OK : usage("--move takes process ids, not", value);
   if (!text)
@@ -491,6 +506,7 @@ static int run(int argc, char **argv) {
   orr_restore_close(&a.restore);
   for (size_t i = 0; i < sizeof a.short_forms / sizeof *a.short_forms; i++)
     free(a.short_forms[i]);
+  free(a.sequence);
   return status;
 }
 
@@ -498,7 +514,7 @@ const struct orr_command orr_cmd_run = {
     .name = "run",
     .summary = "fly a run file",
     .usage = "RUN | --from LOG@T [RUN] --mode batch|lockstep|realtime [--duration T] [--seed N] [--step T] "
-             "[--set PATH=VALUE]... [--csv FILE] "
+             "[--set PATH=VALUE]... [--sequence FILE] [--csv FILE] "
              "[--plot FILE] "
              "[--save-state FILE] [--from-state FILE] [--ready FILE] [--log FILE | --no-log] "
              "[--json [FILE.json]] [--junit FILE] [--fix]",
@@ -517,6 +533,7 @@ const struct orr_command orr_cmd_run = {
         "                       `orrery top` watches; Ctrl-C ends it with the summary, as does SIGTERM\n"
         "  --duration T, --seed N, --step T   in place of those in the file\n"
         "  --set PATH=VALUE     any value of the file: --set sensors.gyro.rate=50Hz, --set commands.0.at=2s\n"
+        "  --sequence FILE      sequence, faults and expect of a procedure, in place of the run file's\n"
         "  --csv FILE           a row for each frame; --channels 'gyro.*,bus.attitude' chooses them (default: all "
         "that\n"
         "                       devices and pointing tell and take), --csv-rate 10Hz how often\n"
@@ -541,9 +558,8 @@ const struct orr_command orr_cmd_run = {
         "  --no-log             no log\n"
         "  --fix                in real time: what can be done for the core at run time, taken back at the end (see\n"
         "                       'orrery help doctor'); with --move PID,... only these tasks are moved off the core\n"
-        "  --json [FILE.json]   the summary as JSON, with the last values of the channels; in a file beside the text.\n"
-        "                       One object whatever the end, also where nothing was flown\n"
-        "  --junit FILE         the verdict as a JUnit file: a case for the flight and one for each expectation\n"
+        "  --json [FILE.json]   the summary as JSON, one object whatever the end; or in that file\n"
+        "  --junit FILE         the verdict as JUnit, a case for each expectation\n"
         "\n"
         "Example:\n"
         "  orrery run configs/cubesat.yaml --mode batch --duration 60s --csv out.csv --csv-rate 10Hz\n"

@@ -14,6 +14,8 @@ struct orr_run_draft {
   struct orr_names names; /* of devices, also of wrong ones */
   struct orr_device_desc *devices;
   size_t device_count, device_room;
+  struct orr_run_expect *promises; /* [promise_count] what steps of the sequence judge */
+  size_t promise_count, promise_room;
   bool blind;        /* the spacecraft is wrong: what refers to it is not judged, and no device is kept */
   bool ends_by_file; /* its duration stands in the file, and not on the command line */
   bool partial;      /* devices were wrong: channels that are not in the table are not reported */
@@ -76,7 +78,10 @@ void orr_run_read_record(struct orr_run_draft *draft);
 /* [init] Faults; the channel table and the links are complete. */
 void orr_run_read_faults(struct orr_run_draft *draft);
 
-/* [init] Expectations; the channel table is complete. */
+/* [init] The sequence; the faults are complete. */
+void orr_run_read_sequence(struct orr_run_draft *draft);
+
+/* [init] Expectations; the sequence is complete, and the channel table is complete. */
 void orr_run_read_expect(struct orr_run_draft *draft);
 
 /* [init] Refuses expectations of forces in loops that nothing determines; everything has been read and is right. */

@@ -475,17 +475,20 @@ static bool read_entry(struct reading *r, struct orr_place place) {
   return !keys.name.node || orr_read_text(r->reader, keys.name, "name", &r->out->name);
 }
 
+/* The entries of the section, and behind them what steps of the sequence judge. */
 void orr_run_read_expect(struct orr_run_draft *d) {
   struct orr_place list = orr_config_section(d->config, ORR_SECTION_EXPECT);
-  if (!list.node || !orr_expect_sequence(d->reader, list, "expect"))
-    return;
-  size_t n = orr_place_count(list), good = 0;
-  struct orr_run_expect *entries = orr_arena_alloc(d->reader->arena, n, sizeof *entries);
+  bool there = list.node && orr_expect_sequence(d->reader, list, "expect");
+  size_t n = there ? orr_place_count(list) : 0, good = 0;
+  struct orr_run_expect *entries = orr_arena_alloc(d->reader->arena, n + d->promise_count, sizeof *entries);
   for (size_t i = 0; i < n; i++) {
     struct reading r = {.reader = d->reader, .d = d, .out = &entries[good]};
     if (read_entry(&r, orr_place_item(d->reader->diagnostics, list, i)))
       good++;
   }
+  d->run->sequence.first_expect = (int)good;
+  if (d->promise_count)
+    memcpy(entries + good, d->promises, d->promise_count * sizeof *entries);
   d->run->expects = entries;
-  d->run->expect_count = good;
+  d->run->expect_count = good + d->promise_count;
 }

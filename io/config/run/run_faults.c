@@ -263,10 +263,16 @@ static bool read_start(struct reading *r) {
   int64_t step = r->d->run->plant.step_ns;
   int count = (given(r, AT).node != NULL) + (given(r, FRAME).node != NULL) + (given(r, WHEN).node != NULL);
   out->at_ns = -1;
-  if (count != 1) {
+  if (count > 1) {
     orr_read_error(r->d->reader, r->place, "fault",
                    "a fault begins by one of 'at' (a time), 'frame' (a number) and 'when' (a condition)");
     return false;
+  }
+  if (count == 0) {
+    if (!orr_config_section(r->d->config, ORR_SECTION_SEQUENCE).node)
+      orr_read_warning(r->d->reader, r->place, "never",
+                       "nothing begins this fault: give it 'at', 'frame' or 'when', or let a sequence begin it");
+    return true;
   }
   if (given(r, WHEN).node) {
     out->when = orr_run_read_condition(r->d, given(r, WHEN), "when");

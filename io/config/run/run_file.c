@@ -380,6 +380,7 @@ static const struct orr_run *read_sections(struct orr_config *config) {
   orr_run_read_script(&d);
   orr_run_read_links(&d);
   orr_run_read_faults(&d);
+  orr_run_read_sequence(&d);
   orr_run_read_record(&d);
   orr_run_read_expect(&d);
   if (!d.blind && orr_diagnostics_errors(d.reader->diagnostics) == errors)

@@ -125,7 +125,8 @@ enum orr_probe_kind {
   ORR_PROBE_SETTLING_TIME,
   ORR_PROBE_CROSSINGS,
   ORR_PROBE_ALWAYS,
-  ORR_PROBE_EVENTUALLY
+  ORR_PROBE_EVENTUALLY,
+  ORR_PROBE_STEP /* what a step of the sequence judges when it comes to it */
 };
 
 struct orr_run_probe {
@@ -204,6 +205,48 @@ struct orr_run_fault {
   uint64_t key;                     /* of its random numbers */
 };
 
+/* A sequence, compiled: steps one after the other, with jumps. */
+enum orr_step_sort {
+  ORR_STEP_WAIT,   /* for span_ns */
+  ORR_STEP_UNTIL,  /* the condition holds; or for span_ns, and then `otherwise` */
+  ORR_STEP_SET,    /* commands */
+  ORR_STEP_RAMP,   /* a command to values[0] within span_ns */
+  ORR_STEP_FAULT,  /* begins */
+  ORR_STEP_CLEAR,  /* a fault ends; −1: all */
+  ORR_STEP_EXPECT, /* the condition holds now */
+  ORR_STEP_MARK,
+  ORR_STEP_REPEAT, /* the steps up to its ORR_STEP_AGAIN so many times */
+  ORR_STEP_AGAIN,  /* jumps to `target` while `counter` counts down */
+  ORR_STEP_UNLESS, /* jumps to `target` unless the condition holds now */
+  ORR_STEP_JUMP,
+  ORR_STEP_END,
+};
+
+enum orr_step_otherwise { ORR_OTHERWISE_FAIL, ORR_OTHERWISE_GO_ON, ORR_OTHERWISE_END };
+
+struct orr_run_step {
+  enum orr_step_sort sort;
+  const char *name; /* "3 until": its number in the file, and what it is */
+  const char *text; /* the rest of it, as the file has it */
+  int64_t span_ns;  /* INT64_MAX: no time-out */
+  const struct orr_condition *condition;
+  int memory; /* words of its condition in the state, from here on */
+  enum orr_step_otherwise otherwise;
+  int first, count; /* numbers of the block that are set */
+  const double *values;
+  int fault;  /* −1: none, or all */
+  int expect; /* number among those of the sequence; −1: none */
+  int target, counter;
+  int64_t times;
+};
+
+struct orr_run_sequence {
+  int count;
+  const struct orr_run_step *steps; /* [count]; the last one is the end */
+  int counters, words;              /* of repeats; of conditions */
+  int first_expect;                 /* what its steps judge stands from here on in the run's expectations */
+};
+
 /* `record`: what a log of the run holds. */
 struct orr_run_record {
   const bool *chosen;        /* [table.count] channels; NULL: those that are computed anyway */
@@ -232,6 +275,7 @@ struct orr_run {
   const struct orr_run_expect *expects;
   size_t fault_count;
   const struct orr_run_fault *faults;
+  struct orr_run_sequence sequence; /* count 0: none */
 };
 
 /* [init] Reads a run file with its spacecraft. NULL when anything is wrong: every mistake is then among the

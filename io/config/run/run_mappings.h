@@ -10,6 +10,7 @@ extern const struct orr_mapping orr_command_mapping;                          /*
 extern const struct orr_mapping orr_environment_mapping, orr_orbit_mapping;   /* run_environment.c */
 extern const struct orr_mapping orr_expectation_mapping;                      /* run_expect.c */
 extern const struct orr_mapping orr_fault_mapping;                            /* run_faults.c */
+extern const struct orr_mapping orr_step_mapping;                             /* run_sequence.c */
 extern const struct orr_mapping orr_link_mapping;                             /* run_links.c */
 extern const struct orr_mapping orr_message_ids_mapping;                      /* run_udp.c */
 extern const struct orr_mapping orr_realtime_mapping;                         /* run_executive.c */

@@ -85,6 +85,11 @@ static const struct orr_key top_table[] = {
      .absent = "nothing",
      .shape = ORR_LIST(ORR_LATER("faults")),
      SECTION(ORR_SECTION_FAULTS)},
+    {.name = "sequence",
+     .doc = "the steps of a test procedure",
+     .absent = "none",
+     .shape = ORR_LIST(ORR_LATER("sequence")),
+     SECTION(ORR_SECTION_SEQUENCE)},
     {.name = "expect",
      .doc = "what the run must show to have passed",
      .absent = "nothing",
@@ -169,6 +174,15 @@ static void read_top(struct orr_config *c, const struct orr_file *file, orr_sour
     read_top(c, other, orr_sources_add(orr_diagnostics_sources(c->reader.diagnostics), l), true);
 }
 
+static const struct orr_yaml *apply(struct orr_config *c, const struct orr_yaml *root, const char *setting) {
+  static const char *const of_procedures[] = {"faults", "expect", "sequence", NULL};
+  if (setting[0] != '@')
+    return orr_setting_apply(&c->reader, root, setting);
+  const char *path = orr_arena_copy(c->reader.arena, setting + 1, strlen(setting + 1));
+  const struct orr_file *file = orr_files_open(&c->files, path, NULL, 0);
+  return file->root ? orr_setting_overlay(&c->reader, root, file->root, of_procedures) : root;
+}
+
 struct orr_config *orr_config_read(const char *path, const struct orr_config_options *options,
                                    struct orr_diagnostics *diagnostics) {
   struct orr_arena *arena = orr_diagnostics_arena(diagnostics);
@@ -186,7 +200,7 @@ struct orr_config *orr_config_read(const char *path, const struct orr_config_opt
   struct orr_file overlaid = *file;
   c->path = file->path;
   for (size_t i = 0; options && overlaid.root && i < options->setting_count; i++)
-    overlaid.root = orr_setting_apply(&c->reader, overlaid.root, options->settings[i]);
+    overlaid.root = apply(c, overlaid.root, options->settings[i]);
   if (overlaid.root)
     read_top(c, &overlaid, 0, false);
   return c;

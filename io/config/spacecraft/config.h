@@ -21,7 +21,8 @@ struct orr_config_options {
   const struct orr_text_file *files; /* [file_count]: files in memory in place of the disk; or NULL */
   size_t file_count;
   const char *const
-      *settings; /* [setting_count]: "simulation.duration=10 s", laid over the file before it is read; or NULL */
+      *settings; /* [setting_count]: "simulation.duration=10 s", laid over the file before it is read; "@FILE": the
+                    sections of a procedure in that file; or NULL */
   size_t setting_count;
   bool state_follows; /* a state comes with the model and says where its loops close: no posture need be found */
 };
@@ -46,6 +47,7 @@ enum orr_section {
   ORR_SECTION_LINKS,
   ORR_SECTION_RECORD,
   ORR_SECTION_FAULTS,
+  ORR_SECTION_SEQUENCE,
   ORR_SECTION_EXPECT,
   ORR_SECTION_COUNT
 };

@@ -148,3 +148,52 @@ const struct orr_yaml *orr_setting_apply(struct orr_reader *reader, const struct
   const struct orr_yaml *laid = lay(&s, root, orr_arena_copy(reader->arena, setting, (size_t)(equals - setting)));
   return laid ? laid : root;
 }
+
+/* One entry of `over`, or the whole of it, in the place of that key. */
+static const struct orr_yaml *put_entry(struct orr_reader *reader, const struct orr_yaml *root,
+                                        struct orr_yaml_entry entry) {
+  size_t at = orr_yaml_find(root, entry.key->text), count = root->count;
+  struct orr_yaml *new = orr_arena_alloc(reader->arena, 1, sizeof *new);
+  struct orr_yaml_entry *entries = orr_arena_alloc(reader->arena, count + 1, sizeof *entries);
+  *new = *root;
+  memcpy(entries, root->entries, count * sizeof *entries);
+  new->count = (uint32_t)(at == count ? count + 1 : count);
+  new->entries = entries;
+  entries[at] = entry;
+  return new;
+}
+
+static const char *last_of(const char *const *keys) {
+  while (keys[1])
+    keys++;
+  return *keys;
+}
+
+const struct orr_yaml *orr_setting_overlay(struct orr_reader *reader, const struct orr_yaml *root,
+                                           const struct orr_yaml *over, const char *const *keys) {
+  struct orr_place place = {.node = over};
+  if (root->kind != ORR_YAML_MAPPING)
+    return root;
+  if (over->kind == ORR_YAML_SEQUENCE) {
+    struct orr_yaml *key = orr_arena_alloc(reader->arena, 1, sizeof *key);
+    *key = *over;
+    key->kind = ORR_YAML_SCALAR;
+    key->text = last_of(keys);
+    key->count = (uint32_t)strlen(key->text);
+    return put_entry(reader, root, (struct orr_yaml_entry){.key = key, .value = over});
+  }
+  if (!orr_expect_mapping(reader, place, "the file"))
+    return root;
+  for (size_t i = 0; i < orr_place_count(place); i++) {
+    size_t k = 0;
+    while (keys[k] && strcmp(keys[k], over->entries[i].key->text) != 0)
+      k++;
+    if (keys[k])
+      root = put_entry(reader, root, over->entries[i]);
+    else
+      orr_read_error(reader, orr_place_key(reader->diagnostics, place, i), "unknown-key",
+                     "a file of a procedure holds faults, expect and sequence, not '%.60s'",
+                     over->entries[i].key->text);
+  }
+  return root;
+}

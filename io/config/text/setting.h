@@ -9,4 +9,9 @@
  * setting. O(entries on the way). */
 const struct orr_yaml *orr_setting_apply(struct orr_reader *reader, const struct orr_yaml *root, const char *setting);
 
+/* [init] The mapping with entries of another one in place of its own or behind them: those with a key of `keys`, which
+ * ends with NULL; any other is an error. A list is an entry with the last of the keys. O(entries). */
+const struct orr_yaml *orr_setting_overlay(struct orr_reader *reader, const struct orr_yaml *root,
+                                           const struct orr_yaml *over, const char *const *keys);
+
 #endif

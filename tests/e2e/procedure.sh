@@ -1,0 +1,81 @@
+#!/bin/sh
+# A test procedure of twenty lines: the cubesat detumbles and slews, a wheel seizes at a condition, it recovers, the verdict is JUnit. The same bits in
+# batch, in lockstep and, where every answer was on time, in real time; its log flies again; steps stand in the log with their frames.
+#
+#   tests/e2e/procedure.sh      TRIES (4) in real time
+. tests/support/script.sh
+tries=${TRIES:-4}
+file=configs/procedures/wheel-failure.yaml
+first=
+chrt -f 70 true 2>/dev/null && first='chrt -f 70'
+[ "$(wc -l <$file)" -le 20 ] || fail "$file has more than twenty lines"
+
+identical() { # ARGUMENTS: of replay
+  "$ORRERY" replay "$@" >"$dir/out" 2>"$dir/err" || fail "replay $*: $(cat "$dir/out" "$dir/err")"
+  grep -qx 'identical   bit for bit' "$dir/out" || fail "replay $*: $(cat "$dir/out")"
+}
+passes() { # SUMMARY: what the procedure is for
+  for line in 'met .*recovers .*held at .* \[ACS-9\]' 'met .*detumbles ' 'fault .*bearing begins at ' 'fault .*bearing ends at ' 'verdict .*passed: 5 met, 0 not met'; do
+    grep -q "^$line" "$1" || fail "no '$line': $(cat "$1")"
+  done
+}
+
+"$ORRERY" run configs/cubesat.yaml --mode batch --sequence $file --log "$dir/batch.mcap" --junit "$dir/batch.xml" >"$dir/batch" 2>&1 || fail "$(cat "$dir/batch")"
+passes "$dir/batch"
+grep -q 'tests="6" failures="0" errors="0" skipped="0"' "$dir/batch.xml" || fail "JUnit: $(cat "$dir/batch.xml")"
+command -v python3 >/dev/null && { python3 tests/support/expectations.py --junit "$dir/batch.xml" || fail "JUnit"; }
+identical "$dir/batch.mcap"
+identical "$dir/batch.mcap" --from 15s
+at=$(sed -n 's/^fault .*bearing begins at \([0-9.]*\) s$/\1/p' "$dir/batch")
+frame=$(awk "BEGIN {printf \"%d\", $at * 100 + 0.5}")
+"$ORRERY" log cat "$dir/batch.mcap" --topics /orrery/event >"$dir/events" || fail "no events"
+grep -q "frame=$frame kind=\"fault\" name=\"bearing\" text=\"begins\"" "$dir/events" || fail "not in the log at its frame: $(cat "$dir/events")"
+grep -q 'kind="step" name="2 mark" text="slew"' "$dir/events" || fail "no mark in the log: $(cat "$dir/events")"
+# without the procedure the flight is what it was
+"$ORRERY" run configs/cubesat.yaml --mode batch >"$dir/plain" && grep -q '^fault\|^step' "$dir/plain" && fail "steps without a sequence"
+
+over shm configs/cubesat.yaml >"$dir/ship.yaml"
+"$fsw" "$(url_of shm)" cubesat >"$dir/fsw" 2>&1 &
+peer=$!
+"$ORRERY" run "$dir/ship.yaml" --mode lockstep --sequence $file --log "$dir/lockstep.mcap" >"$dir/lockstep" 2>&1 || fail "lockstep: $(cat "$dir/lockstep")"
+wait $peer
+passes "$dir/lockstep"
+identical "$dir/lockstep.mcap"
+[ "$(hash_of "$dir/lockstep")" = "$(hash_of "$dir/batch")" ] || fail "lockstep: $(hash_of "$dir/lockstep"), batch: $(hash_of "$dir/batch")"
+
+# in real time, ten seconds: a shorter procedure with a fault at a condition; whether answers are on time is for the machine to say
+cat >"$dir/short.yaml" <<'Y'
+faults:
+  - {name: bearing, device: wheel_z, seized: 200 ms}
+sequence:
+  - {until: norm(gyro.rate) below 1 deg/s, timeout: 2 s, name: slower}
+  - fault: bearing
+  - {wait: 500 ms}
+  - clear: all
+  - {expect: norm(gyro.rate) below 10 deg/s}
+Y
+"$ORRERY" run "$dir/ship.yaml" --mode batch --duration 4s --sequence "$dir/short.yaml" --set 'expect=[]' >"$dir/batch" 2>&1 || fail "$(cat "$dir/batch")"
+try=0
+while [ $try -lt "$tries" ]; do
+  try=$((try + 1))
+  rm -f "$dir/real.mcap"
+  # shellcheck disable=SC2086
+  $first "$fsw" "$(url_of shm)" cubesat >"$dir/fsw" 2>&1 &
+  peer=$!
+  "$ORRERY" run "$dir/ship.yaml" --mode realtime --duration 4s --sequence "$dir/short.yaml" --set 'expect=[]' --log "$dir/real.mcap" --set realtime.spin=0s --set realtime.phase=0s \
+    --set realtime.core=any >"$dir/real" 2>"$dir/err"
+  status=$?
+  wait $peer
+  [ $status -eq 0 ] || fail "real time: $(cat "$dir/real" "$dir/err")"
+  identical "$dir/real.mcap"
+  # frames out, applied, late, missed: the answer to the last frame waits for a boundary that never comes
+  counts=$(sed -n 's/^link .*: \([0-9]*\) frames out, \([0-9]*\) commands applied, \([0-9]*\) of them late, \([0-9]*\) missed.*/\1 \2 \3 \4/p' "$dir/real")
+  # shellcheck disable=SC2086
+  set -- $counts
+  [ $# -eq 4 ] || fail "no counts: $(cat "$dir/real")"
+  [ $(($1 - 1 - $2 + $3 + $4)) -eq 0 ] || continue
+  [ "$(hash_of "$dir/real")" = "$(hash_of "$dir/batch")" ] || fail "real time, every answer on time: $(hash_of "$dir/real"), batch: $(hash_of "$dir/batch")"
+  echo "real time has the bits of batch, at try $try"
+  exit 0
+done
+echo "1..0 # SKIP in $tries runs none had every answer on time"
