@@ -20,6 +20,13 @@ block c | own >"$dir/yours.c"
 block python | own >"$dir/yours.py"
 awk '/^```/ { code = !code } !code && /^    [^ ]/ { sub(/^ */, ""); sub(/ +#.*/, ""); print }' README.md >"$dir/commands"
 
+# --- the spacecraft is the file that it says it is, laid out to be read --------------------------------------------------------
+block yaml >"$dir/shown.yaml"
+cmp -s "$dir/shown.yaml" configs/cubesat.yaml || fail "README.md shows another configs/cubesat.yaml: $(diff "$dir/shown.yaml" configs/cubesat.yaml)"
+for kind in yaml c python; do
+  block $kind | awk 'length > 100 { bad = 1; print } END { exit bad }' || fail "README.md: lines of more than 100 columns"
+done
+
 # --- the commands ------------------------------------------------------------------------------------------------------------
 recipe() { env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -n "$1"; }
 # a flight of the Makefile, two seconds of it, in lockstep; what it expects of the whole flight it cannot meet
@@ -31,7 +38,7 @@ fly_recipe() {
   grep -q ' 200 frames out, 199 commands applied, 0 of them late, 0 missed; 1 peers' "$dir/out" || fail "make $1: $(cat "$dir/out")"
   [ -s "$dir/$1.svg" ] || fail "make $1 leaves no picture"
 }
-compile= start_python= start_c= fly_line=
+compile= start_python= start_c= fly_line= real_line=
 while read -r command; do
   case $command in
   'make run' | 'make run-udp' | 'make run-lockstep') fly_recipe "${command#make }" ;;
@@ -40,12 +47,13 @@ while read -r command; do
   './yours') start_c=$command ;;
   *' python3 yours.py') start_python=$command ;;
   'build/orrery run '*' --mode lockstep') fly_line=$command ;;
+  'build/orrery run '*' --mode realtime') real_line=$command ;;
   'build/orrery '*) (cd "$dir" && eval "$command") >"$dir/out" 2>&1 || fail "$command: $(cat "$dir/out")" ;;
   'M(q) u̇ = '*) ;;
   *) fail "README.md shows a command that nobody has tried: $command" ;;
   esac
 done <"$dir/commands"
-[ -n "$compile" ] && [ -n "$start_c" ] && [ -n "$start_python" ] && [ -n "$fly_line" ] || fail "what flies your own software is not in README.md"
+[ -n "$compile" ] && [ -n "$start_c" ] && [ -n "$start_python" ] && [ -n "$fly_line" ] && [ -n "$real_line" ] || fail "what flies your own software is not in README.md"
 for file in flight.csv flight.svg; do
   [ -s "$dir/$file" ] || fail "the first flight leaves no $file"
 done
@@ -78,6 +86,20 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
   END { exit !(torque != 0 && last * last < 0.5 * first * first) }' "$dir/c.csv" || fail "the law in C turns nothing"
 fly "$start_python" --set links.fsw.name="$name"
 [ "$(hash_of "$dir/out")" = "$in_c" ] || fail "the same law in Python has other bits"
+# the same in real time, by the lines beside them: commands are applied, and both programs say that all went well. A machine that stalls for a second
+# ends the program in C, which waits no longer: then another try
+fly_live() { # START
+  for try in 1 2 3; do
+    (cd "$dir" && eval "exec env $1") 2>"$dir/err" &
+    peer=$!
+    (cd "$dir" && eval "$real_line --duration 3s --set links.fsw.name=$name") >"$dir/out" 2>"$dir/err.run"
+    flown=$?
+    wait "$peer" && [ $flown -eq 0 ] && grep -q '30 frames out, [12][0-9] commands applied' "$dir/out" && return
+  done
+  fail "$1 in real time: $(cat "$dir/out" "$dir/err" "$dir/err.run")"
+}
+fly_live "$start_c"
+fly_live "$start_python"
 over_udp="links.fsw={transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1], rate: 10 Hz, telemetry: [gyro.rate],
   commands: [wheel_*.torque], wait: 20 s}"
 grep -q '/\* or "udp:127.0.0.1:5010" \*/' "$dir/yours.c" || fail "the program in C no longer says how it is over UDP"

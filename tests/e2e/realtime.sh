@@ -98,8 +98,7 @@ fly realtime --step 10us >"$dir/out" 2>"$dir/err" && fail "a step of 10 us is fl
 grep -q 'a step of 0.01 ms in real time: 0.05 ms to 100 ms' "$dir/err" || fail "a step of 10 us: $(cat "$dir/err")"
 
 # a file without a duration runs until a signal, and then that was all; one with a duration was cut short
-grep -v '^simulation' "$cubesat" >"$dir/endless.yaml"
-grep '^simulation' "$cubesat" | sed 's/duration: 60 s, //' >>"$dir/endless.yaml"
+sed 's/duration: 60 s, //' "$cubesat" >"$dir/endless.yaml"
 for what in "INT $dir/endless.yaml 0" "TERM $dir/endless.yaml 0" "TERM $cubesat 3"; do
   set -- $what
   "$ORRERY" run "$2" --mode realtime --json >"$dir/signalled" 2>"$dir/err" &
@@ -163,7 +162,7 @@ simulation: {step: 1 ms, duration: 5 s, initial: {arm: {q: [0.01]}}}
 END
 "$ORRERY" run "$dir/stiff.yaml" --mode batch >/dev/null 2>"$dir/batch" && fail "the stiff arm does not fail"
 "$ORRERY" run "$dir/stiff.yaml" --mode realtime >"$dir/out" 2>"$dir/err" && fail "the stiff arm does not fail in real time"
-grep -q "error: the run stopped at frame [0-9]* (t = .*): body '[a-z]*': " "$dir/batch" || fail "batch says: $(cat "$dir/batch")"
+grep -q 'error: diverged at .* s: bus rate ' "$dir/batch" && grep -q "^  frame [0-9]*: body '[a-z]*': " "$dir/batch" || fail "batch says: $(cat "$dir/batch")"
 grep -qxF "$(grep error: "$dir/batch")" "$dir/err" || fail "real time says: $(cat "$dir/err"), batch $(cat "$dir/batch")"
 grep -q '^end         the solver failed' "$dir/out" || fail "no summary after a failure: $(cat "$dir/out")"
 
