@@ -26,7 +26,7 @@ __attribute__((format(printf, 2, 3))) static void add(char *text, const char *fo
 static void add_rate(const struct orr_session *s, char *text, const char **comma) {
   const struct orr_description *craft = &s->run->spacecraft;
   const char *name = NULL;
-  double most = -1;
+  double most = 0;
   for (size_t i = 0; i < craft->body_count; i++) {
     struct orr_node_state state;
     if (craft->bodies[i].hinge.parent != ORR_INERTIAL)
@@ -43,11 +43,12 @@ static void add_rate(const struct orr_session *s, char *text, const char **comma
   *comma = name ? ", " : *comma;
 }
 
-/* The fastest coordinate of the body that the solver names, where that hangs on another. */
+/* The fastest mode of the body that the solver names, and the fastest coordinate of its hinge to another. */
 static void add_failed(const struct orr_session *s, char *text, const char **comma) {
   int body = s->plant->failed_body;
-  if (body < 0 || s->run->spacecraft.bodies[body].hinge.parent == ORR_INERTIAL)
+  if (body < 0)
     return;
+  bool hangs = s->run->spacecraft.bodies[body].hinge.parent != ORR_INERTIAL;
   const struct orr_limb *limb = &s->model->limbs[s->model->limb_of_body[body]];
   const char *name = s->run->spacecraft.bodies[body].name;
   double mode = 0, hinge = 0;
@@ -59,7 +60,7 @@ static void add_failed(const struct orr_session *s, char *text, const char **com
     add(text, "%s%.64s's fastest mode %.3g 1/s", *comma, name, mode);
     *comma = ", ";
   }
-  if (hinge > 0) {
+  if (hinge > 0 && hangs) {
     add(text, "%s%.64s's hinge %.3g rad/s or m/s", *comma, name, hinge);
     *comma = ", ";
   }
