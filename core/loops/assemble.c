@@ -60,10 +60,16 @@ static bool is_distance(const struct orr_loops *l, int row) {
   return loop->kind == ORR_LOOP_DISTANCE && loop->driven < 0;
 }
 
+/* Wheels roll wherever they are; a distance that is released is what it becomes. */
+static bool counts(const struct search *s, int row) {
+  const struct orr_loops *l = s->loops;
+  return l->loops[l->row_loop[row]].kind != ORR_LOOP_ROLLING && !(s->released && is_distance(l, row));
+}
+
 static void set_units(struct search *s, enum freedom freedom) {
   const struct orr_loops *l = s->loops;
   for (int r = 0; r < l->row_count; r++)
-    s->measure[r] = row_turns(l, r) ? 1 : s->released && is_distance(l, r) ? 0 : 1 / s->size;
+    s->measure[r] = counts(s, r) ? row_turns(l, r) ? 1 : 1 / s->size : 0;
   for (int i = 0; i < l->limb_count; i++) {
     const struct orr_loop_limb *k = &l->limbs[i];
     const struct orr_limb *limb = &l->model->limbs[k->limb];

@@ -7,8 +7,8 @@
 
 /* ---- compiling --------------------------------------------------------------------------------------------- */
 
-static const int rows_of_kind[] = {
-    [ORR_LOOP_POINT] = 3, [ORR_LOOP_WELD] = 6, [ORR_LOOP_REVOLUTE] = 5, [ORR_LOOP_DISTANCE] = 1, [ORR_LOOP_GEAR] = 1};
+static const int rows_of_kind[] = {[ORR_LOOP_POINT] = 3,    [ORR_LOOP_WELD] = 6, [ORR_LOOP_REVOLUTE] = 5,
+                                   [ORR_LOOP_DISTANCE] = 1, [ORR_LOOP_GEAR] = 1, [ORR_LOOP_ROLLING] = 2};
 
 /* Set as its motion begins; a revolute loop gets the row of its angle. */
 static void drive(struct orr_loop *loop, struct orr_motion_now begin) {
@@ -25,6 +25,13 @@ static struct orr_loop compile(const struct orr_loop_desc *d, const struct orr_m
   struct orr_loop loop = {.kind = d->kind, .method = d->method, .ratio = d->ratio, .offset = d->offset, .meet = -1};
   loop.rows = rows_of_kind[d->kind];
   loop.driven = -1;
+  if (d->kind == ORR_LOOP_ROLLING) { /* of speeds: no coordinate depends on others by it */
+    loop.method = ORR_LOOP_AUGMENT;
+    loop.rows -= d->slides;
+    loop.axis = v3_from(d->axis);
+    loop.normal = v3_from(d->normal);
+    loop.radius = d->radius;
+  }
   if (d->motion)
     drive(&loop, orr_motion_begin(d->motion));
   for (int s = 0; s < 2; s++) {
@@ -341,6 +348,29 @@ static void turning_moments(struct orr_loop *loop, orr_vec3 *out) {
   }
 }
 
+bool orr_loop_contact(const struct orr_loop *loop, struct orr_contact *out) {
+  *out = (struct orr_contact){.axis = m3_apply(loop->r, loop->axis)};
+  orr_vec3 m = v3_cross(out->axis, loop->normal);
+  out->sine = v3_norm(m);
+  if (!(out->sine > ORR_LOOP_TOLERANCE))
+    return false;
+  out->along = v3_scale(1 / out->sine, m);
+  out->side = v3_cross(loop->normal, out->along);
+  out->arm = v3_scale(-loop->radius, v3_cross(out->along, out->axis));
+  return true;
+}
+
+/* Forces on the wheel at P, along and across; none where it lies flat, which makes the posture a singular one. */
+static void place_rolling(struct orr_loops *l, const struct orr_loop *loop, const struct end e[2]) {
+  struct orr_contact c;
+  (void)orr_loop_contact(loop, &c);
+  orr_vec3 at = v3_add(e[1].p, m3_apply(e[0].r, c.arm));
+  for (int i = 0; i < loop->rows; i++) {
+    l->residual[loop->row + i] = 0;
+    set_row(l, loop, loop->row + i, e, at, v3_zero(), m3_apply(e[0].r, i ? c.side : c.along));
+  }
+}
+
 static void place_loop(struct orr_loops *l, const struct orr_workspace *ws, struct orr_loop *loop) {
   struct end e[2];
   for (int s = 0; s < 2; s++)
@@ -355,6 +385,10 @@ static void place_loop(struct orr_loops *l, const struct orr_workspace *ws, stru
     orr_vec3 n = length > 0 ? v3_scale(1 / length, d) : none;
     phi[0] = length - loop->distance;
     set_row(l, loop, loop->row, e, e[1].p, none, n);
+    return;
+  }
+  if (loop->kind == ORR_LOOP_ROLLING) {
+    place_rolling(l, loop, e);
     return;
   }
   int row = loop->row, angles = 0;

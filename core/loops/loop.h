@@ -11,9 +11,14 @@
  *   revolute  φ = [what turns R u onto u, along e1, e2 ⟂ u; R_Aᵀ d]   5
  *   distance  φ = |d| − d0                                   1
  *   gear      φ = q_B − n q_A − offset                       1
+ *   rolling   w·t = 0, w·s = 0                               2, or 1 where it slides: speeds alone, no φ
  *   revolute, driven: with one more before R_Aᵀ d, the angle of R about u less that wanted
  *
  * A driven loop keeps what its motion says, φ(q, t): orr_loops_drive. φ̇ and φ̈ have its rate and acceleration in them.
+ *
+ * A rolling wheel is about the second node, with the axis a; the ground has the normal n. The wheel touches it at P = p_B
+ * − r t × a, with t = a × n/|a × n| along its way and s = n × t across, and w is the speed of its matter at P against the
+ * ground's. Its rows are equations of speeds that are no rate of a φ: φ counts as zero wherever the wheel is.
  *
  * Call order: orr_loops_size → a block → orr_loops_init (once per workspace), then orr_loops_place whenever q is new,
  * then the rest. No velocity enters here. Of the workspace only the modal coordinates η are used, which orr_loops_place
@@ -38,6 +43,8 @@ struct orr_loop {
   double distance;       /* m, d0: zero until orr_loops_keep_distances */
   int driven;            /* which of its rows a motion drives, or −1 */
   double angle;          /* rad, of a driven revolute loop */
+  orr_vec3 normal;       /* rolling: unit, axes of the first node; `axis` in those of the second */
+  double radius;         /* m */
   double rate, accel;    /* of what is driven */
   int meet;              /* limb of the nearest common ancestor, or −1; gear: −1 */
   int path[2];    /* where each path begins in orr_loops.path: the limb of the node, its parent … before `meet` */
@@ -106,6 +113,15 @@ void orr_loops_update(struct orr_loops *loops, struct orr_workspace *ws, const d
  */
 void orr_loops_drive(struct orr_loops *loops, int i, double x, double rate, double accel);
 
+/* Where a rolling wheel touches the ground, at the placed q, axes of the first node; false where it lies flat. [any] */
+struct orr_contact {
+  orr_vec3 axis;        /* a */
+  orr_vec3 along, side; /* t, s */
+  double sine;          /* |a × n| */
+  orr_vec3 arm;         /* m, P − p_B */
+};
+bool orr_loop_contact(const struct orr_loop *loop, struct orr_contact *out);
+
 /* From now on every `distance` loop that is not driven keeps the distance of the placed q. [any] */
 void orr_loops_keep_distances(struct orr_loops *loops);
 
@@ -145,6 +161,7 @@ void orr_loops_undetermined(const struct orr_loops *loops, bool *multipliers, bo
 struct orr_loop_numbers {
   int moments, forces;
 };
+/* Of a rolling wheel: along its way and across it, where nothing acts if it slides. */
 struct orr_loop_numbers orr_loop_numbers(enum orr_loop_kind kind, bool turns); /* turns: a gear's hinge B is an angle */
 
 /* Marks, in out [count], those of them that redundant equations leave undetermined: that have more than the tolerance

@@ -72,6 +72,32 @@ static orr_vec3 weld_acceleration(const struct orr_loop *loop, orr_vec3 spin, or
   return v3_add(sum, v3_add(v3_cross(turn, p), v3_cross(spin, p_rate)));
 }
 
+/* ẇ·t + w·ṫ, and the same across: with ρ = P − p_B
+ *   w = v_B + ω_B × ρ − v_A − ω_A × (d + ρ),   ρ̇ = −r (ṫ × a + t × (ω_B × a)),   ṫ from t = (a × n)/|a × n| */
+static void rolling_acceleration(const struct orr_loop *loop, const struct node_motion *a, const struct node_motion *b,
+                                 double *out) {
+  struct orr_contact c;
+  out[0] = 0;
+  if (loop->rows > 1)
+    out[1] = 0;
+  if (!orr_loop_contact(loop, &c))
+    return;
+  orr_vec3 arm = v3_add(loop->d, c.arm);
+  orr_vec3 w = v3_sub(v3_add(b->v, v3_cross(b->omega, c.arm)), v3_add(a->v, v3_cross(a->omega, arm)));
+  orr_vec3 axis_rate = v3_cross(b->omega, c.axis), normal_rate = v3_cross(a->omega, loop->normal);
+  orr_vec3 m_rate = v3_add(v3_cross(axis_rate, loop->normal), v3_cross(c.axis, normal_rate));
+  orr_vec3 t_rate = v3_scale(1 / c.sine, v3_madd(m_rate, -v3_dot(c.along, m_rate), c.along));
+  orr_vec3 s_rate = v3_add(v3_cross(normal_rate, c.along), v3_cross(loop->normal, t_rate));
+  orr_vec3 rho_rate = v3_scale(-loop->radius, v3_add(v3_cross(t_rate, c.axis), v3_cross(c.along, axis_rate)));
+  orr_vec3 d_rate = v3_sub(b->v, a->v);
+  orr_vec3 of_b = v3_add(b->alpha.v, v3_add(v3_cross(b->alpha.w, c.arm), v3_cross(b->omega, rho_rate)));
+  orr_vec3 of_a = v3_add(a->alpha.v, v3_add(v3_cross(a->alpha.w, arm), v3_cross(a->omega, v3_add(d_rate, rho_rate))));
+  orr_vec3 w_rate = v3_sub(of_b, of_a);
+  out[0] = v3_dot(w_rate, c.along) + v3_dot(w, t_rate);
+  if (loop->rows > 1)
+    out[1] = v3_dot(w_rate, c.side) + v3_dot(w, s_rate);
+}
+
 void orr_loop_acceleration(const struct orr_loops *l, const struct orr_workspace *ws, int i, const double *accel,
                            double *out) {
   const struct orr_model *m = l->model;
@@ -86,6 +112,10 @@ void orr_loop_acceleration(const struct orr_loops *l, const struct orr_workspace
   orr_vec3 d = loop->d, rate = v3_sub(b.v, a.v), accel_d = v3_sub(b.alpha.v, a.alpha.v);
   if (loop->kind == ORR_LOOP_DISTANCE) {
     out[0] = distance_acceleration(d, rate, accel_d) - (loop->driven >= 0 ? loop->accel : 0);
+    return;
+  }
+  if (loop->kind == ORR_LOOP_ROLLING) {
+    rolling_acceleration(loop, &a, &b, out);
     return;
   }
   orr_vec3 spin = v3_sub(b.omega, a.omega), turn = v3_sub(v3_sub(b.alpha.w, a.alpha.w), v3_cross(a.omega, spin));

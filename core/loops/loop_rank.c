@@ -80,6 +80,8 @@ struct orr_loop_numbers orr_loop_numbers(enum orr_loop_kind kind, bool turns) {
     return (struct orr_loop_numbers){0, 3};
   case ORR_LOOP_DISTANCE:
     return (struct orr_loop_numbers){0, 1};
+  case ORR_LOOP_ROLLING:
+    return (struct orr_loop_numbers){0, 2};
   case ORR_LOOP_GEAR:
     return (struct orr_loop_numbers){turns, !turns};
   default:
@@ -90,7 +92,10 @@ struct orr_loop_numbers orr_loop_numbers(enum orr_loop_kind kind, bool turns) {
 int orr_loop_multipliers(const struct orr_loop *loop, const double *lambda, double *out) {
   if (loop->kind != ORR_LOOP_REVOLUTE) {
     memcpy(out, lambda, sizeof *out * (size_t)loop->rows);
-    return loop->rows;
+    if (loop->kind != ORR_LOOP_ROLLING)
+      return loop->rows;
+    out[1] = loop->rows > 1 ? out[1] : 0; /* it slides */
+    return 2;
   }
   orr_vec3 moment = v3_madd(v3_scale(lambda[0], loop->e1), lambda[1], loop->e2);
   v3_to(out, loop->driven >= 0 ? v3_madd(moment, lambda[2], loop->axis) : moment);

@@ -96,17 +96,28 @@ struct orr_body_desc {
   orr_source source;
 };
 
-enum orr_loop_kind { ORR_LOOP_POINT, ORR_LOOP_WELD, ORR_LOOP_REVOLUTE, ORR_LOOP_DISTANCE, ORR_LOOP_GEAR };
+enum orr_loop_kind {
+  ORR_LOOP_POINT,
+  ORR_LOOP_WELD,
+  ORR_LOOP_REVOLUTE,
+  ORR_LOOP_DISTANCE,
+  ORR_LOOP_GEAR,
+  ORR_LOOP_ROLLING
+};
 enum orr_loop_method { ORR_LOOP_AUTO, ORR_LOOP_EMBED, ORR_LOOP_AUGMENT };
 
 struct orr_loop_desc {
   const char *name; /* of its channels; NULL: it has none */
   enum orr_loop_kind kind;
   enum orr_loop_method method;
-  int body[2];          /* point, weld, revolute, distance: the nodes joined; gear: hinge A and hinge B, as bodies */
-  int node[2];          /* not for gear */
-  double axis[3];       /* revolute: unit, the same components in both nodes' frames */
-  double ratio, offset; /* gear: q_B = ratio q_A + offset */
+  int body[2]; /* point, weld, revolute, distance: the nodes joined; gear: hinge A and hinge B, as bodies */
+  int node[2]; /* not for gear */
+  double
+      axis[3]; /* revolute: unit, the same components in both nodes' frames; rolling: the wheel's, its node's frame */
+  double normal[3];                     /* rolling: unit, of the ground, the first node's frame */
+  double radius;                        /* m, rolling: of the wheel, about the second node */
+  bool slides;                          /* rolling: freely across its way */
+  double ratio, offset;                 /* gear: q_B = ratio q_A + offset */
   const struct orr_motion_desc *motion; /* distance: of it; revolute: of the angle; gear: of the offset; or NULL */
   orr_source source;
 };

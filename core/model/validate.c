@@ -340,6 +340,8 @@ static void judge_loop(struct judge *j, size_t i) {
   double length;
   if (l->kind == ORR_LOOP_REVOLUTE && !is_unit(l->axis, 3, &length))
     error(&s, ORR_PROBLEM_AXIS, "axis", length, 0);
+  if (l->kind == ORR_LOOP_ROLLING)
+    sensible(&s, "radius", 1, &l->radius, most_length);
   if (l->kind == ORR_LOOP_GEAR) {
     sensible(&s, "ratio", 1, &l->ratio, most_shape);
     sensible(&s, "offset", 1, &l->offset, most_length);

@@ -102,7 +102,10 @@ static void add(struct declaring *d, const char *entity, enum what what, int num
     spec.count = numbers;
   if (unit)
     spec.unit = unit;
-  if (what >= LOOP_MOMENT && numbers > 1)
+  static const char *const ways[] = {"along", "across"};
+  if (what >= LOOP_MOMENT && numbers == 2)
+    spec.elements = ways;
+  else if (what >= LOOP_MOMENT && numbers > 1)
     spec.elements = numbers == 6              ? orr_channel_wrench
                     : what == LOOP_DETERMINED ? orr_channel_wrench + 3
                                               : orr_channel_xyz;

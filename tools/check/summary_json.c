@@ -51,7 +51,7 @@ static json_t *body_json(const struct orr_summary *s, size_t i) {
 static json_t *loop_json(const struct orr_summary *s, size_t index) {
   const struct orr_description *d = s->description;
   const struct orr_loop_desc *l = &d->loops[index];
-  static const char *const kinds[] = {"point", "weld", "revolute", "distance", "gear"};
+  static const char *const kinds[] = {"point", "weld", "revolute", "distance", "gear", "rolling"};
   static const char *const methods[] = {"auto", "embed", "augment"};
   json_t *o = json_object(), *between = json_array();
   json_object_set_new(o, "name", json_string(l->name));

@@ -134,7 +134,7 @@ static void print_open_numbers(const struct drawing *d, const char *channel, con
     if (!here)
       fprintf(d->out, "%s%s", *any ? "; " : "  undetermined: ", channel);
     if (count > 1)
-      fprintf(d->out, "%s %s", here ? "," : "", orr_channel_xyz[k]);
+      fprintf(d->out, "%s %s", here ? "," : "", count == 2 ? k ? "across" : "along" : orr_channel_xyz[k]);
     *any = here = true;
   }
 }
@@ -150,7 +150,7 @@ static void print_undetermined(const struct drawing *d, size_t loop) {
 }
 
 static void print_loops(const struct drawing *d) {
-  static const char *const kinds[] = {"point", "weld", "revolute", "distance", "gear"};
+  static const char *const kinds[] = {"point", "weld", "revolute", "distance", "gear", "rolling"};
   static const char *const methods[] = {"", ", embed", ", augment"};
   static const char *const reasons[] = {"", " (chosen: a small aggregate)", " (chosen: its aggregate would be large)",
                                         " (chosen: near to losing an equation where it closes)"};

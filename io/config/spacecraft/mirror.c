@@ -103,7 +103,10 @@ void orr_mirror_hinge(struct orr_draft *draft, struct orr_hinge_desc *hinge, con
   }
 }
 
-void orr_mirror_loop(struct orr_loop_desc *loop, const double t[3]) { axial(t, loop->axis); }
+void orr_mirror_loop(struct orr_loop_desc *loop, const double t[3]) {
+  axial(t, loop->axis);
+  polar(t, loop->normal);
+}
 
 /* R_turn R_hinge: the mount is turned first, as seen from the node that the part hangs on. */
 void orr_turn_hinge(struct orr_hinge_desc *hinge, const double turn[4]) {

@@ -5,14 +5,17 @@
 #include "io/config/spacecraft/mappings.h"
 
 struct loop_keys {
-  struct orr_place name, between, gear, axis, motion;
+  struct orr_place name, between, gear, axis, motion, normal, radius;
   int kind, method;
+  bool slides;
 };
 
-enum loop_key { NAME, BETWEEN, GEAR, LOOP_KIND, AXIS, METHOD, MOTION, LOOP_KEYS };
+enum loop_key { NAME, BETWEEN, GEAR, LOOP_KIND, AXIS, METHOD, MOTION, NORMAL, RADIUS, SLIDES, LOOP_KEYS };
 
-static const char *const kinds[] = {"point", "weld", "revolute", "distance", NULL}; /* as enum orr_loop_kind */
-static const char *const methods[] = {"auto", "embed", "augment", NULL};            /* as enum orr_loop_method */
+static const char *const kinds[] = {"point", "weld", "revolute", "distance", "rolling", NULL};
+static const enum orr_loop_kind meanings[] = {ORR_LOOP_POINT, ORR_LOOP_WELD, ORR_LOOP_REVOLUTE, ORR_LOOP_DISTANCE,
+                                              ORR_LOOP_ROLLING};
+static const char *const methods[] = {"auto", "embed", "augment", NULL}; /* as enum orr_loop_method */
 
 struct gear_keys {
   struct orr_place hinge, drives, ratio, offset;
@@ -73,13 +76,16 @@ static const struct orr_key loop_table[LOOP_KEYS] = {
               .offset = offsetof(struct loop_keys, gear)},
     [LOOP_KIND] = {.name = "kind",
                    .doc = "what it keeps: point, the two nodes together; weld, their orientation too; revolute, all "
-                          "but the turn about `axis`; distance, their distance",
+                          "but the turn about `axis`; distance, their distance; rolling, that a wheel about the second "
+                          "node rolls on the plane of the first without slip",
                    .type = ORR_KEY_CHOICE,
                    .absent = "right for a gear only",
                    .choices = kinds,
                    .offset = offsetof(struct loop_keys, kind)},
     [AXIS] = {.name = "axis",
-              .doc = "of a revolute loop, the same components in both nodes' frames",
+              .doc =
+                  "of a revolute loop, the same components in both nodes' frames; of a rolling one the wheel's, in the "
+                  "second node's frame",
               .type = ORR_KEY_PLACE,
               .absent = "the kind takes none",
               .shape = &orr_shape_direction,
@@ -98,6 +104,23 @@ static const struct orr_key loop_table[LOOP_KEYS] = {
                 .absent = "nothing drives it",
                 .shape = ORR_MAPPING(orr_motion_mapping),
                 .offset = offsetof(struct loop_keys, motion)},
+    [NORMAL] = {.name = "normal",
+                .doc = "of a rolling loop: the ground's, in the first node's frame",
+                .type = ORR_KEY_PLACE,
+                .absent = "the kind takes none",
+                .shape = &orr_shape_direction,
+                .offset = offsetof(struct loop_keys, normal)},
+    [RADIUS] = {.name = "radius",
+                .doc = "of a rolling loop: the wheel's, about the second node",
+                .type = ORR_KEY_PLACE,
+                .absent = "the kind takes none",
+                .shape = ORR_NUMBER("m"),
+                .offset = offsetof(struct loop_keys, radius)},
+    [SLIDES] = {.name = "slides",
+                .doc = "of a rolling loop: it slides freely across its way, as a skid-steered wheel is taken to do",
+                .type = ORR_KEY_FLAG,
+                .fallback = "false",
+                .offset = offsetof(struct loop_keys, slides)},
 };
 
 const struct orr_mapping orr_loop_mapping = {
@@ -185,15 +208,40 @@ static void read_motion(struct reading *r, const char *unit) {
   r->loop->motion = motion;
 }
 
+/* A wheel is about its node, which must not be on the body that it rolls on. */
+static void read_rolling(struct reading *r) {
+  if (need_key(r, AXIS, "rolling loop"))
+    orr_read_direction(r->reader, r->keys.axis, "axis", r->loop->axis);
+  if (need_key(r, NORMAL, "rolling loop"))
+    orr_read_direction(r->reader, r->keys.normal, "normal", r->loop->normal);
+  if (need_key(r, RADIUS, "rolling loop"))
+    orr_read_number(r->reader, r->keys.radius, "radius", "m", &orr_range_positive, &r->loop->radius);
+  r->loop->slides = r->keys.slides;
+  if (r->loop->method == ORR_LOOP_EMBED)
+    orr_read_error(r->reader, key_place(r, METHOD), "loop-key",
+                   "a rolling loop cannot be embedded: it is of speeds, and no coordinate follows from others by it");
+}
+
+/* What only rolling wheels have. */
+static void refuse_rolling_keys(struct reading *r, const char *what) {
+  refuse_key(r, NORMAL, what);
+  refuse_key(r, RADIUS, what);
+  refuse_key(r, SLIDES, what);
+}
+
 static void read_loop(struct reading *r) {
   read_between(r);
   if (!need_key(r, LOOP_KIND, "loop between two nodes"))
     return;
-  r->loop->kind = (enum orr_loop_kind)r->keys.kind;
-  if (r->loop->kind != ORR_LOOP_REVOLUTE)
+  r->loop->kind = meanings[r->keys.kind];
+  if (r->loop->kind == ORR_LOOP_ROLLING)
+    read_rolling(r);
+  else if (r->loop->kind != ORR_LOOP_REVOLUTE)
     refuse_key(r, AXIS, orr_arena_format(r->reader->arena, "%s loop", kinds[r->keys.kind]));
   else if (need_key(r, AXIS, "revolute loop"))
     orr_read_direction(r->reader, r->keys.axis, "axis", r->loop->axis);
+  if (r->loop->kind != ORR_LOOP_ROLLING)
+    refuse_rolling_keys(r, orr_arena_format(r->reader->arena, "%s loop", kinds[r->keys.kind]));
   if (r->loop->kind == ORR_LOOP_REVOLUTE || r->loop->kind == ORR_LOOP_DISTANCE)
     read_motion(r, r->loop->kind == ORR_LOOP_DISTANCE ? "m" : "rad");
   else
@@ -249,6 +297,7 @@ static void read_gear(struct reading *r) {
   r->loop->source = orr_place_entity(r->reader->diagnostics, key_place(r, GEAR), r->keys.gear);
   refuse_key(r, LOOP_KIND, "gear");
   refuse_key(r, AXIS, "gear");
+  refuse_rolling_keys(r, "gear");
   const struct orr_thing thing = {.what = "a gear", .place = r->keys.gear, .key = key_place(r, GEAR)};
   orr_read_mapping(r->reader, &thing, &gear_mapping, &keys, &present);
   bool a = read_gear_hinge(r, keys.hinge, "hinge", &r->loop->body[0]);
