@@ -17,8 +17,8 @@
  * A driven loop keeps what its motion says, φ(q, t): orr_loops_drive. φ̇ and φ̈ have its rate and acceleration in them.
  *
  * A rolling wheel is about the second node, with the axis a; the ground has the normal n. The wheel touches it at
- * P = p_B − r t × a, with t = a × n/|a × n| along its way and s = n × t across. w is the speed of its matter at P against the
- * ground's. Its rows are equations of speeds, the rate of no φ: φ counts as zero wherever the wheel is.
+ * P = p_B − r t × a, with t = a × n/|a × n| along its way and s = n × t across. w is the speed of its matter at P
+ * against the ground's. Its rows are equations of speeds, the rate of no φ: φ counts as zero wherever the wheel is.
  *
  * Call order: orr_loops_size → a block → orr_loops_init (once per workspace), then orr_loops_place whenever q is new,
  * then the rest. No velocity enters here. Of the workspace only the modal coordinates η are used, which orr_loops_place

@@ -252,7 +252,7 @@ static void a_rover_on_wheels_obeys_lagrange(void **state) {
   }
 }
 
-/* φ̈ = 0 as solved is the rate of G u along the motion, for a tilted wheel and a ground that both tumble, slip or not. */
+/* φ̈ = 0 as solved is the rate of G u along the motion, for a tilted wheel and a ground that both tumble. */
 static void a_tilted_wheel_on_tumbling_ground_keeps_its_equations(void **state) {
   (void)state;
   static const struct orr_node_desc nodes[] = {{.name = "origin"}, {.name = "hub", .at = {0.1, -0.3, 0.2}}};
