@@ -224,6 +224,13 @@ static int64_t read_swap_kib(const char *root) {
   return sum_kib;
 }
 
+/* Whether there is a file or folder of that name for this release of the kernel. */
+static bool stands(const char *root, const char *path, const char *release) {
+  char name[512];
+  snprintf(name, sizeof name, "%s%s%s", root, path, release);
+  return access(name, F_OK) == 0;
+}
+
 void orr_environment_read(struct orr_environment *environment, int core, const char *root) {
   struct orr_environment *e = environment;
   memset(e, 0, sizeof *e);
@@ -242,4 +249,6 @@ void orr_environment_read(struct orr_environment *environment, int core, const c
   e->swap_kib = read_swap_kib(root);
   line_of(root, "/sys/devices/system/clocksource/clocksource0/current_clocksource", e->clock_source,
           sizeof e->clock_source);
+  e->kernel_outside = e->hypervisor && e->kernel[0] && !stands(root, "/boot/vmlinuz-", e->kernel) &&
+                      !stands(root, "/lib/modules/", e->kernel);
 }

@@ -19,6 +19,7 @@ struct orr_environment {
   char kernel[ORR_FACT_MAX];  /* release */
   char version[ORR_FACT_MAX]; /* build, with the kind of preemption in it */
   bool preempt_rt;
+  bool kernel_outside; /* a guest that has neither an image nor modules of its kernel: its host boots it */
   /* isolation */
   bool isolated; /* isolcpus */
   bool nohz_full;

@@ -11,6 +11,12 @@ done
 [ "$(grep -Ec '^(warn|bad)' "$dir/out")" -eq "$(grep -c '^ .*why: ' "$dir/out")" ] || fail "a why for each"
 [ "$(grep -Ec '^(warn|bad)' "$dir/out")" -eq "$(grep -c '^ .*do:  .' "$dir/out")" ] || fail "a remedy for each"
 grep -q 'wake-up latency' "$dir/out" && fail "--seconds 0 measures nothing"
+# one sentence ends it, whatever it found; the advice before it is that of the lines
+sentence='^(Fit for 1 kHz: .*|Not fit for 1 kHz, because .*|Nothing was found against 1 kHz, but it was not measured)\.$'
+tail -1 "$dir/out" | grep -Eq "$sentence" || fail "no sentence ends it: $(cat "$dir/out")"
+! grep -Eq '^bad' "$dir/out" || tail -1 "$dir/out" | grep -q '^Not fit' || fail "bad, and fit: $(cat "$dir/out")"
+! grep -Eq '^(warn|bad)' "$dir/out" || grep -q '^to do, the largest gain first:$' "$dir/out" || fail "no advice: $(cat "$dir/out")"
+"$ORRERY" doctor --seconds 0.1 --rate 50 2>/dev/null | tail -1 | grep -Eq '^(Fit|Not fit) for 50 Hz' || fail "no sentence at another rate"
 
 "$ORRERY" doctor --json --seconds 0.2 >"$dir/json" 2>/dev/null
 python3 - "$dir/json" <<'P' || fail "doctor --json"
@@ -20,6 +26,9 @@ assert len(j["checks"]) >= 17
 assert j["measured"]["timing"]["counts"]["frames"] == 200
 assert j["measured"]["timing"]["histograms"]["start"]["count"] >= 200
 assert j["environment"]["kernel"]["release"]
+assert j["sentence"].startswith(("Fit for 1 kHz", "Not fit for 1 kHz, because "))
+wrong = [c["name"] for c in j["checks"] if c["health"] != "ok"]
+assert sorted(a["name"] for a in j["advice"]) == sorted(wrong), (j["advice"], wrong)
 P
 
 for bad in '--core x' '--core' '--rate 5' '--seconds -1' '--move 1' '--nonsense' '--rate 100 run.yaml' 'a.yaml b.yaml' '--fix --move 0'; do

@@ -169,3 +169,25 @@ check("TERM=dumb: nothing but text", "\x1b" not in dumb.all and "waits for fligh
 print("\n".join(dict.fromkeys(wrong)))
 sys.exit(1 if wrong else 0)
 P
+
+# --- a batch run of more than two seconds tells how far it is, and the time left; on a terminal alone ----------------------------
+cat >"$dir/watch.py" <<'P'
+import os, pty, re, signal, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+begin, seen = time.monotonic(), b""
+while time.monotonic() - begin < 60 and not re.search(rb"\] +\d+ %, \d+ (s|min) left", seen):
+    seen += os.read(fd, 4096)
+first = time.monotonic() - begin
+os.kill(pid, signal.SIGINT)
+try:
+    while os.read(fd, 4096):
+        pass
+except OSError:
+    pass
+os.waitpid(pid, 0)
+assert re.search(rb"\] +\d+ %, \d+ (s|min) left", seen), seen
+assert first > 1.9, first
+P
+python3 "$dir/watch.py" "$ORRERY" run configs/cubesat.yaml --mode batch --duration 1000000s || fail "no progress on a terminal"

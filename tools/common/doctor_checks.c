@@ -29,7 +29,9 @@ static void preemption(const struct orr_environment *e, struct orr_check *c) {
   c->why = "elsewhere the kernel may hold a woken thread back while it finishes its own work: tails of milliseconds";
   find(c, "%s, %s", e->kernel, e->preempt_rt ? "PREEMPT_RT" : "not PREEMPT_RT");
   if (!e->preempt_rt)
-    ill(c, ORR_HEALTH_WARN, "apt install linux-image-rt-amd64, and boot it");
+    ill(c, ORR_HEALTH_WARN, "%s",
+        e->kernel_outside ? "this guest's kernel comes from its host: have the host boot it with one that is PREEMPT_RT"
+                          : "apt install linux-image-rt-amd64, and boot it");
 }
 
 static void boot_isolation(const struct orr_environment *e, struct orr_check *c) {
@@ -118,17 +120,18 @@ static void sleep_states(const struct orr_environment *e, struct orr_check *c) {
     ill(c, ORR_HEALTH_WARN, "run as root, or boot with processor.max_cstate=1");
 }
 
+/* The kernel's usual 95 % is right for a run that sleeps in every frame; the executive says it where its spin needs more. */
 static void throttling(const struct orr_environment *e, struct orr_check *c) {
   c->name = "RT throttling";
-  c->why = "a real-time thread that computes or spins beyond its share loses the core for the rest of every second";
+  bool off = e->rt_runtime_us == -1, little = e->rt_runtime_us >= 0 && 10 * e->rt_runtime_us < 9 * e->rt_period_us;
+  c->why = off ? "a real-time thread that never sleeps keeps its core for ever, from the kernel's own threads too"
+               : "a real-time thread that computes or spins beyond its share loses the core for the rest of a second";
   if (e->rt_runtime_us < 0)
-    find(c, e->rt_runtime_us == -1 ? "off" : "unknown");
+    find(c, off ? "off: sched_rt_runtime_us is -1" : "unknown");
   else
-    find(c, "%lld of %lld us", (long long)e->rt_runtime_us, (long long)e->rt_period_us);
-  if (e->rt_runtime_us >= 0) {
-    ill(c, ORR_HEALTH_WARN, "echo -1 > /proc/sys/kernel/sched_rt_runtime_us");
-    c->by_fix = true;
-  }
+    find(c, "%lld of %lld us for real-time threads", (long long)e->rt_runtime_us, (long long)e->rt_period_us);
+  if (off || little)
+    ill(c, ORR_HEALTH_WARN, "echo 950000 > /proc/sys/kernel/sched_rt_runtime_us; --fix turns it off for its run alone");
 }
 
 static void memory_lock(const struct orr_environment *e, struct orr_check *c) {
@@ -197,6 +200,33 @@ static void cores(const struct orr_environment *e, struct orr_check *c) {
   find(c, "%d online, core %d for the executive", e->cores_online, e->core);
   if (e->cores_online < 2)
     ill(c, ORR_HEALTH_BAD, "give the machine a second core");
+}
+
+/* By what it takes off the tail of wake-ups, the most first, as measured and as Linux works: what can hold a core for
+ * milliseconds, then what shares it, then what interrupts it for microseconds. */
+static int gain(const struct orr_check *c) {
+  static const char *const order[] = {
+      "SCHED_FIFO", "memory lock",      "cores",        "hypervisor, steal", "PREEMPT_RT",  "frame cost",
+      "isolcpus",   "cpuset partition", "IRQ affinity", "clock source",      "SMT sibling", "governor, turbo",
+      "C-states",   "nohz_full",        "rcu_nocbs",    "RT throttling",     "swap",        "transparent huge pages"};
+  enum { COUNT = sizeof order / sizeof *order };
+  int at = 0;
+  while (at < COUNT && strcmp(order[at], c->name) != 0)
+    at++;
+  return at + (c->health == ORR_HEALTH_BAD ? 0 : 2 * COUNT);
+}
+
+size_t orr_doctor_advice(const struct orr_check *checks, size_t count, size_t order[ORR_CHECKS_MAX]) {
+  size_t found = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (checks[i].health == ORR_HEALTH_OK || !checks[i].mend[0])
+      continue;
+    size_t at = found++;
+    for (; at > 0 && gain(&checks[order[at - 1]]) > gain(&checks[i]); at--)
+      order[at] = order[at - 1];
+    order[at] = i;
+  }
+  return found;
 }
 
 size_t orr_doctor_judge(const struct orr_environment *environment, struct orr_check checks[ORR_CHECKS_MAX]) {

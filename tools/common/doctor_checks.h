@@ -25,6 +25,9 @@ size_t orr_doctor_judge(const struct orr_environment *environment, struct orr_ch
 /* The io_uring features that the links use, tried out in this process. */
 void orr_doctor_judge_uring(struct orr_check *check);
 
+/* What to do, the largest gain first: indices of checks that are not ok; returns how many. */
+size_t orr_doctor_advice(const struct orr_check *checks, size_t count, size_t order[ORR_CHECKS_MAX]);
+
 const char *orr_health_name(enum orr_health health);
 
 #endif

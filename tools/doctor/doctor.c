@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +115,72 @@ static void print_checks(const struct orr_check *checks, size_t count) {
   }
 }
 
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
+
+enum { SENTENCE_TEXT = 600, ADVICE_SHOWN = 6 };
+
+/* What was measured, for the sentence. */
+struct finding {
+  bool measured, late, full, ended; /* wakes too late; frames do not fit; a signal ended it */
+  int64_t p999_ns, allowed_ns;
+};
+
+__attribute__((format(printf, 2, 3))) static void append(char text[SENTENCE_TEXT], const char *format, ...) {
+  size_t used = strlen(text);
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text + used, SENTENCE_TEXT - used, format, list);
+  va_end(list);
+}
+
+/* One sentence: fit or not, and why. */
+static void conclude(const struct orr_check *checks, size_t count, const struct finding *f, int64_t period_ns,
+                     char text[SENTENCE_TEXT]) {
+  const char *before = "";
+  char rate[32], why[SENTENCE_TEXT] = "", a[ORR_DURATION_TEXT], b[ORR_DURATION_TEXT];
+  double hz = (double)ORR_NS_PER_S / (double)period_ns;
+  snprintf(rate, sizeof rate, hz >= 1000 ? "%g kHz" : "%g Hz", hz >= 1000 ? hz / 1000 : hz);
+  for (size_t i = 0; i < count; i++)
+    if (checks[i].health == ORR_HEALTH_BAD) {
+      append(why, "%s%s: %s", before, checks[i].name, checks[i].finding);
+      before = "; ";
+    }
+  if (f->late) {
+    append(why, "%sone wake-up in a thousand is later than %s, and %s is late", before,
+           orr_duration_text(f->p999_ns, a), orr_duration_text(f->allowed_ns, b));
+    before = "; ";
+  }
+  if (f->full)
+    append(why, "%sone frame in a thousand is not over before the next tick", before);
+  text[0] = '\0';
+  if (why[0])
+    append(text, "Not fit for %s, because %s.", rate, why);
+  else if (!f->measured)
+    append(text, "Nothing was found against %s, but it was not measured.", rate);
+  else
+    append(text, "Fit for %s: of a thousand wake-ups %s 999 come within %s, and up to %s none is late.", rate,
+           f->ended ? "so far" : "at least", orr_duration_text(f->p999_ns, a), orr_duration_text(f->allowed_ns, b));
+}
+
+static void print_end(const struct orr_check *checks, size_t count, const char *sentence) {
+  size_t order[ORR_CHECKS_MAX], found = orr_doctor_advice(checks, count, order);
+  if (found)
+    printf("\nto do, the largest gain first:\n");
+  for (size_t i = 0; i < found && i < ADVICE_SHOWN; i++)
+    printf("  %zu. %s: %s\n", i + 1, checks[order[i]].name, checks[order[i]].mend);
+  if (found > ADVICE_SHOWN)
+    printf("  and %zu more above\n", found - ADVICE_SHOWN);
+  printf("\n%s\n", sentence);
+}
+
+static json_t *advice_json(const struct orr_check *checks, size_t count) {
+  size_t order[ORR_CHECKS_MAX], found = orr_doctor_advice(checks, count, order);
+  json_t *list = json_array();
+  for (size_t i = 0; i < found; i++)
+    json_array_append_new(list, json_pack("{s:s, s:s}", "name", checks[order[i]].name, "do", checks[order[i]].mend));
+  return list;
+}
+
 static json_t *checks_json(const struct orr_check *checks, size_t count) {
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++)
@@ -204,7 +271,8 @@ static struct orr_executive_options options_of(const struct arguments *a, const 
  * measures say that the run does not fit; incomplete when a signal ended it and what was measured until then is good.
  * */
 static json_t *measure(const struct arguments *a, const struct orr_executive_options *options,
-                       struct orr_doctor_run *run, const sigset_t *signals, enum orr_exit *status) {
+                       struct orr_doctor_run *run, const sigset_t *signals, enum orr_exit *status,
+                       struct finding *found) {
   struct orr_executive executive;
   if (options->cycle.frames == 0)
     return NULL;
@@ -220,6 +288,15 @@ static json_t *measure(const struct arguments *a, const struct orr_executive_opt
     if (signal)
       fprintf(stderr, "orrery doctor: ended by a signal (%s): what was measured until then\n", strsignal(signal));
     bool good = wakes_in_time(executive.board.stats) && (!a->path || fits(executive.board.stats));
+    const struct orr_stats *stats = executive.board.stats;
+    *found = (struct finding){
+        .measured = true,
+        .late = !wakes_in_time(stats),
+        .full = a->path && !fits(stats),
+        .ended = signal != 0,
+        .p999_ns = orr_histogram_percentile_ns(&stats->histogram[ORR_HISTOGRAM_WAKE_UP], 0.999),
+        .allowed_ns = stats->late_start_ns,
+    };
     *status = !good ? ORR_EXIT_BAD : signal ? ORR_EXIT_INCOMPLETE : ORR_EXIT_OK;
     orr_timing_print_lacks(stderr, &executive.lacks);
     if (a->json)
@@ -252,17 +329,26 @@ static int examine(const struct arguments *a, struct orr_doctor_run *run, const 
   options.isolation = a->fix.wanted ? &isolation : NULL;
   orr_environment_read(&environment, options.core, "");
   size_t count = orr_doctor_judge(&environment, checks);
+  for (size_t i = 0; i < count; i++)
+    if (a->fix.wanted && strcmp(checks[i].name, "RT throttling") == 0)
+      checks[i].health = ORR_HEALTH_OK; /* our own, until we end */
   orr_doctor_judge_uring(&checks[count++]);
   if (run)
     orr_doctor_judge_frame(&run->realtime.rehearsal, options.cycle.period_ns, &checks[count++]);
   if (!a->json)
     print_checks(checks, count);
   fflush(stdout);
-  json_t *measured = measure(a, &options, run, signals, &status);
+  struct finding found = {0};
+  char sentence[SENTENCE_TEXT];
+  json_t *measured = measure(a, &options, run, signals, &status, &found);
+  conclude(checks, count, &found, options.cycle.period_ns, sentence);
+  if (!a->json)
+    print_end(checks, count, sentence);
   orr_fix_undo(&a->fix, &isolation, words);
   if (a->json) {
-    json_t *all = json_pack("{s:o, s:o, s:o}", "environment", orr_environment_json(&environment), "checks",
-                            checks_json(checks, count), "measured", measured ? measured : json_null());
+    json_t *all = json_pack("{s:o, s:o, s:o, s:o, s:s}", "environment", orr_environment_json(&environment), "checks",
+                            checks_json(checks, count), "measured", measured ? measured : json_null(), "advice",
+                            advice_json(checks, count), "sentence", sentence);
     json_dumpf(all, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(all);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,8 +218,9 @@ static double now_s(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A bar on the terminal, redrawn at most ten times a second and wiped at the end. */
-static void show_progress(const struct flight *f, double *next_s) {
+/* A bar on the terminal with the time left, of a run that has taken two seconds; redrawn at most ten times a second and
+ * wiped at the end. */
+static void show_progress(const struct flight *f, double start_s, double *next_s) {
   enum { WIDTH = 40 };
   static const char full[] = "########################################",
                     none[] = "........................................";
@@ -228,13 +230,19 @@ static void show_progress(const struct flight *f, double *next_s) {
   *next_s = now + 0.1;
   double part = (double)(orr_plant_frame(f->session->plant) - f->first) / (double)(f->last - f->first);
   int done = (int)(part * WIDTH);
-  fprintf(stderr, "\r[%.*s%.*s] %3.0f %%", done, full, WIDTH - done, none, 100 * part);
+  double left_s = part > 0 ? (now - start_s) * (1 - part) / part : 0;
+  char left[32];
+  if (left_s < 90)
+    snprintf(left, sizeof left, "%.0f s", ceil(left_s));
+  else
+    snprintf(left, sizeof left, "%.0f min", ceil(left_s / 60));
+  fprintf(stderr, "\r[%.*s%.*s] %3.0f %%, %s left\033[K", done, full, WIDTH - done, none, 100 * part, left);
 }
 
 static enum orr_status fly(struct flight *f) {
   struct orr_session *s = f->session;
   bool terminal = isatty(STDERR_FILENO);
-  double start = now_s(), next_s = start + 0.5;
+  double start = now_s(), next_s = start + 2;
   char text[ORR_RUN_LOG_TEXT];
   while (orr_plant_frame(s->plant) < f->last) {
     if (f->log->wanted)
@@ -250,7 +258,7 @@ static enum orr_status fly(struct flight *f) {
     if (orr_run_log_watch(f->log, text, sizeof text))
       fprintf(stderr, "%s%s", terminal ? "\r\033[K" : "", text);
     if (terminal)
-      show_progress(f, &next_s);
+      show_progress(f, start, &next_s);
   }
   if (terminal)
     fputs("\r\033[K", stderr);

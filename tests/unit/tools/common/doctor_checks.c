@@ -67,7 +67,7 @@ static void put_good_machine(void) {
   put("proc/irq/1/smp_affinity_list", "0-2\n");
   put("proc/irq/2/smp_affinity_list", "0\n");
   put("proc/mounts", "proc /proc proc rw 0 0\n");
-  put("proc/sys/kernel/sched_rt_runtime_us", "-1\n");
+  put("proc/sys/kernel/sched_rt_runtime_us", "950000\n");
   put("proc/sys/kernel/sched_rt_period_us", "1000000\n");
   put("proc/self/status", "Name:\torrery\nCapEff:\t000001ffffffffff\n");
   put("proc/cpuinfo", "processor\t: 0\nmodel name\t: A Fine Core\nflags\t\t: fpu constant_tsc nonstop_tsc avx2\n");
@@ -120,7 +120,8 @@ static void each_thing_that_is_wrong_makes_its_own_line_worse(void **state) {
       {"proc/irq/2/smp_affinity_list", "0-3\n", "IRQ affinity", ORR_HEALTH_WARN},
       {"sys/devices/system/cpu/cpu3/topology/thread_siblings_list", "1,3\n", "SMT sibling", ORR_HEALTH_WARN},
       {"sys/devices/system/cpu/cpu3/cpufreq/scaling_governor", "powersave\n", "governor, turbo", ORR_HEALTH_WARN},
-      {"proc/sys/kernel/sched_rt_runtime_us", "950000\n", "RT throttling", ORR_HEALTH_WARN},
+      {"proc/sys/kernel/sched_rt_runtime_us", "-1\n", "RT throttling", ORR_HEALTH_WARN},
+      {"proc/sys/kernel/sched_rt_runtime_us", "500000\n", "RT throttling", ORR_HEALTH_WARN},
       {"proc/self/status", "CapEff:\t0000000000800000\n", "memory lock", ORR_HEALTH_BAD},
       {"proc/self/status", "CapEff:\t0000000000004000\n", "SCHED_FIFO", ORR_HEALTH_BAD},
       {"sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n", "clock source", ORR_HEALTH_BAD},
@@ -146,6 +147,32 @@ static void each_thing_that_is_wrong_makes_its_own_line_worse(void **state) {
       assert_true(strlen(c->why) > 0);
     }
   }
+}
+
+static void a_guest_whose_kernel_comes_from_outside_is_told_so(void **state) {
+  (void)state;
+  struct orr_environment e;
+  put_good_machine();
+  put("sys/kernel/realtime", "0\n");
+  assert_non_null(strstr(find("PREEMPT_RT", &e)->mend, "apt install"));
+  put("proc/cpuinfo", "flags : fpu hypervisor avx2\n");
+  assert_non_null(strstr(find("PREEMPT_RT", &e)->mend, "its host"));
+  put("lib/modules/6.1.0-rt-amd64", "\n");
+  assert_non_null(strstr(find("PREEMPT_RT", &e)->mend, "apt install"));
+}
+
+static void advice_stands_in_the_order_of_gain(void **state) {
+  (void)state;
+  struct orr_check checks[] = {{.name = "swap", .health = ORR_HEALTH_WARN, .mend = "a"},
+                               {.name = "nohz_full", .health = ORR_HEALTH_WARN, .mend = "b"},
+                               {.name = "PREEMPT_RT", .health = ORR_HEALTH_WARN, .mend = "c"},
+                               {.name = "cores", .health = ORR_HEALTH_OK, .mend = ""},
+                               {.name = "clock source", .health = ORR_HEALTH_BAD, .mend = "d"},
+                               {.name = "isolcpus", .health = ORR_HEALTH_WARN, .mend = "e"}};
+  const size_t wanted[] = {4, 2, 5, 1, 0};
+  size_t order[ORR_CHECKS_MAX];
+  assert_int_equal(orr_doctor_advice(checks, 6, order), 5);
+  assert_memory_equal(order, wanted, sizeof wanted);
 }
 
 static void a_deep_sleep_state_is_told_when_it_cannot_be_held_off(void **state) {
@@ -236,6 +263,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       ON_A_MACHINE(a_good_machine_is_ok_in_every_line),
       ON_A_MACHINE(each_thing_that_is_wrong_makes_its_own_line_worse),
+      ON_A_MACHINE(a_guest_whose_kernel_comes_from_outside_is_told_so),
+      cmocka_unit_test(advice_stands_in_the_order_of_gain),
       ON_A_MACHINE(a_deep_sleep_state_is_told_when_it_cannot_be_held_off),
       ON_A_MACHINE(a_cpuset_of_its_own_is_seen_in_either_hierarchy),
       ON_A_MACHINE(a_machine_that_tells_nothing_is_not_praised_for_it),
