@@ -120,7 +120,7 @@ static void sleep_states(const struct orr_environment *e, struct orr_check *c) {
     ill(c, ORR_HEALTH_WARN, "run as root, or boot with processor.max_cstate=1");
 }
 
-/* The kernel's usual 95 % is right for a run that sleeps in every frame; the executive says it where its spin needs more. */
+/* The usual 95 % are right for a run that sleeps in every frame; the executive says it where its spin needs more. */
 static void throttling(const struct orr_environment *e, struct orr_check *c) {
   c->name = "RT throttling";
   bool off = e->rt_runtime_us == -1, little = e->rt_runtime_us >= 0 && 10 * e->rt_runtime_us < 9 * e->rt_period_us;
