@@ -79,7 +79,7 @@ def _uncompress(how, data, size):
         try:
             from compression import zstd
         except ImportError:
-            raise ImportError("chunks are compressed with zstd: install the module zstandard") from None
+            raise ImportError("chunks are compressed with zstd: install the module zstandard (Debian: python3-zstandard)") from None
         return zstd.decompress(bytes(data))
 
 
@@ -280,7 +280,7 @@ def _main(arguments):
                 print(json.dumps(line, separators=(",", ":")))
             if not log.complete:
                 print(f"orrery_log: warning: {arguments[0]} was cut", file=sys.stderr)
-    except (OSError, ValueError) as wrong:
+    except (OSError, ValueError, ImportError) as wrong:
         print(f"orrery_log: {arguments[0]}: {wrong}", file=sys.stderr)
         return 1
     return 0

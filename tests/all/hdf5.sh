@@ -47,7 +47,8 @@ with h5py.File(sys.argv[1]) as h5, orrery_log.open(sys.argv[2]) as log:
         assert dict(h5["metadata"][name].attrs) == pairs, name
     print(len(counts), "topics,", numbers, "numbers")
 P
-for log in cubesat plain; do
+$python -c 'import zstandard' 2>/dev/null && compressed=wings
+for log in cubesat plain ${compressed-}; do
   "$ORRERY" log export "$dir/$log.mcap" --hdf5 "$dir/$log.h5" || fail "export of $log"
   $python -B "$dir/judge.py" "$dir/$log.h5" "$dir/$log.mcap" || fail "$log: h5py reads something else than the log holds"
 done

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <libfyaml.h>
+#include <zstd.h>
 
 #include "rt/machine/environment.h"
 #include "tools/common/doctor_checks.h"
@@ -142,6 +143,7 @@ static void add_run(struct facts *f, const struct orr_run_log *log) {
   add(f, "libc", gnu_get_libc_version());
   add(f, "libfyaml", fy_library_version());
   add(f, "jansson", JANSSON_VERSION);
+  add(f, "zstd", ZSTD_versionString());
 }
 
 /* What `orrery doctor` would say. */
