@@ -84,7 +84,7 @@ static void share(struct orr_faults *s) {
 
 struct orr_faults *orr_faults_layout(const struct orr_run *run, struct orr_plant *plant, struct orr_block *block) {
   size_t n = run->fault_count, told, replayed = place_words(run, plant, NULL, &told);
-  size_t commands = (size_t)(plant->table.value_count - plant->table.output_values);
+  size_t commands = n ? (size_t)(plant->table.value_count - plant->table.output_values) : 0;
   struct orr_faults *s = ORR_TAKE(block, struct orr_faults, 1);
   struct orr_fault_place *places = ORR_TAKE(block, struct orr_fault_place, n);
   uint64_t *words = ORR_TAKE(block, uint64_t, told + commands);

@@ -26,7 +26,7 @@ static double number_of(uint64_t bits) {
 struct orr_sequence *orr_sequence_layout(const struct orr_run *run, struct orr_plant *plant, struct orr_faults *faults,
                                          struct orr_assess *assess, struct orr_block *block) {
   const struct orr_run_sequence *desc = &run->sequence;
-  size_t memory = HEAD_WORDS + (size_t)desc->counters, replayed = memory + (size_t)desc->words;
+  size_t memory = desc->count ? HEAD_WORDS + (size_t)desc->counters : 0, replayed = memory + (size_t)desc->words;
   size_t commands = desc->count ? (size_t)(plant->table.value_count - plant->table.output_values) : 0;
   struct orr_sequence *s = ORR_TAKE(block, struct orr_sequence, 1);
   uint64_t *words = ORR_TAKE(block, uint64_t, replayed + 2 * commands);
@@ -55,7 +55,8 @@ void orr_sequence_ask(struct orr_sequence *s) {
 
 void orr_sequence_start(struct orr_sequence *s) {
   memset(s->words, 0, 8 * s->word_count);
-  s->words[SINCE] = NOT_ENTERED;
+  if (s->desc->count)
+    s->words[SINCE] = NOT_ENTERED;
 }
 
 const struct orr_run_step *orr_sequence_at(const struct orr_sequence *s, int64_t *since_ns) {

@@ -22,6 +22,7 @@ extern const struct orr_command orr_cmd_check;
 extern const struct orr_command orr_cmd_eval;
 extern const struct orr_command orr_cmd_run;
 extern const struct orr_command orr_cmd_replay;
+extern const struct orr_command orr_cmd_judge;
 extern const struct orr_command orr_cmd_log;
 extern const struct orr_command orr_cmd_icd;
 extern const struct orr_command orr_cmd_bench;

@@ -1,6 +1,7 @@
 /* `orrery replay LOG`: the plant of a log once more, under the commands of the log. */
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,10 +147,20 @@ static void complete_frame(struct replay *r) {
   memcpy(p->values + p->table.output_values, r->commands, 8 * (size_t)r->command_count);
 }
 
+/* What is expected looks at a frame whose block is complete. */
+static void look(struct replay *r) {
+  if (!r->arguments->rules)
+    return;
+  orr_session_record(r->session);
+  if (r->session->procedure)
+    orr_procedure_look(r->session->procedure);
+}
+
 static bool advance_to(struct replay *r, int64_t frame) {
   struct orr_plant *p = r->session->plant;
   while (!r->difference.found && orr_plant_frame(p) < frame) {
     complete_frame(r);
+    look(r);
     orr_session_judge(r->session);
     r->begun = false;
     if (orr_session_advance(r->session) != ORR_OK || orr_session_sense(r->session) != ORR_OK)
@@ -195,6 +206,8 @@ static bool take_checkpoint(struct replay *r, const struct orr_mcap_message *m) 
     return put_state(r, &at);
   }
   if (!advance_to(r, at.frame))
+    return true;
+  if (r->arguments->rules) /* what rules ask for besides stands in the state, too */
     return true;
   r->checkpoints++;
   if (at.fault != ORR_STATE_GOOD || orr_saved_state_unfit(r->session, &at.state) || !same_state(r, &at))
@@ -281,6 +294,11 @@ static bool walk(struct replay *r) {
     if (!good)
       fprintf(stderr, "orrery replay: a message at %.9g s is not what its topic says\n",
               1e-9 * (double)item.message.log_ns);
+  }
+  int64_t end = orr_log_number(r->of.end, "frame", -1);
+  if (good && r->arguments->rules && !r->blind && r->arguments->to_ns == UINT64_MAX && advance_to(r, end)) {
+    complete_frame(r);
+    look(r);
   }
   if (good)
     compare_end(r);
@@ -380,7 +398,10 @@ static int fly_run(struct replay *r) {
     fprintf(stderr, "orrery replay: the run in '%s' cannot start: %s\n", r->log.path, orr_status_text(status));
   good = good && status == ORR_OK && walk(r);
   good = orr_log_ended(&r->log) && good;
-  if (good)
+  const struct orr_replay_rules *rules = r->arguments->rules;
+  if (good && rules)
+    rules->judged(rules->user, r->session, !r->difference.found, !r->blind && r->skipped == 0 && r->hash_compared);
+  else if (good)
     (r->arguments->json ? print_json : print)(r);
   for (size_t id = 0; id < ORR_WALK_IDS; id++)
     free(r->topics[id].pieces);
@@ -395,15 +416,26 @@ static int read_and_fly(struct replay *r) {
   struct orr_diagnostics *d = orr_diagnostics_create();
   int status = ORR_EXIT_BAD;
   if (orr_log_run_read(&r->of, &r->log, r->arguments->from_ns)) {
-    const struct orr_config_options options = {.files = r->of.files,
-                                               .file_count = r->of.file_count,
-                                               .settings = r->of.settings,
-                                               .setting_count = r->of.setting_count};
+    struct orr_text_file *files = calloc(r->of.file_count + 1, sizeof *files);
+    char overlay[PATH_MAX + 2];
+    if (!files)
+      abort();
+    memcpy(files, r->of.files, r->of.file_count * sizeof *files);
+    struct orr_config_options options = {.files = files,
+                                         .file_count = r->of.file_count,
+                                         .settings = r->of.settings,
+                                         .setting_count = r->of.setting_count};
+    if (r->arguments->rules) {
+      files[options.file_count++] = *r->arguments->rules->file;
+      snprintf(overlay, sizeof overlay, "@@%s", r->arguments->rules->file->name);
+      r->of.settings[options.setting_count++] = overlay;
+    }
     r->run = orr_run_load(r->of.path, &options, d);
     if (!r->run)
       orr_diagnostics_print(d, 0, stderr, false);
     else
       status = fly_run(r);
+    free(files);
   }
   orr_diagnostics_destroy(d);
   orr_log_run_free(&r->of);

@@ -2,12 +2,23 @@
 #ifndef ORR_TOOLS_REPLAY_REPLAY_H
 #define ORR_TOOLS_REPLAY_REPLAY_H
 
+#include "io/session.h"
 #include "tools/common/log_rows.h"
+
+/* Expectations that a log is held to in place of its own: a file that is laid over its run. */
+struct orr_replay_rules {
+  const struct orr_text_file *file;
+  /* Told when the log has been flown to its end, and nothing printed: whether every number was the same, and whether
+   * frames are missing in it. */
+  void (*judged)(void *user, const struct orr_session *session, bool identical, bool whole);
+  void *user;
+};
 
 struct orr_replay_arguments {
   const char *path, *with;
   bool json;
   uint64_t from_ns, to_ns;
+  const struct orr_replay_rules *rules; /* NULL: none */
 };
 
 /* Each returns the exit status. */

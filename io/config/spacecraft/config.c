@@ -175,12 +175,14 @@ static void read_top(struct orr_config *c, const struct orr_file *file, orr_sour
 }
 
 static const struct orr_yaml *apply(struct orr_config *c, const struct orr_yaml *root, const char *setting) {
-  static const char *const of_procedures[] = {"faults", "expect", "sequence", NULL};
+  static const char *const of_procedures[] = {"faults", "expect", "sequence", NULL}, *const of_rules[] = {"expect",
+                                                                                                          NULL};
+  bool rules = setting[0] == '@' && setting[1] == '@';
   if (setting[0] != '@')
     return orr_setting_apply(&c->reader, root, setting);
-  const char *path = orr_arena_copy(c->reader.arena, setting + 1, strlen(setting + 1));
+  const char *path = orr_arena_copy(c->reader.arena, setting + 1 + rules, strlen(setting + 1 + rules));
   const struct orr_file *file = orr_files_open(&c->files, path, NULL, 0);
-  return file->root ? orr_setting_overlay(&c->reader, root, file->root, of_procedures) : root;
+  return file->root ? orr_setting_overlay(&c->reader, root, file->root, rules ? of_rules : of_procedures) : root;
 }
 
 struct orr_config *orr_config_read(const char *path, const struct orr_config_options *options,

@@ -22,7 +22,7 @@ struct orr_config_options {
   size_t file_count;
   const char *const
       *settings; /* [setting_count]: "simulation.duration=10 s", laid over the file before it is read; "@FILE": the
-                    sections of a procedure in that file; or NULL */
+                    sections of a procedure in that file; "@@FILE": its expectations alone; or NULL */
   size_t setting_count;
   bool state_follows; /* a state comes with the model and says where its loops close: no posture need be found */
 };

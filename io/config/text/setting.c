@@ -163,6 +163,13 @@ static const struct orr_yaml *put_entry(struct orr_reader *reader, const struct 
   return new;
 }
 
+static const char *list_of(struct orr_reader *reader, const char *const *keys) {
+  const char *text = *keys;
+  for (size_t i = 1; keys[i]; i++)
+    text = orr_arena_format(reader->arena, "%s%s%s", text, keys[i + 1] ? ", " : " and ", keys[i]);
+  return text;
+}
+
 static const char *last_of(const char *const *keys) {
   while (keys[1])
     keys++;
@@ -192,7 +199,7 @@ const struct orr_yaml *orr_setting_overlay(struct orr_reader *reader, const stru
       root = put_entry(reader, root, over->entries[i]);
     else
       orr_read_error(reader, orr_place_key(reader->diagnostics, place, i), "unknown-key",
-                     "a file of a procedure holds faults, expect and sequence, not '%.60s'",
+                     "a file that is laid over a run holds %s here, not '%.60s'", list_of(reader, keys),
                      over->entries[i].key->text);
   }
   return root;

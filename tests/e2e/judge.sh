@@ -1,0 +1,60 @@
+#!/bin/sh
+# Logs held to expectations that were written later: the verdicts and values are those of a run that expects the same, in the order of the rules; exit
+# statuses; a file that is no rules; a log that is cut; one of a lockstep run with faults and a sequence.
+. tests/support/script.sh
+
+cat >"$dir/rules.yaml" <<'Y'
+expect:
+  - {always: norm(gyro.rate) below 20 deg/s, requirement: R-1, name: slow}
+  - {channel: bus.rate, of: rms, below: 0.1 deg/s, name: quiet}
+  - {channel: wheel_x.speed, between: [-6000 rpm, 6000 rpm], requirement: R-2}
+  - {channel: gyro.rate, of: settling_time, tolerance: 1 deg/s, below: 29 s}
+Y
+judge() { # STATUS ARGUMENTS: of judge; what it says in out
+  wanted=$1
+  shift
+  "$ORRERY" judge "$@" >"$dir/out" 2>"$dir/err"
+  status=$?
+  [ $status -eq "$wanted" ] || fail "judge $*: exit $status, not $wanted: $(cat "$dir/out" "$dir/err")"
+}
+
+"$ORRERY" run configs/cubesat.yaml --mode batch --duration 30s --log "$dir/a.mcap" >"$dir/run" || fail "$(cat "$dir/run")"
+"$ORRERY" run configs/cubesat.yaml --mode batch --log "$dir/b.mcap" --sequence configs/procedures/wheel-failure.yaml >"$dir/run" || fail "$(cat "$dir/run")"
+judge 1 "$dir/a.mcap" "$dir/b.mcap" "$dir/rules.yaml"
+grep -q '^R-1  *slow  *met  *met *$' "$dir/out" && grep -q '^ *quiet  *NOT MET  *NOT MET *$' "$dir/out" || fail "the matrix: $(cat "$dir/out")"
+sed '/quiet/d' "$dir/rules.yaml" >"$dir/good.yaml"
+judge 0 "$dir/a.mcap" "$dir/good.yaml"
+sed -n 's/^  - /- /p' "$dir/good.yaml" >"$dir/list.yaml" # the list alone
+judge 0 "$dir/a.mcap" "$dir/b.mcap" "$dir/list.yaml"
+echo 'expect: [{eventually: time above 90 s, within: 95 s}]' >"$dir/late.yaml"
+judge 3 "$dir/a.mcap" "$dir/late.yaml"
+echo 'faults: []' >"$dir/faults.yaml"
+judge 1 "$dir/a.mcap" "$dir/faults.yaml"
+grep -q "faults.yaml:1:1: error: a file that is laid over a run holds expect here, not 'faults'" "$dir/err" || fail "$(cat "$dir/err")"
+judge 1 "$dir/a.mcap" /nowhere.yaml
+judge 2 "$dir/a.mcap"
+judge 2
+judge 2 --jsn "$dir/a.mcap" "$dir/good.yaml"
+
+# the same numbers as a run that expects it
+command -v python3 >/dev/null || exit 0
+judge 1 --json "$dir/a.mcap" "$dir/rules.yaml"
+"$ORRERY" run configs/cubesat.yaml --mode batch --duration 30s --json "$dir/run.json" --set "expect=$(sed 1d "$dir/rules.yaml")" >"$dir/run" 2>&1
+python3 - "$dir/out" "$dir/run.json" <<'P' || fail "judge and run differ"
+import json, sys
+judged, run = (json.load(open(p)) for p in sys.argv[1:])
+assert judged["logs"][0]["identical"] and judged["logs"][0]["whole"]
+assert judged["logs"][0]["expect"] == run["expect"] and len(run["expect"]) == 4, (judged, run["expect"])
+P
+
+# a log that is cut is judged as far as it goes, and said to be no more
+head -c $(($(stat -c %s "$dir/a.mcap") / 2)) "$dir/a.mcap" >"$dir/cut.mcap"
+judge 3 "$dir/cut.mcap" "$dir/good.yaml"
+grep -q 'not whole' "$dir/out" || fail "a cut log: $(cat "$dir/out")"
+
+over shm configs/cubesat.yaml >"$dir/ship.yaml"
+"$fsw" "$(url_of shm)" cubesat >"$dir/fsw" 2>&1 &
+peer=$!
+"$ORRERY" run "$dir/ship.yaml" --mode lockstep --duration 30s --sequence configs/procedures/wheel-failure.yaml --log "$dir/lockstep.mcap" >"$dir/run" 2>&1
+wait $peer
+judge 0 "$dir/lockstep.mcap" "$dir/good.yaml"
