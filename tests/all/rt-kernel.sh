@@ -2,7 +2,6 @@
 # Debian's PREEMPT_RT kernel in an emulator, with the programs as built and busybox around them:
 #   latency   one processor whose time is its count of instructions: the tick beside cyclictest, spacecraft at 1 kHz. It is the length of the way
 #             through a real RT kernel; hardware jitter is not in it.
-#   log       such a guest: what a log costs the loop's wake-up; a log of the guest flies again on the host
 #   same      such a guest booted twice: every number of a run is the same in both
 #   features  two processors in their own time: what --fix does on cgroup v2, seen from outside, and what undoes it.
 #   older     the same of `doctor --fix` on cgroup v1, where it moves every task
@@ -80,10 +79,6 @@ status=0
 # shellcheck disable=SC2086
 boot latency latency $counted &
 emulators=$!
-# shellcheck disable=SC2086
-boot log log $counted -serial "file:$dir/log.mcap" &
-log=$!
-emulators="$emulators $log"
 # The emulator is the same to the bit mostly: on a busy host a timer of its own may fall elsewhere. Hence three attempts.
 for attempt in 1 2 3; do
   for name in same.1 same.2; do
@@ -99,13 +94,6 @@ done
 wait
 emulators=
 judge latency
-judge log
-if "$ORRERY" replay "$dir/log.mcap" >"$dir/replay" 2>&1 && grep -qx 'identical   bit for bit' "$dir/replay" && grep -q 'the state_hash at the end$' "$dir/replay"; then
-  echo "ok: a log of the guest flies again here: $(sed -n 's/^compared *//p' "$dir/replay")"
-else
-  echo "FAIL: the log of the guest: $(cat "$dir/replay")"
-  status=1
-fi
 judge same.1
 if cmp -s "$dir/same.1" "$dir/same.2"; then
   echo "ok: two boots print the same $(wc -c <"$dir/same.1") bytes (attempt $attempt)"
