@@ -72,7 +72,7 @@ struct orr_client {
   /* -- the library's own -- */
   char *memory; /* shared memory */
   size_t memory_bytes;
-  atomic_bool dead;              /* shared memory that was shrunk under us */
+  orr_wire_bool dead;            /* shared memory that was shrunk under us */
   struct orr_wire_header header; /* a copy, checked */
   const struct orr_wire_channel *directory;
   const char *names;

@@ -41,6 +41,7 @@
 #include <atomic>
 typedef std::atomic<uint32_t> orr_wire_u32;
 typedef std::atomic<uint64_t> orr_wire_u64;
+typedef std::atomic<bool> orr_wire_bool;
 using std::memory_order_acquire;
 using std::memory_order_relaxed;
 using std::memory_order_release;
@@ -48,6 +49,7 @@ using std::memory_order_release;
 #include <stdatomic.h>
 typedef _Atomic uint32_t orr_wire_u32;
 typedef _Atomic uint64_t orr_wire_u64;
+typedef atomic_bool orr_wire_bool;
 #define static_assert _Static_assert
 #endif
 
