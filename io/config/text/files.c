@@ -1,9 +1,12 @@
 #include "io/config/text/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char *beside_path(struct orr_files *f, const char *path, const char *beside) {
   const char *slash = beside && path[0] != '/' ? strrchr(beside, '/') : NULL;
@@ -42,9 +45,24 @@ static char *read_stream(struct orr_files *f, FILE *in, size_t *length) {
   return kept;
 }
 
+/* A FIFO that nobody writes to is waited for without end, so one is taken only where the shell has put it there
+ * (/dev/stdin, /dev/fd/63): those have their writer. NULL with errno; 0: it is a FIFO. */
+static FILE *open_text(const char *path) {
+  struct stat status;
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  bool fifo = fd >= 0 && fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode) && strncmp(path, "/dev/", 5) != 0;
+  int flags = fd >= 0 ? fcntl(fd, F_GETFL) : -1;
+  FILE *in = fifo || flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0 ? NULL : fdopen(fd, "rb");
+  int error = fifo ? 0 : errno;
+  if (!in && fd >= 0)
+    close(fd);
+  errno = error;
+  return in;
+}
+
 static const char *read_disk(struct orr_files *f, const char *path, size_t *length) {
   errno = 0;
-  FILE *in = fopen(path, "rb");
+  FILE *in = open_text(path);
   if (!in)
     return NULL;
   const char *text = read_stream(f, in, length);
@@ -64,12 +82,16 @@ static const char *read_memory(struct orr_files *f, const char *path, size_t *le
   return NULL;
 }
 
+static void report_unread(struct orr_files *f, const char *path, orr_source from) {
+  orr_report(f->reader->diagnostics, ORR_ERROR, from, "cannot-read", "cannot read '%.200s': %s", path,
+             errno ? strerror(errno) : "it is a FIFO, which may never end: give a file, or feed it as /dev/stdin");
+}
+
 static const struct orr_yaml *parse(struct orr_files *f, const char *path, orr_source from) {
   size_t length;
   const char *text = f->memory_count ? read_memory(f, path, &length) : read_disk(f, path, &length);
   if (!text) {
-    orr_report(f->reader->diagnostics, ORR_ERROR, from, "cannot-read", "cannot read '%.200s': %s", path,
-               strerror(errno));
+    report_unread(f, path, from);
     return NULL;
   }
   struct orr_sources *sources = orr_diagnostics_sources(f->reader->diagnostics);
@@ -103,6 +125,6 @@ bool orr_files_text(struct orr_files *f, const char *path, const char *beside, o
   *text = f->memory_count ? read_memory(f, path, length) : read_disk(f, path, length);
   if (*text)
     return true;
-  orr_report(f->reader->diagnostics, ORR_ERROR, from, "cannot-read", "cannot read '%.200s': %s", path, strerror(errno));
+  report_unread(f, path, from);
   return false;
 }

@@ -18,6 +18,7 @@ struct orr_sources {
   size_t file_count, file_room;
   struct orr_location *locations; /* place 0 is nowhere */
   size_t location_count, location_room;
+  size_t value_count; /* in all files */
 };
 
 struct orr_sources *orr_sources_create(struct orr_arena *arena) {
@@ -43,6 +44,8 @@ struct orr_text_file orr_sources_file(const struct orr_sources *s, size_t index)
   const struct file *f = &s->files[index + 1];
   return (struct orr_text_file){f->name, f->text, f->length};
 }
+
+size_t orr_sources_count_value(struct orr_sources *s) { return ++s->value_count; }
 
 orr_source orr_sources_add(struct orr_sources *s, struct orr_location location) {
   if (s->location_count == s->location_room)

@@ -53,6 +53,9 @@ const char *orr_sources_file_name(const struct orr_sources *sources, uint32_t fi
 size_t orr_sources_file_count(const struct orr_sources *sources);
 struct orr_text_file orr_sources_file(const struct orr_sources *sources, size_t index);
 
+/* [init] Counts one more value in the texts, and returns how many they are by now. */
+size_t orr_sources_count_value(struct orr_sources *sources);
+
 /* [init] A new place; amortised O(1). */
 orr_source orr_sources_add(struct orr_sources *sources, struct orr_location location);
 

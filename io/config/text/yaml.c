@@ -350,8 +350,21 @@ static void refuse_tag(struct builder *b, struct fy_event *event, uint32_t offse
     fail(b, offset, "tag", "tags such as !!str mean nothing here; leave it out");
 }
 
+/* What a value costs in memory is some hundred times what it may cost in bytes of text. */
+static bool count_value(struct builder *b, const struct fy_event *event, uint32_t offset) {
+  bool value = event->type == FYET_SCALAR || event->type == FYET_SEQUENCE_START || event->type == FYET_MAPPING_START;
+  if (!value || orr_sources_count_value(b->sources) <= ORR_YAML_VALUES)
+    return true;
+  fail(b, offset, "too-many",
+       "more than 8,000,000 values up to here, in all files together; a table of numbers belongs in a file of its own "
+       "kind");
+  return false;
+}
+
 static void take_event(struct builder *b, struct fy_event *event) {
   uint32_t offset = offset_of(b, event);
+  if (!count_value(b, event, offset))
+    return;
   switch (event->type) {
   case FYET_DOCUMENT_START:
     if (b->documents++ == 1)
@@ -413,7 +426,7 @@ static void run_parser(struct builder *b, struct fy_parser *parser, struct fy_di
 
 static bool is_text(struct builder *b) {
   if (b->length > ORR_YAML_LONGEST) {
-    fail(b, 0, "too-long", "the file is longer than 256 MiB");
+    fail(b, 0, "too-long", "the file is longer than 128 MiB");
     return false;
   }
   for (size_t i = 0; i < b->length;) {

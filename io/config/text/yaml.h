@@ -16,7 +16,8 @@
 enum {
   ORR_YAML_EXPANSION = 2000000,         /* nodes that the aliases and merge keys of a text may stand for */
   ORR_YAML_DEPTH = 64,                  /* of nested mappings and lists */
-  ORR_YAML_LONGEST = 256 * 1024 * 1024, /* bytes of a text */
+  ORR_YAML_LONGEST = 128 * 1024 * 1024, /* bytes of a text */
+  ORR_YAML_VALUES = 8000000,            /* keys, values, lists and mappings in all texts of a run */
 };
 
 enum orr_yaml_kind { ORR_YAML_NULL, ORR_YAML_SCALAR, ORR_YAML_SEQUENCE, ORR_YAML_MAPPING };
