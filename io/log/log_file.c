@@ -179,7 +179,9 @@ bool orr_log_file_finish(struct orr_log_file *f) {
   orr_mcap_finish(&f->out, f->index, &f->crc);
   if (write_all(f))
     return true;
-  return ftruncate(f->fd, (off_t)f->whole) != 0 && false;
+  if (ftruncate(f->fd, (off_t)f->whole) != 0)
+    f->error = f->error ? f->error : errno;
+  return false;
 }
 
 void orr_log_file_close(struct orr_log_file *f) {

@@ -28,5 +28,5 @@ refused 'more than 8,000,000 values' "$ORRERY" check "$dir/list.yaml"
 rm -f "$dir/list.yaml"
 
 # a text without end
-yes '# a comment' | refused 'longer than 128 MiB' "$ORRERY" check /dev/stdin
+yes '# a comment' | refused 'longer than 128 MiB' "$ORRERY" check /dev/stdin || exit 1
 exit 0

@@ -170,6 +170,26 @@ test_names() {
   stops 'defines open_door' "$gates/names.sh" lib.a
 }
 
+test_hardened() {
+  printf '#include <stdio.h>\n#include <string.h>\nint main(int n, char **v) { char t[64]; memcpy(t, v[0], (size_t)n); return printf("%%s", t); }\n' >hard.c
+  hard="-O2 -fPIE -pie -fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack"
+  # shellcheck disable=SC2086
+  gcc $hard -o hard hard.c
+  passes "$gates/hardened.sh" hard
+  while IFS='|' read -r without said; do
+    # shellcheck disable=SC2086
+    gcc $hard $without -o soft hard.c
+    stops "soft lacks $said" "$gates/hardened.sh" hard soft
+  done <<'E2'
+-no-pie -fno-pie|PIE
+-Wl,-z,norelro|RELRO
+-Wl,-z,lazy|BIND_NOW
+-Wl,-z,execstack|a stack that is not executable
+-fno-stack-protector|canaries
+-U_FORTIFY_SOURCE|checked copies
+E2
+}
+
 test_format() {
   printf 'int orr_f(int a) { return a; }\n' >good.c
   passes "$gates/format.sh" good.c
