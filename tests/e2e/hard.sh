@@ -81,7 +81,7 @@ def end_of_run(path, name):
         return None
     with open(f"{scratch}/{name}.csv") as file:
         rows = list(csv.DictReader(file))
-    return {key: float(value) for key, value in rows[-1].items() if value}
+    return {key.split(" ")[0]: float(value) for key, value in rows[-1].items() if value}
 
 
 def q_of_run(row, bodies):

@@ -81,7 +81,7 @@ fly() {
 }
 fly "$start_c" --set links.fsw.name="$name" --csv "$dir/c.csv"
 in_c=$(hash_of "$dir/out")
-awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) { sub(/ .*/, "", $i); at[$i] = i } next }
   NR == 2 { first = $at["gyro.rate.x"] } { last = $at["gyro.rate.x"]; torque = $at["wheel_x.torque"] }
   END { exit !(torque != 0 && last * last < 0.5 * first * first) }' "$dir/c.csv" || fail "the law in C turns nothing"
 fly "$start_python" --set links.fsw.name="$name"

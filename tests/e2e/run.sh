@@ -30,6 +30,7 @@ rows=$(wc -l <"$dir/a.csv")
 rows=$(wc -l <"$dir/b.csv")
 [ "$rows" -eq 62 ] || fail "$rows lines in a table of 61 samples and a head"
 head -1 "$dir/b.csv" | grep -q ',bus.imu.attitude.w,' || fail "truth is not among all channels"
+head -1 "$dir/a.csv" | grep -q '^time (s),wheel_x.torque (N m),wheel_x.speed (rad/s),' || fail "the head has no units: $(head -1 "$dir/a.csv")"
 
 fly --duration 17.34s --save-state "$dir/state" >"$dir/out" || fail "saving a state"
 [ "$(fly --duration 42.66s --from-state "$dir/state" | hash_of)" = "$first" ] || fail "a saved state goes on with other bits"

@@ -64,7 +64,7 @@ def promise(rows, holds, span_s, after, until, always):
 
 
 def judge(run, table):
-    rows = list(csv.DictReader(open(table)))
+    rows = [{k.split(" ")[0]: v for k, v in r.items()} for r in csv.DictReader(open(table))]
     told = {e["name"]: e for e in json.load(open(run))["expect"]}
     xyz = ["gyro.rate." + a for a in "xyz"]
     late = window(rows, 2)

@@ -9,9 +9,12 @@
 #include "tools/log/log_verbs.h"
 
 static void head(const struct orr_log_rows *rows, FILE *out) {
-  fputs("time", out);
-  for (size_t i = 0; i < rows->count; i++)
-    fprintf(out, ",%s", rows->columns[i].name);
+  fputs("time (s)", out);
+  for (size_t i = 0; i < rows->count; i++) {
+    const struct orr_log_column *c = &rows->columns[i];
+    bool plain = !c->unit || !*c->unit;
+    fprintf(out, ",%s%s%s%s", c->name, plain ? "" : " (", plain ? "" : c->unit, plain ? "" : ")");
+  }
   fputc('\n', out);
 }
 

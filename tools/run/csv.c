@@ -22,18 +22,24 @@ static bool matches_any(const char *patterns, const char *name) {
 /* What devices and pointing declare comes before the truth of the first body. */
 static int truth_starts(const struct orr_session *s) { return s->plant->truth_count ? s->plant->truths[0].channel : 0; }
 
+/* "gyro.rate.x (rad/s)"; a plain number has no unit. */
+static void head_cell(FILE *out, const struct orr_channel *c, int element) {
+  if (c->count == 1)
+    fprintf(out, ",%s", c->name);
+  else if (c->elements)
+    fprintf(out, ",%s.%s", c->name, c->elements[element]);
+  else
+    fprintf(out, ",%s[%d]", c->name, element);
+  if (*c->unit)
+    fprintf(out, " (%s)", c->unit);
+}
+
 static void head(struct orr_csv *csv, const struct orr_session *s) {
-  fputs("time", csv->file.out);
+  fputs("time (s)", csv->file.out);
   for (int i = 0; i < csv->count; i++) {
     const struct orr_channel *c = &s->plant->table.channels[csv->channels[i]];
-    for (int k = 0; k < c->count; k++) {
-      if (c->count == 1)
-        fprintf(csv->file.out, ",%s", c->name);
-      else if (c->elements)
-        fprintf(csv->file.out, ",%s.%s", c->name, c->elements[k]);
-      else
-        fprintf(csv->file.out, ",%s[%d]", c->name, k);
-    }
+    for (int k = 0; k < c->count; k++)
+      head_cell(csv->file.out, c, k);
   }
   fputc('\n', csv->file.out);
 }
