@@ -19,9 +19,11 @@ static void it_passes_through_its_rows_without_a_break(void **state) {
   for (int trial = 0; trial < 200; trial++) {
     double at[ROWS], x[ROWS], bends[ROWS], scratch[ROWS];
     size_t n = 2 + (size_t)trial % (ROWS - 1);
+    double last = 0.3;
     for (size_t i = 0; i < n; i++) {
       random = random * 6364136223846793005u + 1442695040888963407u;
-      at[i] = (i ? at[i - 1] : 0.3) + 0.1 + (double)(random >> 40) / 16777216.0;
+      last += 0.1 + (double)(random >> 40) / 16777216.0;
+      at[i] = last;
       random = random * 6364136223846793005u + 1442695040888963407u;
       x[i] = (double)(random >> 40) / 8388608.0 - 1;
     }
