@@ -43,7 +43,8 @@ struct orr_recorder {
 struct orr_session_stage;
 
 struct orr_session {
-  const struct orr_session_stage *stages; /* the order of its frames; ends as orr_session_stages does */
+  const struct orr_session_stage *stages;    /* the order of its frames; ends as orr_session_stages does */
+  int (*frame)(struct orr_session *session); /* walks them */
   const struct orr_run *run;
   const struct orr_model *model;
   struct orr_workspace *ws;
@@ -112,7 +113,7 @@ struct orr_session_stage {
 extern const struct orr_session_stage orr_session_stages[], orr_session_stages_with_procedure[];
 
 /* [rt] One frame: the stages in their order. 0, or what the stage returned that ended it. */
-int orr_session_frame(struct orr_session *session);
+static inline int orr_session_frame(struct orr_session *session) { return session->frame(session); }
 
 /* [init] After the last frame: its sensors are recorded. */
 void orr_session_record_last(struct orr_session *session);

@@ -138,9 +138,7 @@ struct orr_run_probe {
 
 /* One line of `expect`: a bound on each number of a channel over a span of time, or on a measure of the whole run. */
 struct orr_run_expect {
-  const char *name, *requirement;    /* or NULL */
-  const struct orr_run_probe *probe; /* NULL: the bound is on the channel itself, or on a measure */
-  int channel, element;              /* −1: a measure, or a probe; −1: all numbers of the channel */
+  int channel, element; /* −1: a measure, or a probe; −1: all numbers of the channel */
   enum orr_measure measure;
   const char *histogram; /* latency: "wake-up", "start", or a stage */
   double fraction;       /* latency: 0…1, 1 the maximum */
@@ -151,6 +149,8 @@ struct orr_run_expect {
   const char *shown_unit;             /* that of the bound in the file */
   double shown_unit_si;               /* one of it */
   orr_source source;                  /* of the subject */
+  const char *name, *requirement;     /* or NULL */
+  const struct orr_run_probe *probe;  /* NULL: the bound is on the channel itself, or on a measure */
 };
 
 /* What is broken. */
