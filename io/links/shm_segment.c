@@ -32,6 +32,8 @@ static bool bears_name(int fd, const char *name) {
  * EEXIST when it is locked, EPERM when it is another user's. */
 static int create_once(const char *name) {
   int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd >= 0)
+    fchmod(fd, 0600); /* whatever the umask: a segment that its own user may not open looks like another's */
   bool fresh = fd >= 0;
   if (!fresh && errno == EEXIST) {
     fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);

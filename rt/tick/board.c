@@ -39,6 +39,8 @@ static int make_file(struct orr_board *board) {
     if (fd < 0 && errno != EEXIST)
       return -1;
   }
+  if (fd >= 0)
+    fchmod(fd, 0600); /* whatever the umask: one that its own user may not open looks like another's */
   return fd;
 }
 
