@@ -315,14 +315,14 @@ bool orr_run_read_frames(struct orr_run_draft *d, struct orr_place place, const 
     return false;
   if (time && frame_ns <= 0)
     return true; /* the step is wrong and was reported */
-  if (time &&
-      (time_ns % frame_ns || (double)(time_ns / frame_ns) < range->low || (double)(time_ns / frame_ns) > range->high)) {
+  double count = time ? (double)time_ns / (double)frame_ns : frames;
+  if (time && (time_ns % frame_ns || count < range->low || count > range->high)) {
     orr_read_error(d->reader, place, "whole-frames",
                    "'%s' is a whole number of frames of %.9g ms, %.9g to %.9g of them, and '%.40s' is none", key,
                    1e-6 * (double)frame_ns, range->low, range->high, place.node->text);
     return false;
   }
-  *out = time ? (int)(time_ns / frame_ns) : (int)frames;
+  *out = (int)count;
   return true;
 }
 
