@@ -101,6 +101,8 @@ static struct orr_loops layout(struct orr_block *block, const struct orr_model *
   l.rows = ORR_TAKE(block, struct orr_loop_row, n.rows);
   l.carried = ORR_TAKE(block, orr_spatial, n.carried);
   l.residual = ORR_TAKE(block, double, n.rows);
+  l.span_first = ORR_TAKE(block, int, n.rows);
+  l.span_past = ORR_TAKE(block, int, n.rows);
   for (int i = 0; i < n.limbs && ld; i++) {
     double *own = ORR_TAKE(block, double, 6 * ld), *parent = ORR_TAKE(block, double, 6 * ld);
     if (!block->base)
@@ -192,6 +194,36 @@ static void fill_limbs(struct orr_loops *l) {
   l->g.width = l->judge.width = (l->column_count + 3) / 4 * 4;
 }
 
+static void widen_span(struct orr_loops *l, int row, int limb) {
+  if (l->limb_at[limb] < 0)
+    return;
+  const struct orr_loop_limb *k = &l->limbs[l->limb_at[limb]];
+  int first = k->column / 4 * 4, past = (k->column + k->modes + l->model->limbs[limb].dof + 3) / 4 * 4;
+  l->span_first[row] = first < l->span_first[row] ? first : l->span_first[row];
+  l->span_past[row] = past > l->span_past[row] ? past : l->span_past[row];
+}
+
+/* Loops have few limbs in common, so that most of G is zero for ever. */
+static void fill_spans(struct orr_loops *l) {
+  for (int r = 0; r < l->row_count; r++) {
+    const struct orr_loop *loop = &l->loops[l->row_loop[r]];
+    l->span_first[r] = l->g.width;
+    l->span_past[r] = 0;
+    if (loop->meet >= 0)
+      widen_span(l, r, loop->meet);
+    for (int s = 0; s < 2; s++) {
+      if (loop->kind == ORR_LOOP_GEAR)
+        widen_span(l, r, loop->limb[s]);
+      for (int t = 0; t < loop->steps[s]; t++)
+        widen_span(l, r, l->path[loop->path[s] + t]);
+    }
+    if (l->span_past[r] == 0)
+      l->span_first[r] = 0;
+  }
+  l->g.span_first = l->judge.span_first = l->span_first;
+  l->g.span_past = l->judge.span_past = l->span_past;
+}
+
 static double mechanism_size(const struct orr_loops *l) {
   double size = 0;
   for (int i = 0; i < l->limb_count; i++)
@@ -213,6 +245,7 @@ struct orr_loops *orr_loops_init(void *memory, size_t bytes, const struct orr_de
   fill_loops(self, description);
   mark_limbs(self);
   fill_limbs(self);
+  fill_spans(self);
   self->size = mechanism_size(self);
   orr_loops_group(self);
   return self;
@@ -541,10 +574,10 @@ static void even_out(struct orr_loops *l, const struct orr_loop *loop) {
 
 void orr_loops_jacobian(struct orr_loops *l) {
   l->filled = true;
-  memset(l->g.a, 0, sizeof(double) * (size_t)l->row_count * (size_t)l->g.width);
   for (int row = 0; row < l->row_count; row++) {
     const struct orr_loop *loop = &l->loops[l->row_loop[row]];
     double *g = l->g.a + (size_t)row * (size_t)l->g.width, gross = 0;
+    memset(g + l->span_first[row], 0, sizeof *g * (size_t)(l->span_past[row] - l->span_first[row]));
     if (loop->kind == ORR_LOOP_GEAR) {
       g[hinge_column(l, loop->limb[1])] += 1;
       g[hinge_column(l, loop->limb[0])] -= loop->ratio;

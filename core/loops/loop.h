@@ -90,6 +90,7 @@ struct orr_loops {
   double *placed_q;            /* [q_count] where the limbs were placed last */
   unsigned placed;             /* counts placings; 0: never */
   bool filled;                 /* G is that of the placed q */
+  int *span_first, *span_past; /* [row_count] columns of G outside which a row is zero, in fours */
   double *residual;            /* [row_count] φ: m, rad, or the unit of the gear's q_B */
   double *pi[2], *scratch;     /* [6][largest ld] of the two nodes at hand; [largest ld] */
   double *step;                /* [g.width] scratch for orr_loops_move */

@@ -34,6 +34,8 @@ void orr_choice_layout(struct orr_choice *c, struct orr_embed *embed, struct orr
   c->augment_rank = -1;
   c->rows = ORR_TAKE(block, int, l->row_count);
   c->followed = ORR_TAKE(block, int, l->row_count);
+  c->basis_first = ORR_TAKE(block, int, l->row_count);
+  c->basis_past = ORR_TAKE(block, int, l->row_count);
   c->ahead = ORR_TAKE(block, double, l->model->q_count);
   c->basis = ORR_TAKE(block, double, (size_t)l->row_count *(size_t)l->g.width);
 }
@@ -140,9 +142,12 @@ static double turned(struct orr_choice *c, const struct orr_workspace *ws, int *
   if (c->least > 0 && c->least < HUGE_VAL)
     *changed = fabs(*least - c->least) / fmin(*least, c->least);
   for (int k = 0; k < c->followed_count; k++) {
-    const double *now = l->judge.a + (size_t)c->followed[k] * width, *was = c->basis + (size_t)k * width;
+    int row = c->followed[k], first = l->judge.first[row], past = l->judge.past[row];
+    const double *now = l->judge.a + (size_t)row * width, *was = c->basis + (size_t)k * width;
     double sum = 0;
-    for (size_t i = 0; i < width; i++)
+    first = first < c->basis_first[k] ? first : c->basis_first[k];
+    past = past > c->basis_past[k] ? past : c->basis_past[k];
+    for (int i = first; i < past; i++)
       sum += (now[i] - was[i]) * (now[i] - was[i]);
     if (sum <= most)
       continue;
@@ -157,8 +162,14 @@ static void remember(struct orr_choice *c) {
   size_t width = (size_t)l->g.width;
   c->followed_count = c->count;
   memcpy(c->followed, c->rows, sizeof *c->rows * (size_t)c->count);
-  for (int k = 0; k < c->count; k++)
-    memcpy(c->basis + (size_t)k * width, l->judge.a + (size_t)c->rows[k] * width, sizeof *c->basis * width);
+  for (int k = 0; k < c->count; k++) {
+    double *to = c->basis + (size_t)k * width;
+    int row = c->rows[k], first = l->judge.first[row], past = l->judge.past[row];
+    memset(to + c->basis_first[k], 0, sizeof *to * (size_t)(c->basis_past[k] - c->basis_first[k]));
+    memcpy(to + first, l->judge.a + (size_t)row * width + first, sizeof *to * (size_t)(past - first));
+    c->basis_first[k] = first;
+    c->basis_past[k] = past;
+  }
 }
 
 /* The smallest part that the judge's rows of augmented loops have left. */

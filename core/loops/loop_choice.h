@@ -28,14 +28,15 @@ struct orr_choice {
   int count;
   int *rows; /* [row_count] the equations solved: embedded ones, then augmented ones */
   int followed_count;
-  int *followed;  /* [row_count] the rows of `basis`, in their order */
-  double rate;    /* rad/s, how fast rows turned in the last part of a step */
-  double wanted;  /* 1/s, over how long a part of a step may be from here on; −1: not known */
-  double least;   /* what the smallest of the rows followed has left, over its gross size */
-  double part_s;  /* s, how long the part at hand is; 0: none is */
-  bool undivided; /* it should be shorter */
-  double *ahead;  /* [q_count] scratch */
-  double *basis;  /* [row_count][width] those rows made orthonormal, at the end of the last step */
+  int *followed;                 /* [row_count] the rows of `basis`, in their order */
+  double rate;                   /* rad/s, how fast rows turned in the last part of a step */
+  double wanted;                 /* 1/s, over how long a part of a step may be from here on; −1: not known */
+  double least;                  /* what the smallest of the rows followed has left, over its gross size */
+  double part_s;                 /* s, how long the part at hand is; 0: none is */
+  bool undivided;                /* it should be shorter */
+  double *ahead;                 /* [q_count] scratch */
+  int *basis_first, *basis_past; /* [row_count] the columns outside which a row of it is zero */
+  double *basis;                 /* [row_count][width] those rows made orthonormal, at the end of the last step */
 };
 
 void orr_choice_layout(struct orr_choice *choice, struct orr_embed *embed, struct orr_block *block);

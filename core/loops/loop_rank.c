@@ -3,7 +3,11 @@
 
 void orr_loops_judge_free(struct orr_loops *l, const struct orr_workspace *ws) {
   struct orr_pivot *j = &l->judge;
-  memcpy(j->a, l->g.a, sizeof *j->a * (size_t)l->row_count * (size_t)l->g.width);
+  for (int r = 0; r < l->row_count; r++) { /* what the last factoring left, and G */
+    size_t at = (size_t)r * (size_t)j->width, first = (size_t)l->span_first[r], past = (size_t)l->span_past[r];
+    memset(j->a + at + j->first[r], 0, sizeof *j->a * (size_t)(j->past[r] - j->first[r]));
+    memcpy(j->a + at + first, l->g.a + at + first, sizeof *j->a * (past - first));
+  }
   memcpy(j->gross, l->g.gross, sizeof *j->gross * (size_t)l->row_count);
   for (int i = 0; i < l->limb_count; i++) {
     const struct orr_loop_limb *k = &l->limbs[i];

@@ -13,6 +13,7 @@ void orr_pivot_layout(struct orr_pivot *p, int rows, int columns, struct orr_blo
   p->y = ORR_TAKE(block, double, rows);
   p->first = ORR_TAKE(block, int, rows);
   p->past = ORR_TAKE(block, int, rows);
+  p->span_first = p->span_past = NULL;
 }
 
 static double dot(const double *restrict a, const double *restrict b, int first, int past) {
@@ -83,7 +84,7 @@ void orr_pivot_continue(struct orr_pivot *p, double tolerance, int most) {
 /* Where a row has something in it, in fours: loops that have no coordinate in common do not meet. */
 static void bound(struct orr_pivot *p, int row) {
   const double *a = p->a + (size_t)row * (size_t)p->width;
-  int first = 0, past = p->width;
+  int first = p->span_first ? p->span_first[row] : 0, past = p->span_past ? p->span_past[row] : p->width;
   while (first < past && a[first] == 0)
     first++;
   while (past > first && a[past - 1] == 0)

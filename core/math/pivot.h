@@ -22,7 +22,8 @@ struct orr_pivot {
   double *r;         /* [rows][rows]: r[k][i], the part of row i along the k-th of Q */
   int *order;        /* [rows] the first `rank`: chosen, in order; then the redundant ones */
   double *y;         /* [rows] scratch */
-  int *first, *past; /* [rows] the columns outside which a row is zero */
+  int *first, *past; /* [rows] the columns outside which a row is zero, since the last factoring, in fours */
+  const int *span_first, *span_past; /* [rows] where a row that is given may have something, in fours; NULL: anywhere */
 };
 
 /* Takes the memory; [init] O(rows (rows + columns)) bytes. */
