@@ -173,8 +173,33 @@ static void mark_limbs(struct orr_loops *l) {
   }
 }
 
+/* The next columns for a limb of the loops that has none yet. */
+static void add_columns(struct orr_loops *l, int limb) {
+  if (limb < 0 || l->limb_at[limb] < 0 || l->limbs[l->limb_at[limb]].column >= 0)
+    return;
+  struct orr_loop_limb *k = &l->limbs[l->limb_at[limb]];
+  k->column = l->column_count;
+  for (int c = 0; c < k->modes + l->model->limbs[limb].dof; c++)
+    l->column_u[l->column_count++] = l->model->limbs[limb].u + c;
+}
+
+/* Loop by loop, so that the columns of one are neighbours. */
+static void number_columns(struct orr_loops *l) {
+  l->column_count = 0;
+  for (int i = 0; i < l->count; i++) {
+    const struct orr_loop *loop = &l->loops[i];
+    add_columns(l, loop->meet);
+    for (int s = 0; s < 2; s++) {
+      if (loop->kind == ORR_LOOP_GEAR)
+        add_columns(l, loop->limb[s]);
+      for (int t = 0; t < loop->steps[s]; t++)
+        add_columns(l, l->path[loop->path[s] + t]);
+    }
+  }
+}
+
 static void fill_limbs(struct orr_loops *l) {
-  l->limb_count = l->column_count = 0;
+  l->limb_count = 0;
   for (int k = 0; k < l->model->body_count; k++) {
     const struct orr_limb *limb = &l->model->limbs[k];
     if (l->limb_at[k] < 0)
@@ -182,15 +207,14 @@ static void fill_limbs(struct orr_loops *l) {
     l->limb_at[k] = l->limb_count;
     struct orr_loop_limb *to = &l->limbs[l->limb_count++];
     to->limb = k;
-    to->column = l->column_count;
+    to->column = -1;
     to->modes = limb->mode_count;
     if (limb->site_own < 0)
       to->pi_own = NULL;
     if (limb->site_parent < 0)
       to->pi_parent = NULL;
-    for (int c = 0; c < limb->mode_count + limb->dof; c++)
-      l->column_u[l->column_count++] = limb->u + c;
   }
+  number_columns(l);
   l->g.width = l->judge.width = (l->column_count + 3) / 4 * 4;
 }
 
@@ -220,8 +244,7 @@ static void fill_spans(struct orr_loops *l) {
     if (l->span_past[r] == 0)
       l->span_first[r] = 0;
   }
-  l->g.span_first = l->judge.span_first = l->span_first;
-  l->g.span_past = l->judge.span_past = l->span_past;
+  orr_pivot_span(&l->judge, l->span_first, l->span_past);
 }
 
 static double mechanism_size(const struct orr_loops *l) {

@@ -13,7 +13,47 @@ void orr_pivot_layout(struct orr_pivot *p, int rows, int columns, struct orr_blo
   p->y = ORR_TAKE(block, double, rows);
   p->first = ORR_TAKE(block, int, rows);
   p->past = ORR_TAKE(block, int, rows);
+  p->place = ORR_TAKE(block, int, rows);
+  p->left = ORR_TAKE(block, double, rows);
+  p->mates = ORR_TAKE(block, int, rows);
+  p->mates_first = ORR_TAKE(block, int, rows);
+  p->mates_past = ORR_TAKE(block, int, rows);
   p->span_first = p->span_past = NULL;
+  for (int r = 0; r < rows && block->base; r++) {
+    p->mates[r] = r;
+    p->mates_past[r] = rows;
+  }
+}
+
+void orr_pivot_span(struct orr_pivot *p, const int *first, const int *past) {
+  int count = 0;
+  p->span_first = first;
+  p->span_past = past;
+  for (int r = 0; r < p->rows; r++)
+    p->mates_past[r] = 0;
+  for (int r = 0; r < p->rows; r++) {
+    if (p->mates_past[r])
+      continue;
+    int from = first[r], to = past[r], begin = count;
+    p->mates[count++] = r;
+    p->mates_past[r] = 1;
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (int other = r + 1; other < p->rows; other++) {
+        if (p->mates_past[other] || first[other] >= to || past[other] <= from)
+          continue;
+        from = first[other] < from ? first[other] : from;
+        to = past[other] > to ? past[other] : to;
+        p->mates[count++] = other;
+        p->mates_past[other] = 1;
+        grown = true;
+      }
+    }
+    for (int i = begin; i < count; i++) {
+      p->mates_first[p->mates[i]] = begin;
+      p->mates_past[p->mates[i]] = count;
+    }
+  }
 }
 
 static double dot(const double *restrict a, const double *restrict b, int first, int past) {
@@ -30,12 +70,14 @@ static double length(const struct orr_pivot *p, int row) {
 }
 
 /* Of the rows from `k` on, the one that has most left against its gross size; that part in *left. */
-static int largest(const struct orr_pivot *p, int k, double *left) {
+static int largest(struct orr_pivot *p, int k, double *left) {
   int best = k;
   *left = -1;
   for (int i = k; i < p->rows; i++) {
     int row = p->order[i];
-    double size = p->gross[row] > 0 ? length(p, row) / p->gross[row] : 0;
+    if (p->left[row] < 0 && p->gross[row] > 0)
+      p->left[row] = length(p, row);
+    double size = p->gross[row] > 0 ? p->left[row] / p->gross[row] : 0;
     if (size > *left) {
       *left = size;
       best = i;
@@ -50,19 +92,22 @@ static void take(struct orr_pivot *p, int at, double size) {
   int m = p->rows, w = p->width, k = p->rank, row = p->order[at];
   p->order[at] = p->order[k];
   p->order[k] = row;
+  p->place[p->order[at]] = at;
+  p->place[row] = k;
   double *restrict q = p->a + (size_t)row * (size_t)w, *r = p->r + (size_t)k * (size_t)m;
   r[row] = size;
   double scale = size > 0 ? 1 / size : 0;
   int first = p->first[row], past = p->past[row];
   for (int c = first; c < past; c++)
     q[c] *= scale;
-  for (int i = k + 1; i < m; i++) {
-    int other = p->order[i], from = p->first[other], to = p->past[other];
-    if (from >= past || to <= first)
+  for (int i = p->mates_first[row]; i < p->mates_past[row]; i++) {
+    int other = p->mates[i], from = p->first[other], to = p->past[other];
+    if (p->place[other] <= k || from >= past || to <= first)
       continue; /* nothing in common; r is zero already */
     double *restrict a = p->a + (size_t)other * (size_t)w;
     double along = dot(q, a, from > first ? from : first, to < past ? to : past);
     r[other] = along;
+    p->left[other] = -1;
     for (int c = first; c < past; c++)
       a[c] -= along * q[c];
     p->first[other] = from < first ? from : first;
@@ -98,7 +143,7 @@ static void begin(struct orr_pivot *p) {
     bound(p, i);
   memset(p->r, 0, sizeof *p->r * (size_t)p->rows * (size_t)p->rows);
   for (int i = 0; i < p->rows; i++)
-    p->order[i] = i;
+    p->order[i] = p->place[i] = i, p->left[i] = -1;
   p->rank = 0;
 }
 
@@ -111,11 +156,8 @@ double orr_pivot_take(struct orr_pivot *p, const int *rows, int count, int *weak
   double least = HUGE_VAL;
   begin(p);
   for (int k = 0; k < count; k++) {
-    int at = k;
-    while (p->order[at] != rows[k])
-      at++;
     double size = length(p, rows[k]), part = p->gross[rows[k]] > 0 ? size / p->gross[rows[k]] : 0;
-    take(p, at, size);
+    take(p, p->place[rows[k]], size);
     if (part < least || !(part >= 0)) {
       least = part >= 0 ? part : 0;
       *weakest = rows[k];

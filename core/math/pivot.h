@@ -23,11 +23,19 @@ struct orr_pivot {
   int *order;        /* [rows] the first `rank`: chosen, in order; then the redundant ones */
   double *y;         /* [rows] scratch */
   int *first, *past; /* [rows] the columns outside which a row is zero, since the last factoring, in fours */
-  const int *span_first, *span_past; /* [rows] where a row that is given may have something, in fours; NULL: anywhere */
+  int *place;        /* [rows] where a row stands in `order` */
+  double *left;      /* [rows] the length of a row that is not chosen yet; below zero: not known */
+  /* Where a row that is given may have something, in fours, after orr_pivot_span; else NULL: anywhere. */
+  const int *span_first, *span_past;     /* [rows] */
+  int *mates, *mates_first, *mates_past; /* [rows] rows by columns that they share; where a row's begin and end */
 };
 
 /* Takes the memory; [init] O(rows (rows + columns)) bytes. */
 void orr_pivot_layout(struct orr_pivot *pivot, int rows, int columns, struct orr_block *block);
+
+/* Says where rows may have something: columns from first to past [rows], which stay the caller's. What rows have no
+ * columns in common, not even by others between them, does not meet in any factoring. [init] O(rows²). */
+void orr_pivot_span(struct orr_pivot *pivot, const int *first, const int *past);
 
 /* Factors what is in `a` and `gross`. O(rows² width), less where rows have no columns in common. */
 void orr_pivot_factor(struct orr_pivot *pivot, double tolerance);
