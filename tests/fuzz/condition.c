@@ -16,10 +16,14 @@ static void must(bool good) {
 }
 
 static void declare(struct orr_channel_table *t) {
-  orr_channel_declare(t, "gyro",
-                      &(struct orr_channel){.name = "rate", .unit = "rad/s", .count = 3, .elements = orr_channel_xyz});
-  orr_channel_declare(t, "wheel", &(struct orr_channel){.name = "torque", .unit = "N m", .count = 1});
-  orr_channel_declare(t, "s", &(struct orr_channel){.name = "ok", .type = ORR_CHANNEL_FLAG, .count = 1});
+  orr_channel_declare(
+      t, "gyro",
+      &(struct orr_channel){
+          .name = "rate", .doc = "of the test", .unit = "rad/s", .count = 3, .elements = orr_channel_xyz});
+  orr_channel_declare(t, "wheel",
+                      &(struct orr_channel){.name = "torque", .doc = "of the test", .unit = "N m", .count = 1});
+  orr_channel_declare(t, "s",
+                      &(struct orr_channel){.name = "ok", .doc = "of the test", .type = ORR_CHANNEL_FLAG, .count = 1});
 }
 
 static void judge(const struct orr_condition *c) {

@@ -22,10 +22,13 @@ struct rig {
 
 /* a.x … of 3 numbers in rad/s, b.v a plain one in N m, s.ok a flag. */
 static void declare(struct orr_channel_table *t) {
-  orr_channel_declare(t, "a",
-                      &(struct orr_channel){.name = "rate", .unit = "rad/s", .count = 3, .elements = orr_channel_xyz});
-  orr_channel_declare(t, "b", &(struct orr_channel){.name = "torque", .unit = "N m", .count = 1});
-  orr_channel_declare(t, "s", &(struct orr_channel){.name = "ok", .type = ORR_CHANNEL_FLAG, .count = 1});
+  orr_channel_declare(
+      t, "a",
+      &(struct orr_channel){
+          .name = "rate", .doc = "of the test", .unit = "rad/s", .count = 3, .elements = orr_channel_xyz});
+  orr_channel_declare(t, "b", &(struct orr_channel){.name = "torque", .doc = "of the test", .unit = "N m", .count = 1});
+  orr_channel_declare(t, "s",
+                      &(struct orr_channel){.name = "ok", .doc = "of the test", .type = ORR_CHANNEL_FLAG, .count = 1});
 }
 
 static struct rig make(void) {
