@@ -309,7 +309,7 @@ static void a_dead_sensor_says_nothing_and_a_lost_encoder_too(void **state) {
   for (int k = 0; k < FRAMES; k++) {
     bool dead = k >= 100 && k < 200;
     for (int i = 0; i < 3; i++) {
-      char name[20];
+      char name[32];
       snprintf(name, sizeof name, "gyro.rate[%d]", i);
       assert_true(at(&broken, name, k) == (dead ? 0 : at(&healthy, name, k)));
     }
