@@ -33,9 +33,9 @@ static void print_overview(FILE *out) {
         "       orrery help COMMAND | TOPIC\n"
         "       orrery --version\n"
         "\n"
-        "A spacecraft is written in a model file (YAML or JSON): bodies, the hinges that join them, the modes of the\n"
-        "flexible ones. Everything inside is SI; a scalar in a file may carry a unit (30 deg, 5 ms, 1200 rpm).\n"
-        "A run file adds devices, links to flight software outside, and how to fly it all.\n"
+        "A spacecraft is written in a model file (YAML or JSON): bodies, the hinges that join them, the modes\n"
+        "of the flexible ones. Everything inside is SI; a scalar in a file may carry a unit (30 deg, 5 ms,\n"
+        "1200 rpm). A run file adds devices, links to flight software outside, and how to fly it all.\n"
         "\n"
         "start with:\n"
         "  orrery check configs/cubesat.yaml\n"
@@ -51,15 +51,40 @@ static void print_overview(FILE *out) {
   fputs("\n"
         "Exit status of every command:\n"
         "  0  the work was done, and the answer is good\n"
-        "  1  a file is wrong, or the answer is bad: an expectation not met, a run that diverged, a bad finding\n"
+        "  1  a file is wrong, or the answer is bad: an expectation not met, a run that diverged, a bad\n"
+        "     finding\n"
         "  2  the command line is wrong\n"
-        "  3  incomplete: a run or a measurement ended before its time, an expectation begins after the run's end,\n"
-        "     or a link got no command. 1 outranks 3\n",
+        "  3  incomplete: a run or a measurement ended before its time, an expectation begins after the run's\n"
+        "     end, or a link got no command. 1 outranks 3\n",
         out);
 }
 
+/* Broken between words, but for those that brackets hold together, where a line would pass 100 columns. */
+static void print_usage(const struct orr_command *c) {
+  enum { COLUMNS = 100, HANG = 11 };
+  int at = printf("usage: orrery %s", c->name);
+  for (const char *word = c->usage; *word;) {
+    int n = 0, depth = 0;
+    for (; word[n] && word[n] != '\n' && (word[n] != ' ' || depth > 0 || n == 0); n++)
+      depth += (word[n] == '[') - (word[n] == ']');
+    if (word == c->usage)
+      at += printf(" ");
+    else if (at + n > COLUMNS && *word == ' ')
+      at = printf("\n%*s", HANG - 1, "") - 1;
+    at += printf("%.*s", n, word);
+    word += n;
+    if (*word == '\n') {
+      putchar(*word++);
+      at = 0;
+    }
+  }
+  putchar('\n');
+}
+
 static int print_help(const struct orr_command *c) {
-  printf("orrery %s - %s\n\nusage: orrery %s %s\n\n%s", c->name, c->summary, c->name, c->usage, c->help);
+  printf("orrery %s - %s\n\n", c->name, c->summary);
+  print_usage(c);
+  printf("\n%s%s", c->help, c->help_end ? c->help_end : "");
   return ORR_EXIT_OK;
 }
 

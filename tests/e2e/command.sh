@@ -1,10 +1,6 @@
 #!/bin/sh
 # The command line itself: help, version, and what a wrong one gets.
-set -u
-fail() {
-  echo "FAIL: $1"
-  exit 1
-}
+. tests/support/script.sh
 
 "$ORRERY" --help | grep -q '^usage: orrery COMMAND' || fail "--help gives the usage"
 "$ORRERY" help | grep -q '^usage: orrery COMMAND' || fail "help gives the usage"
@@ -30,6 +26,25 @@ for name in $("$ORRERY" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/
   out=$("$ORRERY" "${name}z" 2>&1)
   case $out in *"did you mean '$name'?"*) ;; *) fail "suggestion for ${name}z: $out" ;; esac
 done
+
+# Every page of help fits a terminal of 100 columns, and so do the manual pages, which are printed from them.
+"$ORRERY" --help >"$dir/help.overview"
+for name in $(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p; /^topics/,/^$/s/^  \([a-z-]*\) .*/\1/p' "$dir/help.overview"); do
+  "$ORRERY" help "$name" >"$dir/help.$name" || fail "help $name"
+done
+for kind in $(sed -n '/^Actuators/,$s/^  \([a-z][a-z_]*\) .*/\1/p' "$dir/help.devices"); do
+  "$ORRERY" help devices "$kind" >"$dir/help.devices.$kind" || fail "help devices $kind"
+done
+for section in $(sed -n '/SECTION$/,$s/^  \([a-z][a-z_.]*\) .*/\1/p' "$dir/help.run-file"); do
+  "$ORRERY" help run-file "$section" >"$dir/help.run-file.$section" || fail "help run-file $section"
+done
+python3 - "$dir"/help.* <<'PYTHON' || fail "lines of more than 100 columns"
+import sys
+assert len(sys.argv) > 60, sys.argv
+long = [(path, line) for path in sys.argv[1:] for line in open(path, encoding="utf-8") if len(line.rstrip("\n")) > 100]
+print(*long, sep="\n")
+sys.exit(bool(long))
+PYTHON
 
 # The links beside bare pairs: each path carried what it was given, and every trip is accounted for. How many a busy machine loses is its affair.
 if [ "$(nproc)" -ge 2 ]; then

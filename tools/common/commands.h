@@ -14,6 +14,7 @@ struct orr_command {
   const char *summary; /* one line, no full stop: the line in `orrery --help` */
   const char *usage;   /* what follows `orrery NAME`, e.g. "[--json] FILE..." */
   const char *help;    /* the manual below the usage line: paragraphs, options, exit status, an example; ends with \n */
+  const char *help_end; /* the rest of it: C17 promises room for 4095 letters in one text; NULL: none */
   /* argv[0] is the subcommand's name, argv[1..argc-1] its arguments, argv[argc] NULL. Returns an enum orr_exit. */
   int (*run)(int argc, char **argv);
 };

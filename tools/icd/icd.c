@@ -249,14 +249,15 @@ const struct orr_command orr_cmd_icd = {
     .name = "icd",
     .summary = "the interface document of a run's links",
     .usage = "RUN [--format markdown | c | xtce | json | python] [--set PATH=VALUE]...",
-    .help = "Prints what flight software must know of the links of a run file: each channel's place in the payload, "
-            "type and\n"
-            "unit, the range of a command, and over UDP the packets around it. From the table that the program itself "
-            "uses.\n"
+    .help = "Prints what flight software must know of the links of a run file: each channel's place in the\n"
+            "payload, type and unit, the range of a command, and over UDP the packets around it. From the table\n"
+            "that the program itself uses.\n"
             "\n"
             "  --format markdown    for readers (the default)\n"
-            "  --format c           a header that compiles by itself: packed structs, message ids, the layout hash\n"
-            "  --format python      a module with struct formats, and functions that take payloads and packets apart\n"
+            "  --format c           a header that compiles by itself: packed structs, message ids, the layout\n"
+            "                       hash\n"
+            "  --format python      a module with struct formats, and functions that take payloads and packets\n"
+            "                       apart\n"
             "  --format json        the same as data\n"
             "  --format xtce        XTCE 1.2: the packets of the links over UDP, bit for bit\n"
             "  --set PATH=VALUE     any value of the file, as for 'orrery run'\n"
@@ -264,8 +265,8 @@ const struct orr_command orr_cmd_icd = {
             "Example:\n"
             "  orrery icd configs/cubesat.yaml --format c > cubesat_link.h\n"
             "\n"
-            "Exit status: 0 the document is whole; 1 the file is wrong, or has no link to the outside (xtce: over "
-            "UDP), or has\n"
-            "names (xtce: or message ids) that the format cannot tell apart; 2 the command line is wrong.\n",
+            "Exit status: 0 the document is whole; 1 the file is wrong, or has no link to the outside (xtce: over\n"
+            "UDP), or has names (xtce: or message ids) that the format cannot tell apart; 2 the command line is\n"
+            "wrong.\n",
     .run = run,
 };

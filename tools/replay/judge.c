@@ -179,17 +179,15 @@ const struct orr_command orr_cmd_judge = {
     .name = "judge",
     .summary = "hold logs to expectations that were written later",
     .usage = "LOG... RULES.yaml [--json]",
-    .help = "Flies the run of each log again, with its own commands, faults and sequence, and judges it by the "
-            "section `expect`\n"
-            "of another file (or a list of expectations alone) in place of its own. Any channel can be judged, also "
-            "one that the\n"
-            "log does not hold. Prints a matrix of requirements against logs.\n"
+    .help = "Flies the run of each log again, with its own commands, faults and sequence, and judges it by the\n"
+            "section `expect` of another file (or a list of expectations alone) in place of its own. Any channel\n"
+            "can be judged, also one that the log does not hold. Prints a matrix of requirements against logs.\n"
             "\n"
             "  --json  the verdicts of each log, with values and times, as JSON\n"
             "\n"
-            "Exit status: 0 everything is met; 1 something is not met, or a log cannot be flown or comes out "
-            "otherwise than it was\n"
-            "written; 2 the command line is wrong; 3 something could not be judged, or a log is not whole.\n"
+            "Exit status: 0 everything is met; 1 something is not met, or a log cannot be flown or comes out\n"
+            "otherwise than it was written; 2 the command line is wrong; 3 something could not be judged, or a\n"
+            "log is not whole.\n"
             "\n"
             "example:\n"
             "  orrery judge orrery-logs/cubesat-*.mcap rules.yaml\n",

@@ -185,19 +185,18 @@ const struct orr_command orr_cmd_top = {
     .name = "top",
     .summary = "watch the timing of a run that is going on",
     .usage = "[--once] [--json] [--interval S] [PID]",
-    .help =
-        "Shows start and wake-up latency, slack and stage times as percentiles, late frames by cause, and the worst "
-        "frames\n"
-        "of a running executive, in any terminal. It only reads shared memory: the run does not notice.\n"
-        "\n"
-        "  PID            the run's process; not needed when there is one run\n"
-        "  --once         print once and end\n"
-        "  --json         as one JSON object, once\n"
-        "  --interval S   seconds between two looks (default 0.5)\n"
-        "\n"
-        "It ends with the run, or with Ctrl-C.\n"
-        "\n"
-        "Exit status: 0 the run was shown; 1 there is no such run, or it died within a frame; 2 the command line is "
-        "wrong.\n",
+    .help = "Shows start and wake-up latency, slack and stage times as percentiles, late frames by cause, and the\n"
+            "worst frames of a running executive, in any terminal. It only reads shared memory: the run does not\n"
+            "notice.\n"
+            "\n"
+            "  PID            the run's process; not needed when there is one run\n"
+            "  --once         print once and end\n"
+            "  --json         as one JSON object, once\n"
+            "  --interval S   seconds between two looks (default 0.5)\n"
+            "\n"
+            "It ends with the run, or with Ctrl-C.\n"
+            "\n"
+            "Exit status: 0 the run was shown; 1 there is no such run, or it died within a frame; 2 the command\n"
+            "line is wrong.\n",
     .run = run,
 };
