@@ -119,6 +119,9 @@ class Wire:
 
     def __init__(self, description, datagrams):
         self.description, self.datagrams, self.queue = description, datagrams, []
+        header = client.HEADER.unpack_from(description) if len(description) >= client.HEADER.size else ()
+        run = dict(zip(client.NAMES, header)).get("run", 0) % 2**32
+        self.run = (run - 2**32 if run >= 2**31 else run) << 32  # as the run says it, with no generation: 64 bits with a sign
 
     def send(self, packet):
         message_id, _, length = struct.unpack_from(">HHH", packet)
@@ -127,7 +130,7 @@ class Wire:
         if packet[6] == client.DESCRIBE:
             number = struct.unpack_from("<Q", packet, 8)[0]
             piece = self.description[96 * number : 96 * (number + 1)]
-            self.queue.append(telemetry(client.DESCRIPTION_ID, 0, number, 0, len(self.description), piece))
+            self.queue.append(telemetry(client.DESCRIPTION_ID, 0, number, self.run, len(self.description), piece))
 
     def recv(self, _):
         for source in (self.queue, self.datagrams):

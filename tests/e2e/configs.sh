@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every spacecraft that is shipped checks without an error or a warning, every run file meets what it expects, and the README shows cubesat.yaml as it is.
+# Every spacecraft that is shipped checks without an error or a warning and every run file meets what it expects.
 set -u
 status=0
 for f in configs/*.yaml; do
@@ -7,11 +7,6 @@ for f in configs/*.yaml; do
   echo "FAIL: orrery check $f: $said"
   status=1
 done
-shown=$(sed -n '/^```yaml/,/^```/p' README.md | grep -v '^```')
-if [ "$shown" != "$(grep -v '^# ' configs/cubesat.yaml)" ]; then
-  echo "FAIL: README.md does not show configs/cubesat.yaml"
-  status=1
-fi
 # Each of these flies in batch and meets what it expects.
 for f in cubesat cassini-slew wings-slew chain-slew chain-drive orbit; do
   said=$("$ORRERY" run "configs/$f.yaml" --mode batch 2>&1) && [ "${said#*verdict     passed}" != "$said" ] && continue

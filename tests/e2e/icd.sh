@@ -19,7 +19,7 @@ mv "$dir/icd.c" "$dir/icd.h"
 # what a format cannot say is said, and not written
 "$ORRERY" icd configs/cubesat.yaml --format xtce >"$dir/none" 2>"$dir/err"
 [ $? -eq 1 ] && [ ! -s "$dir/none" ] && grep -q 'no link over UDP' "$dir/err" || fail "xtce without packets: $(cat "$dir/err")"
-sed 's/^  gyro: \(.*\)/  gyro-1: \1\n  gyro_1: \1/; s/gyro\.[a-z*]*/gyro-1.rate, gyro_1.rate/; /stiffness/d; s/policy: hold},/policy: hold}}/' \
+sed 's/^  gyro:$/  gyro-1: \&gyro/; s/^  star:$/  gyro_1: *gyro\n&/; s/gyro\.[a-z*]*/gyro-1.rate, gyro_1.rate/; /stiffness/d; s/policy: hold},/policy: hold}}/' \
   configs/cubesat.yaml >"$dir/alike.yaml"
 "$ORRERY" icd "$dir/alike.yaml" >"$dir/none" 2>"$dir/err" || fail "two names that markdown can tell apart: $(cat "$dir/err")"
 "$ORRERY" icd "$dir/alike.yaml" --format c >"$dir/none" 2>"$dir/err"

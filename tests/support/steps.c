@@ -85,9 +85,12 @@ void orr_link_rig_latch(struct orr_link_rig *r) {
     orr_must(orr_rules_latch(&r->rules, r->values) == ORR_LATCH_APPLIED || !ready);
   r->frame += r->out ? ORR_RIG_DIVISOR : 0;
   r->out = false;
-  for (int i = 3; i < ORR_RIG_CHANNELS; i++)
-    for (int k = 0; k < r->channels[i].count; k++)
-      orr_must(orr_channel_accepts(&r->channels[i], r->values[r->channels[i].offset + k]));
+  for (int i = 3; i < ORR_RIG_CHANNELS; i++) /* the rules alone say that a pulse ends, which is no value of its range */
+    for (int k = 0; k < r->channels[i].count; k++) {
+      double value = r->values[r->channels[i].offset + k];
+      bool ends = r->channels[i].hold == ORR_CHANNEL_PULSE && value == ORR_CHANNEL_PULSE_ENDS;
+      orr_must(ends || orr_channel_accepts(&r->channels[i], value));
+    }
 }
 
 void orr_link_rig_account(const struct orr_link_rig *r, uint64_t offered) {
