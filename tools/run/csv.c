@@ -4,20 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool matches_any(const char *patterns, const char *name) {
-  char pattern[512];
-  while (*patterns) {
-    size_t n = strcspn(patterns, ",");
-    if (n < sizeof pattern) {
-      memcpy(pattern, patterns, n);
-      pattern[n] = '\0';
-      if (orr_channel_matches(pattern, name))
-        return true;
-    }
-    patterns += n + (patterns[n] == ',');
-  }
-  return false;
-}
+#include "tools/run/patterns.h"
 
 /* What devices and pointing declare comes before the truth of the first body. */
 static int truth_starts(const struct orr_session *s) { return s->plant->truth_count ? s->plant->truths[0].channel : 0; }
@@ -64,7 +51,7 @@ bool orr_csv_open(struct orr_csv *csv, const char *path, const char *patterns, i
   if (!csv->channels)
     abort();
   for (int i = 0; i < table->count; i++)
-    if (patterns ? matches_any(patterns, table->channels[i].name) : i < truth_starts(s))
+    if (patterns ? orr_patterns_fit(patterns, table->channels[i].name) : i < truth_starts(s))
       csv->channels[csv->count++] = i;
   if (patterns && !csv->count) {
     fprintf(stderr, "orrery run: no channel fits '%s'\n", patterns);

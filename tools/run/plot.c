@@ -7,33 +7,41 @@
 #include <string.h>
 
 #include "tools/common/out_file.h"
+#include "tools/run/diverged.h"
+#include "tools/run/patterns.h"
 #include "tools/run/svg.h"
 
 static const double degree = 57.295779513082320876798, rpm = 9.549296585513720146133;
 
 /* ---- what is shown ----------------------------------------------------------------------------------------------- */
 
-static void add_line(struct orr_plot *p, struct orr_plot_panel *panel, int channel, int element, double scale) {
-  const struct orr_channel *c = &p->samples.plant->table.channels[channel];
-  if (panel->count == ORR_PLOT_LINES)
-    return;
+/* As the legend has it, and a pattern: "gyro.rate.x". */
+static void name_line(char *name, size_t size, const struct orr_channel *c, int element) {
+  if (c->count == 1)
+    snprintf(name, size, "%.60s", c->name);
+  else if (c->elements)
+    snprintf(name, size, "%.50s.%s", c->name, c->elements[element]);
+  else
+    snprintf(name, size, "%.50s[%d]", c->name, element);
+}
+
+static bool add_line(struct orr_plot *p, struct orr_plot_panel *panel, int channel, int element, double scale) {
   struct orr_plot_line *line = &panel->lines[panel->count];
+  if (panel->count == (panel->raster ? ORR_PLOT_ROWS : ORR_PLOT_LINES))
+    return false;
   line->sample = orr_samples_add(&p->samples, channel, element);
   line->scale = scale;
   if (line->sample < 0)
-    return;
-  if (c->count == 1)
-    snprintf(line->name, sizeof line->name, "%.60s", c->name);
-  else if (c->elements)
-    snprintf(line->name, sizeof line->name, "%.50s.%s", c->name, c->elements[element]);
-  else
-    snprintf(line->name, sizeof line->name, "%.50s[%d]", c->name, element);
+    return false;
+  name_line(line->name, sizeof line->name, &p->samples.plant->table.channels[channel], element);
   panel->count++;
+  return true;
 }
 
 static struct orr_plot_panel *next_panel(struct orr_plot *p, const char *title, const char *unit, bool log) {
   struct orr_plot_panel *panel = &p->panels[p->panel_count];
-  *panel = (struct orr_plot_panel){.title = title, .unit = unit, .log = log};
+  *panel = (struct orr_plot_panel){.unit = unit, .log = log};
+  snprintf(panel->title, sizeof panel->title, "%s", title);
   return panel;
 }
 
@@ -53,14 +61,37 @@ static int device_channel(const struct orr_plant *plant, const char *device, con
   return orr_channel_find(&plant->table, name);
 }
 
-static void choose_devices(struct orr_plot *p, const struct orr_run *run, const char *kind, const char *quantity,
-                           double scale) {
+static void choose_wheels(struct orr_plot *p, const struct orr_run *run) {
+  struct orr_plot_panel *panel = next_panel(p, "Wheel speeds", "rpm", false);
   for (size_t i = 0; i < run->plant.device_count; i++) {
     const struct orr_device_desc *d = &run->plant.devices[i];
-    int channel = strcmp(d->kind->name, kind) == 0 ? device_channel(p->samples.plant, d->name, quantity) : -1;
+    int channel =
+        strcmp(d->kind->name, "reaction_wheel") == 0 ? device_channel(p->samples.plant, d->name, "speed") : -1;
     if (channel >= 0)
-      add_line(p, &p->panels[p->panel_count], channel, 0, scale);
+      add_line(p, panel, channel, 0, rpm);
   }
+  close_panel(p);
+}
+
+static struct orr_plot_panel *next_raster(struct orr_plot *p) {
+  struct orr_plot_panel *panel = next_panel(p, "Thrusters: filled while they burn", "thruster", false);
+  panel->raster = true;
+  return panel;
+}
+
+static bool add_thruster(struct orr_plot *p, struct orr_plot_panel *panel, const char *name) {
+  int channel = device_channel(p->samples.plant, name, "thrust");
+  if (channel < 0 || !add_line(p, panel, channel, 0, 1))
+    return false;
+  snprintf(panel->lines[panel->count - 1].name, sizeof panel->lines->name, "%.60s", name);
+  return true;
+}
+
+static void choose_thrusters(struct orr_plot *p, const struct orr_run *run) {
+  struct orr_plot_panel *panel = next_raster(p);
+  for (size_t i = 0; i < run->plant.device_count; i++)
+    if (strcmp(run->plant.devices[i].kind->name, "thruster") == 0)
+      add_thruster(p, panel, run->plant.devices[i].name);
   close_panel(p);
 }
 
@@ -97,18 +128,123 @@ static void choose_load(struct orr_plot *p, const struct orr_run *run) {
   close_panel(p);
 }
 
-void orr_plot_choose(struct orr_plot *p, struct orr_session *session, int64_t frames) {
+/* ---- what is asked for ------------------------------------------------------------------------------------------- */
+
+/* The thruster whose on-time the channel is, or NULL. */
+static const char *thruster_of(const struct orr_run *run, const char *channel) {
+  for (size_t i = 0; i < run->plant.device_count; i++) {
+    const char *name = run->plant.devices[i].name;
+    size_t n = strlen(name);
+    if (strcmp(run->plant.devices[i].kind->name, "thruster") == 0 && strncmp(channel, name, n) == 0 &&
+        strcmp(channel + n, ".on_time") == 0)
+      return name;
+  }
+  return NULL;
+}
+
+/* The newest panel of that unit with room, or a new one; NULL: there is no room. */
+static struct orr_plot_panel *panel_for(struct orr_plot *p, const char *unit, bool raster) {
+  for (int i = p->panel_count - 1; i >= 0; i--) {
+    struct orr_plot_panel *panel = &p->panels[i];
+    if (panel->raster == raster && (raster || strcmp(panel->unit, unit) == 0) &&
+        panel->count < (raster ? ORR_PLOT_ROWS : ORR_PLOT_LINES))
+      return panel;
+  }
+  if (p->panel_count == ORR_PLOT_PANELS || p->samples.series_count == ORR_SAMPLES_SERIES_MAX)
+    return NULL;
+  struct orr_plot_panel *panel = raster ? next_raster(p) : next_panel(p, "", unit, false);
+  p->panel_count++;
+  return panel;
+}
+
+/* The channels of a panel, as many as its title holds. */
+static void add_to_title(struct orr_plot_panel *panel, const char *channel) {
+  size_t used = strlen(panel->title), n = strlen(channel);
+  bool cut = used >= 3 && strcmp(panel->title + used - 3, "...") == 0;
+  if (cut)
+    return;
+  if (used + n + 8 < sizeof panel->title)
+    snprintf(panel->title + used, sizeof panel->title - used, "%s%s", used ? ", " : "", channel);
+  else if (used)
+    snprintf(panel->title + used, sizeof panel->title - used, ", ...");
+  else
+    snprintf(panel->title, sizeof panel->title, "%.80s", channel);
+}
+
+static bool add_asked(struct orr_plot *p, const struct orr_run *run, int channel, int element, bool first) {
+  const struct orr_channel *c = &p->samples.plant->table.channels[channel];
+  const char *thruster = thruster_of(run, c->name);
+  struct orr_plot_panel *panel = panel_for(p, c->unit, thruster);
+  if (!panel)
+    return false;
+  if (thruster)
+    return add_thruster(p, panel, thruster);
+  if (first || panel->count == 0)
+    add_to_title(panel, c->name);
+  return add_line(p, panel, channel, element, 1);
+}
+
+/* True for a channel, or one of its elements, that fits. */
+static bool fits(const char *patterns, const struct orr_channel *c, int element) {
+  char name[sizeof((struct orr_plot_line *)NULL)->name];
+  name_line(name, sizeof name, c, element);
+  return orr_patterns_fit(patterns, c->name) || orr_patterns_fit(patterns, name);
+}
+
+static bool fits_any(const struct orr_plot *p, const char *pattern) {
+  const struct orr_channel_table *table = &p->samples.plant->table;
+  for (int i = 0; i < table->count; i++)
+    for (int k = 0; k < table->channels[i].count; k++)
+      if (fits(pattern, &table->channels[i], k))
+        return true;
+  return false;
+}
+
+static bool choose_asked(struct orr_plot *p, const struct orr_run *run, const char *patterns) {
+  const struct orr_channel_table *table = &p->samples.plant->table;
+  char pattern[ORR_PATTERN_TEXT];
+  const char *rest = patterns, *first_left = NULL;
+  int left = 0;
+  while (orr_patterns_cut(&rest, pattern))
+    if (!fits_any(p, pattern)) {
+      fprintf(stderr, "orrery run: no channel fits '%s' of --plot-channels; 'orrery check' lists them\n", pattern);
+      return false;
+    }
+  for (int i = 0; i < table->count; i++) {
+    bool first = true;
+    for (int k = 0; k < table->channels[i].count; k++) {
+      if (!fits(patterns, &table->channels[i], k))
+        continue;
+      if (!add_asked(p, run, i, k, first)) {
+        first_left = first_left ? first_left : table->channels[i].name;
+        left++;
+      }
+      first = false;
+    }
+  }
+  if (left)
+    fprintf(stderr,
+            "orrery run: warning: a picture has %d panels of %d lines: %d numbers that fit are not drawn, '%s' "
+            "first; ask for fewer\n",
+            ORR_PLOT_PANELS, ORR_PLOT_LINES, left, first_left);
+  return true;
+}
+
+bool orr_plot_choose(struct orr_plot *p, struct orr_session *session, const char *patterns, int64_t frames) {
   *p = (struct orr_plot){0};
   orr_samples_init(&p->samples, session->plant);
-  choose_pointing(p);
-  next_panel(p, "Wheel speeds", "rpm", false);
-  choose_devices(p, session->run, "reaction_wheel", "speed", rpm);
-  next_panel(p, "Thrust", "N", false);
-  choose_devices(p, session->run, "thruster", "thrust", 1);
-  choose_modes(p, session->run);
-  choose_load(p, session->run);
+  if (patterns && !choose_asked(p, session->run, patterns))
+    return false;
+  if (!patterns) {
+    choose_pointing(p);
+    choose_wheels(p, session->run);
+    choose_thrusters(p, session->run);
+    choose_modes(p, session->run);
+    choose_load(p, session->run);
+  }
   orr_samples_reserve(&p->samples, frames);
   session->samples = &p->samples;
+  return true;
 }
 
 void orr_plot_close(struct orr_plot *p) { orr_samples_destroy(&p->samples); }
@@ -119,10 +255,11 @@ struct span {
   double low, high;
 };
 
-static struct span span_of(const struct orr_plot *p, const struct orr_plot_panel *panel) {
+/* Of the first rows. */
+static struct span span_of(const struct orr_plot *p, const struct orr_plot_panel *panel, int rows) {
   const struct orr_samples *s = &p->samples;
   struct span span = {HUGE_VAL, -HUGE_VAL};
-  for (int r = 0; r < s->rows; r++)
+  for (int r = 0; r < rows; r++)
     for (int i = 0; i < panel->count; i++) {
       double v =
           panel->lines[i].scale * s->values[(size_t)r * (size_t)s->series_count + (size_t)panel->lines[i].sample];
@@ -136,19 +273,55 @@ static struct span span_of(const struct orr_plot *p, const struct orr_plot_panel
   return span;
 }
 
-static void draw_panel(const struct orr_plot *p, const struct orr_plot_panel *panel, struct orr_svg *svg,
-                       const double *t, double *y) {
-  const struct orr_samples *s = &p->samples;
-  struct span span = span_of(p, panel);
+/* Rows before the samples of a run that diverged ran away: without a last twentieth, again and again, as long as that
+ * makes the span less than a third. A span of decades needs no such thing. */
+static int calm_rows(const struct orr_plot *p, const struct orr_plot_panel *panel) {
+  int all = p->samples.rows, rows = all, piece = all / 20 + 1;
+  struct span span = span_of(p, panel, rows);
+  while (!panel->log && rows - piece >= all / 4 && rows > piece) {
+    struct span less = span_of(p, panel, rows - piece);
+    if (!(span.high - span.low > 3 * (less.high - less.low)))
+      break;
+    rows -= piece;
+    span = less;
+  }
+  return rows;
+}
+
+/* The span of the axis; where that is not of all samples, the title says so. */
+static struct span axis_of(const struct orr_plot *p, const struct orr_plot_panel *panel, bool diverged, char *title,
+                           size_t size) {
+  struct span all = span_of(p, panel, p->samples.rows), span = all;
+  int rows = diverged ? calm_rows(p, panel) : p->samples.rows;
+  snprintf(title, size, "%s", panel->title);
+  if (rows < p->samples.rows) {
+    span = span_of(p, panel, rows);
+    double room = 0.5 * (span.high - span.low);
+    span = (struct span){span.low - room, span.high + room};
+    snprintf(title, size, "%s (ran away after %.4g s: from %.3g to %.3g %s)", panel->title,
+             1e-9 * (double)p->samples.time_ns[rows - 1], all.low, all.high, panel->unit);
+  }
   if (panel->log)
     span.low = fmax(span.low, 1e-5 * span.high);
+  return span;
+}
+
+static void draw_panel(const struct orr_plot *p, const struct orr_plot_panel *panel, bool diverged, struct orr_svg *svg,
+                       const double *t, double *y) {
+  const struct orr_samples *s = &p->samples;
+  char title[200];
+  struct span span = axis_of(p, panel, diverged && !panel->raster, title, sizeof title);
   double from = s->rows ? t[0] : 0, to = s->rows > 1 ? t[s->rows - 1] : 1;
   struct orr_svg_axis time = {.label = "time, s", .low = from, .high = to > from ? to : from + 1};
-  orr_svg_panel(svg, panel->title, time, orr_svg_axis_for(panel->unit, span.low, span.high, panel->log));
+  if (panel->raster)
+    orr_svg_panel(svg, title, time, (struct orr_svg_axis){.label = panel->unit, .high = 1, .rows = panel->count});
+  else
+    orr_svg_panel(svg, title, time,
+                  orr_svg_axis_for(*panel->unit ? panel->unit : "no unit", span.low, span.high, panel->log));
   for (int i = 0; i < panel->count; i++) {
     for (int r = 0; r < s->rows; r++)
       y[r] = panel->lines[i].scale * s->values[(size_t)r * (size_t)s->series_count + (size_t)panel->lines[i].sample];
-    orr_svg_line(svg, panel->lines[i].name, t, y, (size_t)s->rows);
+    (panel->raster ? orr_svg_row : orr_svg_line)(svg, panel->lines[i].name, t, y, (size_t)s->rows);
   }
 }
 
@@ -213,7 +386,7 @@ bool orr_plot_write(const struct orr_plot *p, const char *path, const char *titl
              (unsigned long long)orr_session_hash(session));
     orr_svg_begin(&svg, file.out, p->panel_count + (stats != NULL), title, subtitle);
     for (int i = 0; i < p->panel_count; i++)
-      draw_panel(p, &p->panels[i], &svg, t, y);
+      draw_panel(p, &p->panels[i], orr_diverged(session), &svg, t, y);
     if (stats)
       draw_latency(&svg, stats);
     orr_svg_end(&svg);

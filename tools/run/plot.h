@@ -1,5 +1,5 @@
-/* A picture of a run: pointing error, wheel speeds, first modal coordinates, a hinge load, and how punctual its frames
- * were.
+/* A picture of a run: pointing error, wheel speeds, burning thrusters, first modal coordinates, a hinge load; or the
+ * channels that are asked for; and how punctual its frames were.
  *
  * orr_plot_choose, after orr_session_create and before the start → the run, which samples → orr_plot_write →
  * orr_plot_close. [init]
@@ -10,7 +10,7 @@
 #include "io/session.h"
 #include "rt/tick/stats.h"
 
-enum { ORR_PLOT_PANELS = 5, ORR_PLOT_LINES = 8 };
+enum { ORR_PLOT_PANELS = 8, ORR_PLOT_LINES = 8, ORR_PLOT_ROWS = 16 };
 
 struct orr_plot_line {
   char name[64];
@@ -19,10 +19,11 @@ struct orr_plot_line {
 };
 
 struct orr_plot_panel {
-  const char *title, *unit;
-  bool log;
-  int count;
-  struct orr_plot_line lines[ORR_PLOT_LINES];
+  char title[96];
+  const char *unit;
+  bool log, raster; /* a row for each thruster, filled while it burns */
+  int count;        /* at most ORR_PLOT_LINES; of a raster ORR_PLOT_ROWS */
+  struct orr_plot_line lines[ORR_PLOT_ROWS];
 };
 
 struct orr_plot {
@@ -31,10 +32,13 @@ struct orr_plot {
   int panel_count;
 };
 
-/* What there is to see of this spacecraft; the session samples it from now on, for a run of so many frames. */
-void orr_plot_choose(struct orr_plot *plot, struct orr_session *session, int64_t frames);
+/* What there is to see of this spacecraft; the session samples it from now on, for a run of so many frames. With
+ * `patterns` (patterns.h), the channels and their elements that fit one, each unit in panels of its own; what there is
+ * no room for is named on standard error. False, to be closed all the same, after saying that nothing fits one. */
+bool orr_plot_choose(struct orr_plot *plot, struct orr_session *session, const char *patterns, int64_t frames);
 
-/* Writes the SVG; with `stats`, the latency histograms too. False after saying what is wrong. */
+/* Writes the SVG; with `stats`, the latency histograms too. Of a run that diverged the axes keep to what was before its
+ * last samples ran away. False after saying what is wrong. */
 bool orr_plot_write(const struct orr_plot *plot, const char *path, const char *title, const struct orr_session *session,
                     const struct orr_stats *stats);
 

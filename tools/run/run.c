@@ -30,7 +30,8 @@
 enum { MOST_SETTINGS = 64, WRONG_TEXT = 2000 };
 
 struct arguments {
-  const char *path, *mode, *csv, *plot, *channels, *csv_rate, *save, *from_state, *from, *ready, *log, *junit;
+  const char *path, *mode, *csv, *plot, *plot_channels, *channels, *csv_rate, *save, *from_state, *from, *ready, *log,
+      *junit;
   const char *json_file; /* NULL: on stdout, where asked for */
   bool json, realtime, lockstep, no_log;
   bool told; /* the summary stands on standard output */
@@ -92,6 +93,7 @@ static const char **text_of(struct arguments *a, const char *word) {
                {"--csv", &a->csv},
                {"--channels", &a->channels},
                {"--plot", &a->plot},
+               {"--plot-channels", &a->plot_channels},
                {"--csv-rate", &a->csv_rate},
                {"--save-state", &a->save},
                {"--from-state", &a->from_state},
@@ -193,6 +195,8 @@ static int parse(int argc, char **argv, struct arguments *a) {
     return status;
   if (!a->csv && (a->channels || a->csv_rate))
     return usage("--channels and --csv-rate go with --csv FILE", NULL);
+  if (!a->plot && a->plot_channels)
+    return usage("--plot-channels goes with --plot FILE", NULL);
   struct orr_quantity rate;
   if (a->csv_rate && (orr_quantity_parse(a->csv_rate, "Hz", &rate) != ORR_QUANTITY_OK || !(rate.value > 0)))
     return usage("--csv-rate takes a frequency such as 10Hz, not", a->csv_rate);
@@ -310,15 +314,14 @@ static struct orr_run_log log_of(const struct arguments *a) {
 static int fly_in_real_time(struct arguments *a, const struct orr_run *run, struct orr_diagnostics *d) {
   struct orr_session *session = orr_session_create(run, orr_controller_answer);
   struct orr_plot plot = {0};
-  if (a->plot)
-    orr_plot_choose(&plot, session, frames_of(run));
+  bool chosen = !a->plot || orr_plot_choose(&plot, session, a->plot_channels, frames_of(run));
   struct orr_run_status screen;
   orr_run_status_choose(&screen, session, a->path, !a->json || a->json_file);
   struct orr_run_log log = log_of(a);
   orr_run_log_choose(&log, a->log, a->no_log, true, session);
   orr_rt_flush_denormals();
   int exit_status = ORR_EXIT_BAD;
-  enum orr_status status = orr_session_start(session);
+  enum orr_status status = chosen ? orr_session_start(session) : ORR_OK;
   const struct orr_realtime_request request = {.path = a->path,
                                                .json = a->json && !a->json_file,
                                                .json_file = a->json_file,
@@ -335,7 +338,7 @@ static int fly_in_real_time(struct arguments *a, const struct orr_run *run, stru
                                                .diagnostics = d};
   if (status != ORR_OK)
     orr_run_report_failure(a->path, session, status);
-  else if (put_state(a, session))
+  else if (chosen && put_state(a, session))
     exit_status = orr_run_realtime(&request, session);
   orr_plot_close(&plot);
   orr_run_log_free(&log);
@@ -374,11 +377,10 @@ static int fly_and_tell(struct arguments *a, const struct orr_run *run, struct o
   struct flight f = {.session = orr_session_create(run, orr_controller_answer), .log = &log};
   struct orr_plot plot = {0};
   int exit_status = ORR_EXIT_BAD, divisor = csv_divisor(a, run);
-  if (a->plot)
-    orr_plot_choose(&plot, f.session, frames_of(run));
+  bool chosen = !a->plot || orr_plot_choose(&plot, f.session, a->plot_channels, frames_of(run));
   orr_run_log_choose(&log, a->log, a->no_log, a->lockstep, f.session);
   orr_rt_flush_denormals();
-  bool good = divisor && (!a->csv || orr_csv_open(&f.csv, a->csv, a->channels, divisor, f.session));
+  bool good = chosen && divisor && (!a->csv || orr_csv_open(&f.csv, a->csv, a->channels, divisor, f.session));
   enum orr_status status = good ? orr_session_start(f.session) : ORR_OK;
   if (good && status == ORR_OK)
     good = put_state(a, f.session);
@@ -523,7 +525,7 @@ const struct orr_command orr_cmd_run = {
     .summary = "fly a run file",
     .usage = "RUN | --from LOG@T [RUN] --mode batch|lockstep|realtime [--duration T] [--seed N] [--step T] "
              "[--set PATH=VALUE]... [--sequence FILE] [--csv FILE] "
-             "[--plot FILE] "
+             "[--plot FILE [--plot-channels PATTERNS]] "
              "[--save-state FILE] [--from-state FILE] [--ready FILE] [--log FILE | --no-log] "
              "[--json [FILE.json]] [--junit FILE] [--fix]",
     .help = "Reads a run file (a spacecraft with its devices, and how to fly it), flies it and prints a summary.\n"

@@ -1,6 +1,7 @@
 #include "tools/run/svg.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "tools/common/text.h"
 
@@ -62,9 +63,11 @@ struct orr_svg_axis orr_svg_axis_for(const char *text, double low, double high, 
   return a;
 }
 
+/* A little beyond the axis at most: a line that leaves it is cut off there. What is too small for decades lies on their
+ * end. */
 static double part_of(const struct orr_svg_axis *a, double value) {
   double part = a->log ? log10(value / a->low) / log10(a->high / a->low) : (value - a->low) / (a->high - a->low);
-  return value > 0 || !a->log ? fmax(0, fmin(1, part)) : 0;
+  return value > 0 || !a->log ? fmax(a->log ? 0 : -1, fmin(2, part)) : 0;
 }
 
 static double top_of(const struct orr_svg *s) { return ORR_SVG_HEAD + (s->panels - 1) * ORR_SVG_PANEL_HEIGHT + TOP; }
@@ -90,6 +93,8 @@ static void draw_tick(const struct orr_svg *s, bool vertical, double value) {
 
 static void draw_ticks(const struct orr_svg *s, bool vertical) {
   const struct orr_svg_axis *a = vertical ? &s->y : &s->x;
+  if (a->rows)
+    return;
   if (a->log) {
     int decades = (int)lround(log10(a->high / a->low)), every = vertical ? (decades + 4) / 5 : 1;
     for (int i = 0; i <= decades; i += every)
@@ -119,6 +124,12 @@ void orr_svg_begin(struct orr_svg *s, FILE *out, int panels, const char *title, 
   label(out, LEFT, 48, "", subtitle);
 }
 
+static void axis_label(FILE *out, double x, double y, const char *attributes, const struct orr_svg_axis *a) {
+  char text[96];
+  snprintf(text, sizeof text, "%.72s%s", a->label, a->log ? " (log scale)" : "");
+  label(out, x, y, attributes, text);
+}
+
 void orr_svg_panel(struct orr_svg *s, const char *title, struct orr_svg_axis x, struct orr_svg_axis y) {
   s->panels++;
   s->lines = 0;
@@ -129,10 +140,21 @@ void orr_svg_panel(struct orr_svg *s, const char *title, struct orr_svg_axis x, 
   draw_ticks(s, true);
   fprintf(s->out, "<path class=\"f\" d=\"M%d %.1fv%dh%d\"/>\n", LEFT, top, PLOT_HEIGHT, PLOT_WIDTH);
   label(s->out, LEFT, top - 9, "class=\"p\"", title);
-  label(s->out, LEFT + PLOT_WIDTH, top + PLOT_HEIGHT + 33, "text-anchor=\"end\"", x.label);
+  axis_label(s->out, LEFT + PLOT_WIDTH, top + PLOT_HEIGHT + 33, "text-anchor=\"end\"", &x);
   char turn[96];
   snprintf(turn, sizeof turn, "text-anchor=\"middle\" transform=\"rotate(-90 %d %.1f)\"", 22, top + PLOT_HEIGHT / 2.0);
-  label(s->out, 22, top + PLOT_HEIGHT / 2.0, turn, y.label);
+  axis_label(s->out, 22, top + PLOT_HEIGHT / 2.0, turn, &y);
+  fprintf(s->out, "<clipPath id=\"c%d\"><rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%d\"/></clipPath>\n", s->panels,
+          LEFT, top - 1, PLOT_WIDTH, PLOT_HEIGHT + 2);
+}
+
+/* A name beside the panel; a long one is pressed together. */
+static void legend(const struct orr_svg *s, double y, const char *name) {
+  enum { ROOM = RIGHT - 36 - 6, LETTERS = 19 };
+  char attributes[64] = "";
+  if (strlen(name) > LETTERS)
+    snprintf(attributes, sizeof attributes, "textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\"", ROOM);
+  label(s->out, LEFT + PLOT_WIDTH + 36, y, attributes, name);
 }
 
 /* The points of one column of the paper, in their order. */
@@ -166,11 +188,17 @@ static void keep(struct column *c, double x, double y) {
   }
 }
 
+/* A burst in a row, with a little paper above and below. */
+static void put_box(FILE *out, double from, double to, double top, double high) {
+  if (to > from)
+    fprintf(out, "M%.1f %.1fH%.1fV%.1fH%.1fz", from, top + 0.15 * high, to, top + 0.85 * high, from);
+}
+
 void orr_svg_line(struct orr_svg *s, const char *name, const double *x, const double *y, size_t count) {
   const char *colour = colours[s->lines % ORR_SVG_COLOURS];
   struct column c = {.at = -1};
   bool begun = false;
-  fprintf(s->out, "<path class=\"l\" stroke=\"%s\" d=\"", colour);
+  fprintf(s->out, "<path class=\"l\" stroke=\"%s\" clip-path=\"url(#c%d)\" d=\"", colour, s->panels);
   for (size_t i = 0; i < count; i++) {
     if (!isfinite(y[i]))
       continue;
@@ -186,7 +214,28 @@ void orr_svg_line(struct orr_svg *s, const char *name, const double *x, const do
   double at = top_of(s) + 8 + 16 * s->lines++;
   fprintf(s->out, "<path class=\"l\" stroke=\"%s\" stroke-width=\"3\" d=\"M%d %.1fh18\"/>\n", colour,
           LEFT + PLOT_WIDTH + 12, at);
-  label(s->out, LEFT + PLOT_WIDTH + 36, at + 4, "", name);
+  legend(s, at + 4, name);
+}
+
+void orr_svg_row(struct orr_svg *s, const char *name, const double *x, const double *y, size_t count) {
+  const double pen = 0.5, high = (double)PLOT_HEIGHT / s->y.rows;
+  double top = top_of(s) + high * s->lines, from = 0, to = -1; /* of what is not drawn yet; none */
+  fprintf(s->out, "<path class=\"r\" fill=\"%s\" d=\"", colours[s->lines % ORR_SVG_COLOURS]);
+  for (size_t i = 0; i + 1 < count; i++) {
+    double begin = place_x(s, x[i]), end = fmax(place_x(s, x[i + 1]), begin + pen);
+    if (!(fabs(y[i]) > 0))
+      continue;
+    if (to < 0 || begin > to + pen) {
+      put_box(s->out, from, to, top, high);
+      from = begin;
+    }
+    to = end;
+  }
+  put_box(s->out, from, to, top, high);
+  fputs("\"/>\n", s->out);
+  fprintf(s->out, "<path class=\"g\" d=\"M%d %.1fh%d\"/>\n", LEFT, top, PLOT_WIDTH);
+  legend(s, top + 0.5 * high + 4, name);
+  s->lines++;
 }
 
 void orr_svg_end(struct orr_svg *s) { fputs("</svg>\n", s->out); }

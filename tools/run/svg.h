@@ -1,6 +1,7 @@
-/* A small writer of SVG line charts: panels under each other, each with its axes, grid and legend.
+/* A small writer of SVG charts: panels under each other, each with its axes, grid and legend.
  *
- * orr_svg_begin → for each panel orr_svg_panel, then orr_svg_line for each of its lines → orr_svg_end. Reads nothing
+ * orr_svg_begin → for each panel orr_svg_panel, then orr_svg_line for each of its lines, or orr_svg_row for each of the
+ * rows of a raster → orr_svg_end. Reads nothing
  * back; errors of the stream are the caller's to look for. [init]
  */
 #ifndef ORR_TOOLS_RUN_SVG_H
@@ -15,19 +16,23 @@ enum { ORR_SVG_WIDTH = 1000, ORR_SVG_PANEL_HEIGHT = 196, ORR_SVG_HEAD = 64, ORR_
 struct orr_svg_axis {
   const char *label; /* with its unit */
   double low, high;
-  bool log; /* decades */
+  bool log; /* decades; the label says so */
+  int rows; /* above 0: no numbers, but so many rows of a raster */
 };
 
 struct orr_svg {
   FILE *out;
-  int panels, lines; /* so far; of the panel */
+  int panels, lines; /* so far; lines or rows of the panel */
   struct orr_svg_axis x, y;
 };
 
 void orr_svg_begin(struct orr_svg *svg, FILE *out, int panels, const char *title, const char *subtitle);
 void orr_svg_panel(struct orr_svg *svg, const char *title, struct orr_svg_axis x, struct orr_svg_axis y);
-/* Thinned to what the paper shows: the least and largest value of each column of it. */
+/* Thinned to what the paper shows: the least and largest value of each column of it. Cut off where the axes end. */
 void orr_svg_line(struct orr_svg *svg, const char *name, const double *x, const double *y, size_t count);
+/* The next row of a raster: filled from x[i] to x[i + 1] where y[i] is not 0; what is narrower than the pen is widened
+ * to it. */
+void orr_svg_row(struct orr_svg *svg, const char *name, const double *x, const double *y, size_t count);
 void orr_svg_end(struct orr_svg *svg);
 
 /* An axis whose ends are round numbers and hold [low, high]. */
