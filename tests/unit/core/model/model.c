@@ -41,7 +41,8 @@ static void limbs_are_parents_first_whatever_the_order_of_the_file(void **state)
 static void axes_near_those_of_the_parent_stay_their_own(void **state) {
   (void)state;
   for (int k = 0; k < 3; k++)
-    for (double tilt = 1e-12; tilt < 1e-3; tilt *= 10) {
+    for (int decade = -12; decade < -3; decade++) {
+      double tilt = pow(10, decade);
       struct orr_sample_options o = orr_sample_default(1, 2);
       o.reach = 1, o.one_kind = true, o.kind = ORR_HINGE_REVOLUTE, o.flexible = o.roots = 0;
       struct orr_sample *s = orr_sample_make(&o);

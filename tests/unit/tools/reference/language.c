@@ -66,8 +66,8 @@ static void every_key_says_what_it_is(void **state) {
   for (size_t f = 0; f < 3; f++) {
     size_t n = orr_language_list(files[f], list);
     for (size_t i = 0; i < n; i++) {
-      bool section =
-          !strchr(list[i]->name, '.') && strcmp(list[i]->name, "spacecraft") && strcmp(list[i]->name, "state");
+      bool section = !strchr(list[i]->name, '.') && strcmp(list[i]->name, "spacecraft") != 0 &&
+                     strcmp(list[i]->name, "state") != 0;
       if (section && !list[i]->example)
         fail_msg("the section '%s' has no example", list[i]->name);
       assert_true(list[i]->doc && list[i]->doc[strlen(list[i]->doc) - 1] == '.');

@@ -268,16 +268,17 @@ static void mistakes_are_told_at_their_place(void **state) {
 static void what_would_take_too_long_is_refused(void **state) {
   (void)state;
   struct rig r = make();
-  char text[4096] = "s.ok";
+  char text[4096];
+  size_t at = (size_t)snprintf(text, sizeof text, "s.ok");
   struct orr_condition_error error;
   for (int i = 1; i < 40; i++)
-    strcat(text, " and s.ok");
+    at += (size_t)snprintf(text + at, sizeof text - at, " and s.ok");
   assert_null(orr_condition_parse(text, &r.table, r.arena, &error));
   assert_non_null(strstr(error.text, "at most 64"));
-  text[0] = '\0';
+  at = 0;
   for (int i = 0; i < 200; i++)
-    strcat(text, "not ");
-  strcat(text, "s.ok");
+    at += (size_t)snprintf(text + at, sizeof text - at, "not ");
+  snprintf(text + at, sizeof text - at, "s.ok");
   assert_null(orr_condition_parse(text, &r.table, r.arena, &error));
   assert_non_null(strstr(error.text, "32 deep"));
   orr_arena_destroy(r.arena);
