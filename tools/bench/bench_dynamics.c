@@ -10,6 +10,7 @@
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_models.h"
 #include "tools/common/commands.h"
+#include "tools/common/progress.h"
 
 enum { SAMPLES = 200, QUICK_SAMPLES = 20 };
 static const double SAMPLE_NS = 200e3; /* one sample lasts about this long, many evaluations */
@@ -91,15 +92,35 @@ static struct figures measure(struct subject *s, int samples) {
   return f;
 }
 
+/* In series of samples, which take about the same time each. The bar makes room for a row, and comes back after it. */
+struct progress {
+  struct orr_progress bar;
+  int done;
+};
+
+enum { SERIES = 10 + 16 * 4 }; /* of all rows of both tables */
+
+static void measured(struct progress *p, int series) {
+  p->done += series;
+  orr_progress_wipe(&p->bar);
+}
+
+static void show(struct progress *p) {
+  fflush(stdout);
+  orr_progress_show(&p->bar, (double)p->done / SERIES);
+}
+
 static json_t *stat_json(struct orr_bench_stat stat) {
   return json_pack("{s:f, s:f}", "min_ns", stat.min, "median_ns", stat.median);
 }
 
-static void rigid_row(const char *name, struct orr_bench_model *bench, int samples, json_t *json) {
+static void rigid_row(const char *name, struct orr_bench_model *bench, int samples, struct progress *progress,
+                      json_t *json) {
   struct subject s;
   subject_create(&s, bench, false);
   int bodies = s.build.model->body_count;
   struct figures f = measure(&s, samples);
+  measured(progress, 1);
   if (json)
     json_array_append_new(json,
                           json_pack("{s:s, s:i, s:o, s:f, s:I, s:I}", "model", name, "bodies", bodies, "evaluation",
@@ -109,6 +130,7 @@ static void rigid_row(const char *name, struct orr_bench_model *bench, int sampl
   else
     printf("%-22s %7d %12.0f %12.0f %10.1f\n", name, bodies, f.articulated.min, f.articulated.median,
            f.articulated.min / bodies);
+  show(progress);
   subject_destroy(&s);
 }
 
@@ -126,7 +148,7 @@ static double paper_composite(double n) {
   return sum + size + size * size * size / 3 + 2.5 * size * size - 11.0 / 6 * size;
 }
 
-static void flexible_row(int modes, int samples, json_t *json) {
+static void flexible_row(int modes, int samples, struct progress *progress, json_t *json) {
   struct subject s;
   subject_create(&s, orr_bench_flexible_chain(10, modes, ORR_DEFORMATION_FULL), true);
   struct figures f = measure(&s, samples);
@@ -134,6 +156,7 @@ static void flexible_row(int modes, int samples, json_t *json) {
   subject_create(&s, orr_bench_flexible_chain(10, modes, ORR_DEFORMATION_LINEARIZED), true);
   struct figures g = measure(&s, samples);
   subject_destroy(&s);
+  measured(progress, 4);
   double ratio = f.composite.min / f.articulated.min, lean = g.composite.min / g.articulated.min;
   double paper = paper_composite(modes) / paper_articulated(modes);
   if (json)
@@ -147,6 +170,7 @@ static void flexible_row(int modes, int samples, json_t *json) {
     printf("%5d %10.0f %10.0f %6.2f   %10.0f %10.0f %6.2f   %10.0f %10.0f %6.2f\n", modes, f.articulated.min,
            f.composite.min, ratio, g.articulated.min, g.composite.min, lean, paper_articulated(modes),
            paper_composite(modes), paper);
+  show(progress);
 }
 
 /* "chain N", "spacecraft N" (modes of the bus) or "flexible N" (modes per body), without the space; NULL: no such
@@ -187,7 +211,7 @@ static int evaluate_only(const char *word, const char *count_word) {
   return ORR_EXIT_OK;
 }
 
-static void rigid_table(int samples, json_t *json) {
+static void rigid_table(int samples, struct progress *progress, json_t *json) {
   static const int lengths[] = {5, 10, 20, 50, 100, 200, 500, 1000};
   if (!json)
     printf("forward dynamics, one evaluation\n%-22s %7s %12s %12s %10s\n", "model", "bodies", "minimum ns", "median ns",
@@ -195,20 +219,21 @@ static void rigid_table(int samples, json_t *json) {
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     char name[32];
     snprintf(name, sizeof name, "chain %d", lengths[i]);
-    rigid_row(name, orr_bench_chain(lengths[i]), samples, json);
+    rigid_row(name, orr_bench_chain(lengths[i]), samples, progress, json);
   }
-  rigid_row("spacecraft", orr_bench_spacecraft(0), samples, json);
-  rigid_row("spacecraft, 20 modes", orr_bench_spacecraft(20), samples, json);
+  rigid_row("spacecraft", orr_bench_spacecraft(0), samples, progress, json);
+  rigid_row("spacecraft, 20 modes", orr_bench_spacecraft(20), samples, progress, json);
 }
 
-static void flexible_table(int samples, json_t *json) {
+static void flexible_table(int samples, struct progress *progress, json_t *json) {
+  orr_progress_wipe(&progress->bar);
   if (!json)
     printf("\nten flexible bodies, minimum ns of one evaluation; ratio = composite / articulated\n"
            "%5s %10s %10s %6s   %10s %10s %6s   %10s %10s %6s\n",
            "modes", "full: art.", "composite", "ratio", "lin.: art.", "composite", "ratio", "paper art.", "composite",
            "ratio");
   for (int modes = 0; modes <= 20; modes += modes < 10 ? 1 : 2)
-    flexible_row(modes, samples, json);
+    flexible_row(modes, samples, progress, json);
 }
 
 static int run(int argc, char **argv, json_t *json) {
@@ -224,8 +249,11 @@ static int run(int argc, char **argv, json_t *json) {
     }
   }
   json_t *rigid = json ? json_array() : NULL, *flexible = json ? json_array() : NULL;
-  rigid_table(samples, rigid);
-  flexible_table(samples, flexible);
+  struct progress progress = {.done = 0};
+  orr_progress_begin(&progress.bar, 0);
+  rigid_table(samples, &progress, rigid);
+  flexible_table(samples, &progress, flexible);
+  orr_progress_wipe(&progress.bar);
   if (json) {
     json_object_set_new(json, "rigid", rigid);
     json_object_set_new(json, "flexible", flexible);

@@ -15,6 +15,7 @@
 #include "rt/machine/denormals.h"
 #include "tools/bench/bench.h"
 #include "tools/common/commands.h"
+#include "tools/common/progress.h"
 
 enum { BATCH = 20 };
 
@@ -105,9 +106,11 @@ enum { PARTS = sizeof part_list / sizeof *part_list };
 
 /* All parts take turns, so that what the machine does meanwhile meets all of them. */
 static void measure(struct bench *b, int rounds, double *minimum) {
+  struct orr_progress progress;
   for (int k = 0; k < PARTS; k++)
     minimum[k] = 1e18;
-  for (int r = 0; r < rounds; r++)
+  orr_progress_begin(&progress, 0);
+  for (int r = 0; r < rounds; r++) {
     for (int k = 0; k < PARTS; k++) {
       double start = orr_bench_now_ns();
       for (int i = 0; i < BATCH; i++)
@@ -115,6 +118,9 @@ static void measure(struct bench *b, int rounds, double *minimum) {
       double took = (orr_bench_now_ns() - start) / BATCH;
       minimum[k] = took < minimum[k] ? took : minimum[k];
     }
+    orr_progress_show(&progress, (r + 1.0) / rounds);
+  }
+  orr_progress_wipe(&progress);
 }
 
 static void print(const double *minimum, json_t *json) {

@@ -21,6 +21,7 @@
 #include "tools/bench/bench_links.h"
 #include "tools/bench/latency_pool.h"
 #include "tools/common/commands.h"
+#include "tools/common/progress.h"
 #include "tools/common/timing_report.h"
 
 enum { TRANSPORTS = 2, SIDES = 2, FRACTIONS = 3, SLICES_MAX = 1000 };
@@ -168,12 +169,14 @@ static const char *run_slice(const struct arguments *a, struct transport *t, int
 
 static const char *run_slices(const struct arguments *a, struct transport transports[TRANSPORTS]) {
   const char *wrong = NULL;
-  for (int number = 0; number < a->slices && !wrong; number++) {
-    fprintf(stderr, "\rslice %d of %d", number + 1, a->slices);
-    for (int t = 0; t < TRANSPORTS && !wrong; t++)
+  struct orr_progress progress; /* between slices alone */
+  orr_progress_begin(&progress, 0);
+  for (int number = 0; number < a->slices && !wrong; number++)
+    for (int t = 0; t < TRANSPORTS && !wrong; t++) {
       wrong = run_slice(a, &transports[t], number);
-  }
-  fprintf(stderr, "\r%30s\r", "");
+      orr_progress_show(&progress, (number * TRANSPORTS + t + 1.0) / (a->slices * TRANSPORTS));
+    }
+  orr_progress_wipe(&progress);
   return wrong;
 }
 

@@ -13,6 +13,7 @@
 #include "io/config/spacecraft/build.h"
 #include "tools/bench/bench.h"
 #include "tools/common/commands.h"
+#include "tools/common/progress.h"
 
 enum { MOST_BODIES = 257, MOST_LOOPS = 32, SAMPLES = 40, BATCH = 20 };
 
@@ -149,7 +150,7 @@ static double time_of(struct rig *r, enum what what, int samples) {
   return orr_bench_stat(took, samples).min;
 }
 
-static bool row(int loops, int half, int samples, json_t *list) {
+static bool row(int loops, int half, int samples, struct orr_progress *progress, json_t *list) {
   struct model *m = build(loops, half);
   double us[5];
   bool good = true;
@@ -163,6 +164,7 @@ static bool row(int loops, int half, int samples, json_t *list) {
   }
   int bodies = (int)m->description.body_count;
   free(m);
+  orr_progress_wipe(progress);
   if (!good)
     fprintf(stderr, "orrery bench: %d loops of %d bodies do not close\n", loops, 2 * half);
   if (!list) {
@@ -195,10 +197,18 @@ static int run(int argc, char **argv, json_t *json) {
     printf("one evaluation, and closing after a step; us, the least of %d samples\n"
            "loops   each bodies      tree     embed   closing     augment   closing\n",
            samples);
-  for (int loops = 1; loops <= MOST_LOOPS; loops *= 2)
-    good = row(loops, 3, samples, list) && good;
-  for (int half = 2; half <= 32; half *= 2)
-    good = row(1, half, samples, list) && good;
+  struct orr_progress progress;
+  orr_progress_begin(&progress, 0);
+  int done = 0, all = 3 * (2 * MOST_LOOPS - 1) + 62; /* bodies, in pairs */
+  for (int loops = 1; loops <= MOST_LOOPS; loops *= 2) {
+    good = row(loops, 3, samples, &progress, list) && good;
+    orr_progress_show(&progress, (double)(done += 3 * loops) / all);
+  }
+  for (int half = 2; half <= 32; half *= 2) {
+    good = row(1, half, samples, &progress, list) && good;
+    orr_progress_show(&progress, (double)(done += half) / all);
+  }
+  orr_progress_wipe(&progress);
   if (list)
     json_object_set_new(json, "loops", list);
   return good ? ORR_EXIT_OK : ORR_EXIT_BAD;

@@ -10,6 +10,7 @@
 #include "rt/machine/denormals.h"
 #include "tools/bench/bench.h"
 #include "tools/common/commands.h"
+#include "tools/common/progress.h"
 #include "tools/run/controller.h"
 
 /* First the stages of a frame, then what an evaluation is made of. */
@@ -33,6 +34,8 @@ static double cpu_now_ns(void) {
 /* Frames, a look at the clock between stages. */
 static enum orr_status fly(struct measured *m) {
   int code = 0;
+  struct orr_progress progress;
+  orr_progress_begin(&progress, 0);
   double cpu = cpu_now_ns();
   for (int i = 0; i < m->frames && code == 0; i++) {
     double before = orr_bench_now_ns();
@@ -42,8 +45,11 @@ static enum orr_status fly(struct measured *m) {
       m->samples[k][i] = now - before;
       before = now;
     }
+    if (i % 64 == 0)
+      orr_progress_show(&progress, (i + 1.0) / m->frames);
   }
   m->cpu_ns = (cpu_now_ns() - cpu) / m->frames;
+  orr_progress_wipe(&progress);
   return m->session->status;
 }
 

@@ -19,6 +19,7 @@
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_rt_slice.h"
 #include "tools/common/commands.h"
+#include "tools/common/progress.h"
 #include "tools/common/timing_report.h"
 
 enum { LOAD_MAX = 64, VARIANTS = 4 };
@@ -35,6 +36,14 @@ struct pools {
   struct orr_pool *variant;       /* [VARIANTS] */
   struct orr_pool *scratch;       /* [2] */
 };
+
+/* Between slices alone: nothing of ours is to run beside a measurement. */
+struct progress {
+  struct orr_progress bar;
+  size_t done, all; /* slices */
+};
+
+static void slice_done(struct progress *p) { orr_progress_show(&p->bar, (double)++p->done / (double)p->all); }
 
 static int usage(const char *what, const char *word) {
   fprintf(stderr, "orrery bench --rt: %s '%s'\nTry 'orrery help bench'.\n", what, word);
@@ -125,7 +134,7 @@ static void end_load(const pid_t *burners, size_t count) {
 }
 
 /* --- beside cyclictest -------------------------------------------------------------------------------------------- */
-static const char *run_pair(const struct arguments *a, struct pools *p, size_t slice) {
+static const char *run_pair(const struct arguments *a, struct pools *p, size_t slice, struct progress *progress) {
   struct orr_slice_outcome outcome;
   const char *wrong = NULL;
   for (int turn = 0; turn < 2 && !wrong; turn++) {
@@ -136,6 +145,7 @@ static const char *run_pair(const struct arguments *a, struct pools *p, size_t s
     } else {
       wrong = orr_slice_cyclictest(&a->conditions, &p->theirs[slice]);
     }
+    slice_done(progress);
   }
   return wrong;
 }
@@ -190,7 +200,8 @@ static const struct {
     {"phase auto, spin auto", true, true},
 };
 
-static const char *run_variants(const struct arguments *a, struct pools *p, struct orr_slice_outcome last[VARIANTS]) {
+static const char *run_variants(const struct arguments *a, struct pools *p, struct orr_slice_outcome last[VARIANTS],
+                                struct progress *progress) {
   for (size_t round = 0; round < a->rounds; round++)
     for (size_t v = 0; v < VARIANTS; v++) {
       size_t turn = (v + round) % VARIANTS; /* nobody is always first */
@@ -198,6 +209,7 @@ static const char *run_variants(const struct arguments *a, struct pools *p, stru
                                          &p->variant[turn], &last[turn]);
       if (wrong)
         return wrong;
+      slice_done(progress);
     }
   return NULL;
 }
@@ -230,19 +242,22 @@ static void print_conditions(const struct arguments *a) {
 static const char *measure(const struct arguments *a, struct pools *p, json_t *json) {
   struct orr_slice_outcome last[VARIANTS] = {{0}};
   const char *wrong = NULL;
+  struct progress progress = {.all = 2 * a->slices + VARIANTS * a->rounds};
   if (!json)
     print_conditions(a);
-  for (size_t s = 0; s < a->slices && !wrong; s++) {
-    fprintf(stderr, "\rpair %zu of %zu", s + 1, a->slices);
-    wrong = run_pair(a, p, s);
-  }
-  fprintf(stderr, "\r%30s\r", "");
+  fflush(stdout);
+  orr_progress_begin(&progress.bar, (double)progress.all * a->slice_s);
+  orr_progress_show(&progress.bar, 0);
+  for (size_t s = 0; s < a->slices && !wrong; s++)
+    wrong = run_pair(a, p, s, &progress);
+  orr_progress_wipe(&progress.bar);
   if (wrong)
     return wrong;
   if (a->slices > 0)
     report_pairs(a, p, json);
   fflush(stdout);
-  wrong = run_variants(a, p, last);
+  wrong = run_variants(a, p, last, &progress);
+  orr_progress_wipe(&progress.bar);
   if (!wrong && a->rounds > 0)
     report_variants(p, last, json);
   return wrong;

@@ -283,7 +283,11 @@ static json_t *measure(const struct arguments *a, const struct orr_executive_opt
     fprintf(stderr, "orrery doctor: %s\n", wrong);
     *status = ORR_EXIT_BAD;
   } else {
-    int signal = orr_run_realtime_wait(&executive, signals, NULL, NULL);
+    struct orr_progress progress;
+    orr_progress_begin(&progress, a->seconds);
+    orr_progress_show(&progress, 0);
+    int signal = orr_run_realtime_wait(&executive, signals, NULL, NULL, &progress, options->cycle.frames);
+    orr_progress_wipe(&progress);
     orr_executive_join(&executive);
     if (signal)
       fprintf(stderr, "orrery doctor: ended by a signal (%s): what was measured until then\n", strsignal(signal));

@@ -44,7 +44,7 @@ static void let_signals_back(const sigset_t *signals, const sigset_t *before) {
 }
 
 int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals, struct orr_run_status *status,
-                          struct orr_run_log *log) {
+                          struct orr_run_log *log, struct orr_progress *progress, uint64_t frames) {
   const struct timespec look = {.tv_nsec = 50 * ORR_NS_PER_MS};
   char text[ORR_RUN_LOG_TEXT];
   int caught = 0, looks = 0;
@@ -53,6 +53,9 @@ int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signa
     orr_executive_show(executive);
     if (status && ++looks % LOOKS_PER_SCREEN == 0)
       orr_run_status_draw(status, executive->board.stats);
+    struct orr_live live;
+    if (progress && ++looks % LOOKS_PER_SCREEN == 0 && orr_stats_live(executive->board.stats, &live))
+      orr_progress_show(progress, (double)live.frames / (double)frames);
     if (log && orr_run_log_watch(log, text, sizeof text)) {
       if (status)
         orr_run_status_wipe(status);
@@ -279,7 +282,7 @@ static int fly(struct flight *f, const struct orr_executive_options *options, co
     return summarise_no_frame(f, session);
   }
   orr_executive_go(&f->executive);
-  f->signal = orr_run_realtime_wait(&f->executive, signals, f->request->status, f->request->log);
+  f->signal = orr_run_realtime_wait(&f->executive, signals, f->request->status, f->request->log, NULL, 0);
   if (f->request->status)
     orr_run_status_wipe(f->request->status);
   orr_executive_join(&f->executive);

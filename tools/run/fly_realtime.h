@@ -4,6 +4,7 @@
 
 #include "io/realtime.h"
 #include "tools/common/fix.h"
+#include "tools/common/progress.h"
 #include "tools/run/plot.h"
 #include "tools/run/run_log.h"
 #include "tools/run/run_status.h"
@@ -29,9 +30,9 @@ struct orr_realtime_request {
 int orr_run_realtime(const struct orr_realtime_request *request, struct orr_session *session);
 
 /* Waits for the end; the signals in `signals`, which the caller has blocked, end the run. Returns
- * the signal, or 0. Draws `status` meanwhile; NULL: nothing. */
+ * the signal, or 0. Draws `status` meanwhile, or `progress` of so many frames; NULL: nothing. */
 int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals, struct orr_run_status *status,
-                          struct orr_run_log *log);
+                          struct orr_run_log *log, struct orr_progress *progress, uint64_t frames);
 
 /* The signals that end a run, blocked for this thread and those it will make; *before gets what was. */
 void orr_run_realtime_block(sigset_t *signals, sigset_t *before);

@@ -15,6 +15,7 @@
 #include "io/step_limit.h"
 #include "rt/machine/denormals.h"
 #include "tools/common/commands.h"
+#include "tools/common/progress.h"
 #include "tools/run/controller.h"
 #include "tools/run/csv.h"
 #include "tools/run/ending_report.h"
@@ -222,32 +223,12 @@ static double now_s(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A bar on the terminal with the time left, of a run that has taken two seconds; redrawn at most ten times a second and
- * wiped at the end. */
-static void show_progress(const struct flight *f, double start_s, double *next_s) {
-  enum { WIDTH = 40 };
-  static const char full[] = "########################################",
-                    none[] = "........................................";
-  double now = now_s();
-  if (now < *next_s)
-    return;
-  *next_s = now + 0.1;
-  double part = (double)(orr_plant_frame(f->session->plant) - f->first) / (double)(f->last - f->first);
-  int done = (int)(part * WIDTH);
-  double left_s = part > 0 ? (now - start_s) * (1 - part) / part : 0;
-  char left[32];
-  if (left_s < 90)
-    snprintf(left, sizeof left, "%.0f s", ceil(left_s));
-  else
-    snprintf(left, sizeof left, "%.0f min", ceil(left_s / 60));
-  fprintf(stderr, "\r[%.*s%.*s] %3.0f %%, %s left\033[K", done, full, WIDTH - done, none, 100 * part, left);
-}
-
 static enum orr_status fly(struct flight *f) {
   struct orr_session *s = f->session;
-  bool terminal = isatty(STDERR_FILENO);
-  double start = now_s(), next_s = start + 2;
+  double start = now_s();
+  struct orr_progress progress;
   char text[ORR_RUN_LOG_TEXT];
+  orr_progress_begin(&progress, 0);
   while (orr_plant_frame(s->plant) < f->last) {
     if (f->log->wanted)
       orr_recording_checkpoint(&f->log->recording);
@@ -259,13 +240,13 @@ static enum orr_status fly(struct flight *f) {
       s->end = ORR_PORT_INTERRUPTED;
       break;
     }
-    if (orr_run_log_watch(f->log, text, sizeof text))
-      fprintf(stderr, "%s%s", terminal ? "\r\033[K" : "", text);
-    if (terminal)
-      show_progress(f, start, &next_s);
+    if (orr_run_log_watch(f->log, text, sizeof text)) {
+      orr_progress_wipe(&progress);
+      fputs(text, stderr);
+    }
+    orr_progress_show(&progress, (double)(orr_plant_frame(s->plant) - f->first) / (double)(f->last - f->first));
   }
-  if (terminal)
-    fputs("\r\033[K", stderr);
+  orr_progress_wipe(&progress);
   if (s->status == ORR_OK)
     orr_session_record_last(s);
   f->took_s = now_s() - start;
