@@ -442,8 +442,9 @@ int orr_client_udp_send(struct orr_client *c, uint64_t flags) {
     send_command(c);
     return 0;
   }
-  c->end = (struct orr_client_kept){
-      .number = c->sent, .answers = c->frame.number, .time_ns = c->frame.time_ns, .function = ORR_WIRE_END};
+  if (c->end.function != ORR_WIRE_END) /* the first time stands */
+    c->end = (struct orr_client_kept){
+        .number = c->sent, .answers = c->frame.number, .time_ns = c->frame.time_ns, .function = ORR_WIRE_END};
   write_command(c, &c->end);
   return 0;
 }

@@ -554,7 +554,7 @@ class Udp(Link):
 
     def _send(self, end):
         if end:
-            self.ending = self.frame
+            self.ending = self.frame if self.ending is None else self.ending  # the first time stands
             self._packet(END, self.ending)
             return
         if self.frame not in self.kept:  # the first answer to a frame stands, as over shared memory

@@ -11,7 +11,8 @@ void orr_rules_init(struct orr_rules *rules, const struct orr_layout *layout, in
                               .applied = -1,
                               .next = {-1, places},
                               .due = {-1, places + n},
-                              .room = places + 2 * n};
+                              .room = places + 2 * n,
+                              .end_answers = ORR_WIRE_NONE};
 }
 
 void orr_rules_resume(struct orr_rules *rules, int64_t frame) {
@@ -26,6 +27,7 @@ void orr_rules_resume(struct orr_rules *rules, int64_t frame) {
                               .next = {-1, rules->next.payload},
                               .due = {-1, rules->due.payload},
                               .room = rules->room,
+                              .end_answers = ORR_WIRE_NONE,
                               .counts.published = frame >= 0};
 }
 
@@ -64,6 +66,10 @@ static enum orr_refusal judge(const struct orr_rules *rules, uint64_t answers) {
   if (frame < rules->applied || (frame != rules->published && frame < rules->due.answers))
     return ORR_REFUSAL_STALE;
   return orr_layout_judge(&rules->layout->commands, rules->room);
+}
+
+void orr_rules_end(struct orr_rules *rules, uint64_t answers) {
+  rules->end_answers = answers < rules->end_answers ? answers : rules->end_answers;
 }
 
 enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers) {

@@ -68,7 +68,7 @@ struct orr_rules {
   bool late;      /* the command last applied */
   struct orr_late late_ones[ORR_LATE_KEPT];
   struct orr_window answered; /* frames */
-  uint64_t end_answers;       /* the frame that a peer answered by the word that the run shall end */
+  uint64_t end_answers;       /* the first frame that a peer answered by the word that the run shall end */
   struct orr_link_counts counts;
 };
 
@@ -93,6 +93,9 @@ void orr_rules_publish(struct orr_rules *rules, int64_t frame);
 enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers);
 /* [rt] The same for what is refused before its content is looked at. */
 void orr_rules_refuse(struct orr_rules *rules, enum orr_refusal refusal);
+/* [rt] The word that the run shall end, which answers `answers`. The first frame so answered stands: a peer may say the
+ * word again in its answer to the next one. */
+void orr_rules_end(struct orr_rules *rules, uint64_t answers);
 
 /* [rt] Whether the command for the next latch is there. */
 bool orr_rules_ready(const struct orr_rules *rules);

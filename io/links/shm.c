@@ -96,7 +96,7 @@ static bool take_one(struct orr_shm *shm, struct orr_rules *rules, uint32_t numb
   if (refusal != ORR_REFUSAL_NONE)
     orr_rules_refuse(rules, refusal);
   else if (orr_wire_peer_flags(head[ORR_WIRE_IN_PEER]) & ORR_WIRE_IN_END) {
-    rules->end_answers = head[ORR_WIRE_IN_ANSWERS];
+    orr_rules_end(rules, head[ORR_WIRE_IN_ANSWERS]);
     *end = true;
   } else
     orr_rules_offer(rules, head[ORR_WIRE_IN_ANSWERS]);

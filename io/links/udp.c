@@ -64,7 +64,7 @@ bool orr_udp_take(struct orr_udp *u, struct orr_rules *rules) {
   }
   uint32_t ended = atomic_load(&u->ended);
   if (ended != u->ended_seen)
-    rules->end_answers = atomic_load(&u->end_answers);
+    orr_rules_end(rules, atomic_load(&u->end_answers));
   u->ended_seen = ended;
   return ended != 0;
 }
@@ -283,7 +283,8 @@ size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const 
   u->heard_ns = now_ns;
   atomic_fetch_add_explicit(&u->heard, 1, memory_order_relaxed);
   if (p.function == ORR_WIRE_END) {
-    atomic_store(&u->end_answers, p.answered);
+    if (atomic_load(&u->ended) == 0 || p.answered < atomic_load(&u->end_answers))
+      atomic_store(&u->end_answers, p.answered);
     atomic_fetch_add(&u->ended, 1);
   } else if (p.function == ORR_WIRE_AGAIN)
     atomic_store(&u->asked, 1);

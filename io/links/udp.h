@@ -58,7 +58,7 @@ struct orr_udp {
   uint64_t *payloads;
   _Atomic uint32_t peers;
   _Atomic uint32_t ended;       /* words that the run shall end, so far */
-  _Atomic uint64_t end_answers; /* the frame that the last of them answered */
+  _Atomic uint64_t end_answers; /* the first frame that one of them answered */
   _Atomic uint32_t asked;       /* a peer misses a frame, or is new: lockstep says it again */
   atomic_bool left;             /* the newest peer closed the link */
   _Atomic uint64_t heard;       /* packets of the peer */

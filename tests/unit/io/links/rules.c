@@ -279,6 +279,20 @@ static void when_commands_stop_the_policy_rules_and_pulses_end_in_any_case(void 
   }
 }
 
+/* Flight software may say it again in its next answer, before anybody has looked. */
+static void the_first_frame_answered_by_the_word_that_ends_the_run_stands(void **state) {
+  (void)state;
+  struct rig r;
+  make(&r, 0, ORR_SILENCE_HOLD);
+  assert_true(r.rules.end_answers == ORR_WIRE_NONE);
+  orr_rules_end(&r.rules, 300);
+  orr_rules_end(&r.rules, 310);
+  assert_true(r.rules.end_answers == 300);
+  orr_rules_resume(&r.rules, 400);
+  assert_true(r.rules.end_answers == ORR_WIRE_NONE);
+  done(&r);
+}
+
 /* One answer per frame of the link, applied between boundaries: none is missed, none late, and no silence is seen. */
 static void under_asap_an_answer_is_applied_at_the_first_frame_after_it_came(void **state) {
   (void)state;
@@ -364,6 +378,7 @@ int main(void) {
       cmocka_unit_test(stale_duplicate_and_unpublished_answers_are_counted_and_never_applied),
       cmocka_unit_test(a_command_with_one_bad_number_is_refused_whole),
       cmocka_unit_test(when_commands_stop_the_policy_rules_and_pulses_end_in_any_case),
+      cmocka_unit_test(the_first_frame_answered_by_the_word_that_ends_the_run_stands),
       cmocka_unit_test(under_asap_an_answer_is_applied_at_the_first_frame_after_it_came),
       cmocka_unit_test(any_sequence_of_offers_is_accounted_for),
   };
