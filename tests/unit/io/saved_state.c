@@ -147,7 +147,7 @@ static void another_run_is_told_apart(void **state) {
 
 static void whatever_stands_in_a_word_harms_nothing(void **state) {
   (void)state;
-  const double numbers[] = {NAN, HUGE_VAL, -HUGE_VAL, 1e300, -1e19, 9.3e18, 1e-310};
+  const double numbers[] = {(double)NAN, HUGE_VAL, -HUGE_VAL, 1e300, -1e19, 9.3e18, 1e-310};
   const uint64_t wholes[] = {0, 1, 2, 7, 64, SAVED_AT + 1, INT64_MAX, UINT64_MAX, UINT64_C(1) << 62, UINT64_C(1) << 63};
   enum { NUMBERS = sizeof numbers / sizeof *numbers, WHOLES = sizeof wholes / sizeof *wholes };
   struct flight f = make(craft);

@@ -99,7 +99,7 @@ static void comparisons_know_units_elements_norms_and_the_time(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     if (holds_once(&r, cases[i].text, v, 3) != cases[i].holds)
       fail_msg("%s", cases[i].text);
-  const double none[5] = {NAN, 0, 0, 0, 0};
+  const double none[5] = {(double)NAN, 0, 0, 0, 0};
   assert_false(holds_once(&r, "a.rate.x is not 0", none, 0));
   assert_true(holds_once(&r, "not a.rate.x above 0", none, 0));
   orr_arena_destroy(r.arena);
