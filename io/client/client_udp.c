@@ -220,6 +220,8 @@ static int hear(struct orr_client *c, const struct orr_wire_packet *p) {
   }
   if (p->flags & ORR_WIRE_OUT_TAKEN) {
     bool ours = (uint32_t)p->answered == c->generation;
+    if (ours && (uint32_t)((uint64_t)p->time_ns >> 32) != (uint32_t)c->header.run)
+      return -ECONNRESET; /* the peer of another run */
     c->taken |= ours;
     return ours && (int32_t)((uint32_t)p->time_ns - c->generation) > 0 ? -EOWNERDEAD : 0;
   }

@@ -441,6 +441,8 @@ class Udp(Link):
             self._packet(LEAVE, NONE)  # the run says it until it has heard that
             return False
         if p[1] & TAKEN:
+            if p[4] == self.generation and p[3] >> 32 & 0xFFFFFFFF != self.header["run"] & 0xFFFFFFFF:
+                raise ConnectionResetError("another run has taken its place")
             self.taken |= p[4] == self.generation
             if p[4] == self.generation and 0 < (p[3] - self.generation) % 2**32 < 2**31:
                 raise ConnectionAbortedError("another peer has taken our place")

@@ -149,7 +149,7 @@ static size_t refuse_foreign(struct orr_udp *u, uint32_t generation, int64_t now
                                     .count = u->description_count++,
                                     .flags = ORR_WIRE_OUT_TAKEN,
                                     .answered = generation,
-                                    .time_ns = u->generation};
+                                    .time_ns = (int64_t)((uint64_t)u->run << 32 | u->generation)};
   return orr_wire_packet_write(reply, &p, NULL, 0);
 }
 

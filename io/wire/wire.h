@@ -252,7 +252,8 @@ static inline uint64_t orr_wire_command_sum(const uint64_t head[ORR_WIRE_IN_WORD
  * A generation belongs to the address and port that it came from: what is of the same generation from elsewhere is not
  * the peer's. Only the peer ends the run. A later generation takes its place when it has left (function code LEAVE) or
  * was silent for ORR_WIRE_SILENCE_MS. Until then, and to one that was displaced, the run says TAKEN: a packet like that
- * of a description, with the flag, the sender's generation in `answered` and, in place of the time, that of the peer.
+ * of a description, with the flag, the sender's generation in `answered` and, in place of the time, the low half of the
+ * run's number above that of the peer.
  * The farewell of a run is said again until the peer leaves.
  *
  * Function code DESCRIBE asks for what a segment has in front: header, directory, names. `frame` says which piece, the
