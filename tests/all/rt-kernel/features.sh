@@ -178,9 +178,10 @@ udp="$udp commands: [wheel_*.torque], wait: 10 s, timeout: {frames: 50, policy: 
 orrery run /configs/cubesat.yaml --mode batch --duration 3s >/tmp/batch 2>/tmp/err || fail "cubesat in batch: $(cat /tmp/err)"
 for url in shm:/orrery.fsw udp:127.0.0.1:5010; do
   for attempt in 1 2 3 4 5; do
-    taskset -c 0 fsw $url cubesat 2>/tmp/fsw &
+    rm -f /tmp/ready # peers are let in when all that takes long is done, which here may be later than they wait
+    { until [ -e /tmp/ready ]; do sleep 0.1; done; exec taskset -c 0 fsw $url cubesat 2>/tmp/fsw; } &
     peer=$!
-    set -- --duration 3s
+    set -- --duration 3s --ready /tmp/ready
     [ $url = shm:/orrery.fsw ] || set -- "$@" --set "$udp"
     start /configs/cubesat.yaml "$@"
     wait $run || fail "$url: $(cat /tmp/out /tmp/err /tmp/fsw)"
