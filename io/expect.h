@@ -9,12 +9,12 @@
 #include "core/plant/plant.h"
 #include "io/config/run/run_file.h"
 
-/* What was seen of one expectation's channel. */
+/* What one expectation has seen of its channel. */
 struct orr_expect_seen {
   int first, count;    /* numbers of the frame's block */
   uint64_t samples;    /* frames judged */
   double *peak, *left; /* of_peak: [count] largest magnitudes before and after */
-  double worst;        /* the value nearest to breaking the bound, or furthest beyond it; of_peak: the part left */
+  double worst;        /* the value nearest to the bound, or furthest beyond it; of_peak: the part left */
   int64_t worst_ns;    /* when; −1 for of_peak */
   bool broken;
 };
@@ -31,18 +31,19 @@ struct orr_expect_verdict {
   int64_t at_ns; /* of a channel's value; −1 */
 };
 
-/* [init] Takes the numbers for all expectations of a run out of a block, or measures them. Returns
+/* [init] Takes the memory for all expectations of a run from a block, or only measures how much. Returns
  * [run->expect_count]. */
 struct orr_expect_seen *orr_expect_layout(const struct orr_run *run, struct orr_block *block);
 
-/* [rt] The frame's block as it stands at `now_ns`. O(numbers expected). */
+/* [rt] Looks at the frame's block at `now_ns`. O(numbers expected). */
 void orr_expect_look(const struct orr_run *run, struct orr_expect_seen *seen, const double *values, int64_t now_ns);
 
 /* [any] The verdict on expectation i; `measured` is the number for a measure, NaN where there is none. O(numbers). */
 struct orr_expect_verdict orr_expect_judge(const struct orr_run_expect *expect, const struct orr_expect_seen *seen,
                                            double measured);
 
-/* [any] Whether a value is further beyond the bound, or nearer to it, than another; one that is no number is. O(1). */
+/* [any] Whether a value is further beyond the bound, or nearer to it, than another. NaN is worse than any number.
+ * O(1). */
 bool orr_expect_is_worse(const struct orr_run_expect *expect, double value, double than);
 
 #endif

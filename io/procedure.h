@@ -1,9 +1,9 @@
-/* What happens to a run beside its plant and its links: faults, the steps of a sequence, expectations with a memory.
- * A session without any has no procedure, and its stages do not know of one.
+/* The procedure of a run: faults, the steps of a sequence, and expectations that need a memory. A session without any
+ * of these has no procedure, and its stages have no part for one.
  *
  * orr_procedure_layout, measured and then real; orr_procedure_ask; orr_procedure_start with frame 0 [init]. Per frame
  * [rt]: begin_frame before the frame is published, before_latch and after_latch around the commands, judge once the
- * frame was recorded. What is judged in a frame acts from the next one on.
+ * frame was recorded. What judge decides acts from the next frame on.
  */
 #ifndef ORR_IO_PROCEDURE_H
 #define ORR_IO_PROCEDURE_H
@@ -28,7 +28,7 @@ struct orr_procedure {
   struct orr_assess *assess;
   struct orr_sequence *sequence;
   struct orr_event events[ORR_EVENTS_KEPT];                /* the first ones */
-  bool judging;                                            /* what happens now acts in the next frame */
+  bool judging;                                            /* what is decided now acts in the next frame */
   uint64_t event_count;                                    /* of all */
   void (*tell)(void *user, const struct orr_event *event); /* [rt] besides; NULL: nobody */
   void *user;
@@ -37,7 +37,7 @@ struct orr_procedure {
 /* [any] Whether a run has something to do for a procedure. */
 bool orr_procedure_needed(const struct orr_run *run);
 
-/* [init] Takes the memory out of a block, or measures it. */
+/* [init] Takes the memory from a block, or only measures how much. */
 struct orr_procedure *orr_procedure_layout(const struct orr_run *run, struct orr_plant *plant, struct orr_block *block);
 void orr_procedure_ask(struct orr_procedure *procedure);
 void orr_procedure_start(struct orr_procedure *procedure);
@@ -49,7 +49,8 @@ void orr_procedure_after_latch(struct orr_procedure *procedure);
 void orr_procedure_look(struct orr_procedure *procedure); /* at every frame that is recorded, the last one too */
 void orr_procedure_judge(struct orr_procedure *procedure);
 
-/* [init] The words of its state; of these a replay has the first again. `put` before that of the plant. */
+/* [init] The words of its state, and how many of them, from the first, are the same in a replay. Put them before the
+ * plant's state. */
 size_t orr_procedure_state_words(const struct orr_procedure *procedure);
 size_t orr_procedure_replayed_words(const struct orr_procedure *procedure);
 bool orr_procedure_state_is_sound(const struct orr_procedure *procedure, const uint64_t *words, int64_t now_ns);

@@ -1,11 +1,11 @@
-/* A session on its way into a log (io/log/logger).
+/* Records a session into a log (io/log/logger).
  *
  *   orr_recording_choose before orr_session_start (it asks the plant for what is recorded) → orr_recording_start,
  * from when
  *   on the session's `record` hands frames over → orr_recording_checkpoint before a frame is published [rt]
  *   → orr_recording_stop → orr_recording_free
  *
- * A frame of the log is what stood in the frame's block then: outputs of the frame, and the commands that act in it.
+ * A frame of the log is a copy of the frame's block: the outputs of the frame, and the commands that act in it.
  */
 #ifndef ORR_IO_RECORDING_H
 #define ORR_IO_RECORDING_H
@@ -15,23 +15,23 @@
 #include "rt/tick/stats.h"
 
 struct orr_recording {
-  struct orr_recorder recorder; /* first: the session calls back with it */
+  struct orr_recorder recorder; /* first member: the session passes a pointer to it */
   struct orr_session *session;
   struct orr_logger *logger;
   bool *chosen;                /* [table.count] */
-  const struct orr_live *live; /* of the executive, which its own thread keeps; NULL: none measures */
+  const struct orr_live *live; /* the executive's measures, written by its own thread; NULL: there is no executive */
   uint64_t timed;              /* frames of it that were handed over */
   int64_t next;                /* the frame behind the last one handed over */
   struct orr_logger_link *links;
 };
 
-/* What the run does not know of itself. */
+/* What the caller adds to the log. */
 struct orr_recording_request {
-  const char *path;          /* of a file that is not there yet */
+  const char *path;          /* of a file that does not exist yet */
   const char *library;       /* what writes it */
   const char *build;         /* the same, for checkpoints */
   uint64_t keep_free;        /* bytes of the disk */
-  bool patient;              /* not in real time: the ring is waited for */
+  bool patient;              /* not in real time: a full ring is waited for */
   const char *const *stages; /* of the executive; NULL: none */
   const struct orr_mcap_pair *facts, *machine;
   size_t fact_count, machine_count;
@@ -39,7 +39,8 @@ struct orr_recording_request {
   size_t text_count;
 };
 
-/* [init] What the run file says, or what is computed anyway: everything but truth that nobody else asked for. */
+/* [init] Chooses what is recorded: the channels of the run file's `record`, or without it all that are computed anyway
+ * (true values only where something else needs them). */
 void orr_recording_choose(struct orr_recording *recording, struct orr_session *session);
 
 /* [init] False with what is wrong in `message`: there is no log then, and the recording does nothing. */

@@ -21,13 +21,14 @@ struct orr_samples {
 void orr_samples_init(struct orr_samples *samples, struct orr_plant *plant);
 void orr_samples_destroy(struct orr_samples *samples);
 
-/* [init] One more number; its index, or −1 when there are too many. */
+/* [init] Adds a number; returns its index, or −1 when there are too many. */
 int orr_samples_add(struct orr_samples *samples, int channel, int element);
 
-/* [init] Room for so many frames, thinned where they are more than ORR_SAMPLES_ROWS_MAX. Touches every page. */
+/* [init] Makes room for so many frames; every k-th is kept where they are more than ORR_SAMPLES_ROWS_MAX. Touches every
+ * page. */
 void orr_samples_reserve(struct orr_samples *samples, int64_t frames);
 
-/* [rt] The frame that stands in the block. O(series). */
+/* [rt] Takes a sample of the frame's block, if this frame is one to be kept. O(series). */
 void orr_samples_take(struct orr_samples *samples);
 
 #endif

@@ -1,7 +1,7 @@
 /* One run: plant, scripted commands and links joined frame by frame.
  *
- * orr_session_stages is the order of a frame in every mode: batch and lockstep walk it by orr_session_frame, real time
- * makes it the executive's work (realtime.h).
+ * orr_session_stages is the order of a frame in every mode: batch and lockstep run it by orr_session_frame, in real
+ * time the executive runs it (realtime.h).
  *
  * Call order: orr_session_create → orr_plant_ask for what is read besides → orr_session_start or _state_put [init] →
  * orr_session_frame [rt] for every frame, or the stages by another walk; orr_session_record once more for the last one
@@ -23,17 +23,17 @@
 
 struct orr_session_link {
   const struct orr_run_link *desc;
-  struct orr_port *inside;  /* answered by the controller that is linked in, until `outside` is there */
+  struct orr_port *inside;  /* the controller that is linked in; it answers until `outside` is there */
   struct orr_port *outside; /* flight software outside; NULL: not open */
-  struct orr_port *room;    /* for it; NULL where the transport leads nowhere outside */
-  bool alone;               /* nobody came before frame 0 */
+  struct orr_port *room;    /* memory of `outside`; NULL where the transport does not lead outside */
+  bool alone;               /* no peer came before frame 0 */
 };
 
 enum { ORR_SESSION_REGIONS = ORR_BUILD_PARTS + 2 };
 
 struct orr_session;
 
-/* Who else is told of every frame that is recorded: such as a table in a file, which real time may not write. The
+/* A callback for every frame that is recorded, such as a writer of tables (not in real time: it writes files). The
  * recorder's struct begins with this one. */
 struct orr_recorder {
   void (*frame)(struct orr_recorder *recorder, const struct orr_session *session);
@@ -43,7 +43,7 @@ struct orr_recorder {
 struct orr_session_stage;
 
 struct orr_session {
-  const struct orr_session_stage *stages;    /* the order of its frames; ends as orr_session_stages does */
+  const struct orr_session_stage *stages;    /* the stages of its frames; ends as orr_session_stages does */
   int (*frame)(struct orr_session *session); /* walks them */
   const struct orr_run *run;
   const struct orr_model *model;
@@ -51,17 +51,17 @@ struct orr_session {
   struct orr_plant *plant;
   struct orr_session_link *links;  /* [run->link_count] */
   struct orr_expect_seen *seen;    /* [run->expect_count] */
-  struct orr_procedure *procedure; /* NULL: nothing breaks */
+  struct orr_procedure *procedure; /* NULL: the run has none */
   struct orr_samples *samples;     /* taken for a picture; NULL: none */
-  struct orr_watch *watch;         /* shown while it flies; NULL: nobody looks */
-  struct orr_recorder *recorders;  /* NULL: nobody */
+  struct orr_watch *watch;         /* numbers to show while it flies; NULL: none */
+  struct orr_recorder *recorders;  /* NULL: none */
   struct orr_build build;          /* model, ws and plant are its own */
   void *link_block;
   struct orr_region regions[ORR_SESSION_REGIONS]; /* the same blocks, and this struct: all that a frame touches */
   size_t region_count;
   enum orr_status status; /* of the first failure */
   struct orr_relay relay; /* of the links over UDP */
-  enum orr_port_end end;  /* a link says that the run is over: set by latch */
+  enum orr_port_end end;  /* set by latch when a link ends the run */
   int end_link;           /* which */
 };
 
@@ -74,12 +74,12 @@ void orr_session_destroy(struct orr_session *session);
  * (NULL: never). */
 bool orr_session_open_links(struct orr_session *session, bool lockstep, bool (*interrupted)(void), char *message,
                             size_t size);
-/* [init] Before open: the links have their places, but no peer can come until it is admitted. What takes long before
- * frame 0 is done between, so that who came waits for nothing but the others. */
+/* [init] shut: call it before open; the links are then opened, but no peer can come until admit is called. Between open
+ * and admit do what takes long before frame 0, so that a peer that came waits for nothing but the other peers. */
 void orr_session_shut_links(struct orr_session *session);
 void orr_session_admit_peers(struct orr_session *session);
-/* [init] Waits for the peers of all links in the same time, each as long as the run file says; `alone` of each then
- * says whether none came. True: all have one. */
+/* [init] Waits for the peers of all links in the same time, each as long as the run file says; `alone` of each link
+ * then tells whether none came. True: every link has a peer. */
 bool orr_session_wait_for_peers(struct orr_session *session);
 
 /* [init] Frame 0. Fails where the solver does at the initial state. */
@@ -93,7 +93,7 @@ int orr_session_record(struct orr_session *session); /* what is expected and sam
 int orr_session_advance(struct orr_session *session);
 int orr_session_sense(struct orr_session *session);
 
-/* What sort of work a stage does, for who measures it. */
+/* What sort of work a stage does, for those who measure it. */
 enum orr_session_work {
   ORR_SESSION_HANDS_OVER, /* numbers to links and from them */
   ORR_SESSION_RECORDS,
@@ -108,8 +108,8 @@ struct orr_session_stage {
   int (*run)(struct orr_session *session);
 };
 
-/* The order of a frame. Ends with a stage without a name; at most ORR_STAGES_MAX. With a procedure the same stages do
- * their part of it, too. */
+/* The order of a frame. Ends with a stage without a name; at most ORR_STAGES_MAX. With a procedure the same stages also
+ * do its part. */
 extern const struct orr_session_stage orr_session_stages[], orr_session_stages_with_procedure[];
 
 /* [rt] One frame: the stages in their order. 0, or what the stage returned that ended it. */
@@ -118,12 +118,12 @@ static inline int orr_session_frame(struct orr_session *session) { return sessio
 /* [init] After the last frame: its sensors are recorded. */
 void orr_session_record_last(struct orr_session *session);
 
-/* [rt] The parts of the procedure by themselves, for a replay: once before a frame's numbers are compared; and when its
- * commands are in the block. Nothing without one. */
+/* [rt] The two parts of the procedure alone, for a replay: begin_frame before a frame's numbers are compared, judge
+ * when its commands are in the block. Without a procedure they do nothing. */
 void orr_session_begin_frame(struct orr_session *session);
 void orr_session_judge(struct orr_session *session);
 
-/* [init] From now on the recorder is told; and no longer. */
+/* [init] Adds a recorder, and removes it. */
 void orr_session_tell(struct orr_session *session, struct orr_recorder *recorder);
 void orr_session_tell_no_more(struct orr_session *session, struct orr_recorder *recorder);
 
@@ -133,12 +133,12 @@ void orr_session_say_restored(struct orr_session *session);
 /* [init] After the last frame: orr_port_settle for the links that lead outside, so that the answer to it is counted. */
 void orr_session_settle(struct orr_session *session);
 
-/* [init] The hash of the plant's state. And the words of the whole state, answers that wait in links included. */
+/* [init] The hash of the plant's state; and the words of the whole state, with the answers that wait in links. */
 uint64_t orr_session_hash(const struct orr_session *session);
 size_t orr_session_state_words(const struct orr_session *session);
-size_t orr_session_replayed_words(const struct orr_session *session); /* the first of them: a replay has them again */
+size_t orr_session_replayed_words(const struct orr_session *session); /* the first of them: the same in a replay */
 void orr_session_state_get(const struct orr_session *session, uint64_t *words);
-/* [init] Whether the procedure's part of words of any origin can be of a run that stands at the frame. O(words). */
+/* [init] Whether the procedure's part of words that are not trusted can be that of a run at this frame. O(words). */
 bool orr_session_procedure_is_sound(const struct orr_session *session, const uint64_t *words, int64_t frame);
 enum orr_status orr_session_state_put(struct orr_session *session, const uint64_t *words);
 

@@ -1,4 +1,4 @@
-/* The solver in a program of one's own: a spacecraft file, a state, the accelerations. For C17 and C++17.
+/* The solver for programs of your own: a spacecraft file and a state in, accelerations out. For C17 and C++17.
  *
  *   struct orr_solver *s = orr_solver_load("ship.yaml", stderr);
  *   struct orr_solver_body wing;
@@ -10,8 +10,8 @@
  *   orr_solver_free(s);
  *
  * Bodies stand one after another in q and u, in the order of the file: first the modes of a body, then its hinge, with
- * coordinates and speeds as configs/conventions.md has them. load is [init]: it reads files and allocates. The rest do
- * neither. One thread at a time for each solver. Link with orrery.pc (pkg-config --static).
+ * coordinates and speeds as configs/conventions.md has them. load is [init]: it reads files and allocates. The other
+ * functions do neither. One thread at a time for each solver. Link with orrery.pc (pkg-config --static).
  */
 #ifndef ORR_IO_SOLVER_H
 #define ORR_IO_SOLVER_H
@@ -33,8 +33,8 @@ struct orr_solver_body {
   int eta_rate, mode_count;
 };
 
-/* [init] Reads a model or run file. NULL when anything is wrong with it: `messages` then has what `orrery check` says;
- * or NULL for silence. Ends the program when there is no memory. */
+/* [init] Reads a model or run file. NULL when anything is wrong with it: `messages` then gets what `orrery check` says;
+ * NULL for silence. Ends the program when there is no memory. */
 struct orr_solver *orr_solver_load(const char *path, FILE *messages);
 void orr_solver_free(struct orr_solver *solver);
 
@@ -49,8 +49,8 @@ bool orr_solver_find(const struct orr_solver *solver, const char *name, struct o
 void orr_solver_rest(const struct orr_solver *solver, double *q, double *u);
 
 /* [rt] Accelerations [speeds] in this state, under the forces [speeds] that actuators give (NULL: none); springs,
- * dampers and gravity come on top, hinges that are prescribed do not accelerate. Where the spacecraft has closed loops,
- * q and u must fit them: q within 1e-6, and what depends is then taken from what does not. 0, or what
+ * dampers and gravity are added. Prescribed hinges do not accelerate. Where the spacecraft has closed loops, q and u
+ * must fit them: q within 1e-6; dependent coordinates are then computed from the independent ones. 0, or what
  * orr_solver_why says in words: nothing is then written. O(N + modes²), and the loops. */
 int orr_solver_accelerations(struct orr_solver *solver, const double *q, const double *u, const double *force,
                              double *accel);

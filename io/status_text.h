@@ -8,7 +8,7 @@
 
 const char *orr_status_text(enum orr_status status);
 
-/* It is about a closed loop, not a body. */
+/* Whether the status is about a closed loop, and not about a body. */
 bool orr_status_is_of_loop(enum orr_status status);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whether a run's step is short enough for what is stiffest in its spacecraft: told before the run.
+/* Tells before a run whether its step is short enough for the stiffest motion of its spacecraft.
  *
  * orr_run_load → orr_run_judge_step → the messages among the diagnostics, the figures for a summary. [init]
  */
@@ -10,13 +10,13 @@
 
 enum { ORR_MOTION_TEXT = 256 };
 
-/* Builds the spacecraft with its plant, and nothing else of the run, and looks at its initial state; a step beyond the
+/* Builds the spacecraft with its plant, and nothing else of the run, and judges its initial state. A step beyond the
  * limit of the integrator is reported as a warning at the run's `step`. Where the initial state cannot be solved
- * nothing is reported: flying will. As orr_build_plant, and some 50 to 100 solutions. */
+ * nothing is reported here: the run itself will report it. As orr_build_plant, and some 50 to 100 solutions. */
 struct orr_stability orr_run_judge_step(const struct orr_run *run, struct orr_diagnostics *diagnostics);
 
-/* "at least 412 Hz, damped by 0.5 %" or "a decay of at least 3200 1/s", text [ORR_MOTION_TEXT]; and what takes most
- * part: "mode 5 of 'link_10'". Both return the text. [any] */
+/* "at least 412 Hz, damped by 0.5 %" or "a decay of at least 3200 1/s", text [ORR_MOTION_TEXT]; and what moves most in
+ * it: "mode 5 of 'link_10'". Both return the text. [any] */
 const char *orr_motion_pace(const struct orr_stiff_motion *motion, char *text);
 const char *orr_motion_place(const struct orr_run *run, const struct orr_stiff_motion *motion, char *text);
 

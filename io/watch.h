@@ -1,8 +1,7 @@
-/* Numbers of a run for somebody to look at while it flies: written by the executive once a frame, read by any other
- * thread.
+/* Numbers of a run to be shown while it flies: the executive writes them once a frame, any other thread reads them.
  *
  * orr_watch_init, orr_watch_add for each number [init], session->watch = … → orr_watch_put [rt] by orr_session_record;
- * orr_watch_get [any]. Each number is whole; two numbers may be of neighbouring frames.
+ * orr_watch_get [any]. Each number is read whole; two numbers may be of neighbouring frames.
  */
 #ifndef ORR_IO_WATCH_H
 #define ORR_IO_WATCH_H
@@ -13,7 +12,7 @@
 #include "io/links/rules.h"
 
 enum { ORR_WATCH_MAX = 32 };
-/* Of all links outside, in sum. */
+/* Sums over all links to the outside. */
 enum orr_watch_link {
   ORR_WATCH_OUT,
   ORR_WATCH_APPLIED,
@@ -35,9 +34,9 @@ struct orr_watch {
 void orr_watch_init(struct orr_watch *watch, struct orr_plant *plant);
 /* [init] Index of a number, or −1 when there are too many. Asks the plant for its channel. */
 int orr_watch_add(struct orr_watch *watch, int channel, int element);
-/* [rt] The frame that stands in the block. O(numbers), wait-free. */
+/* [rt] Copies the numbers from the frame's block. O(numbers), wait-free. */
 void orr_watch_put(struct orr_watch *watch);
-/* [rt] Counts of one link, after orr_watch_put. The first one begins the sum. */
+/* [rt] Adds the counts of one link, after orr_watch_put. `first` starts the sum again. */
 void orr_watch_put_link(struct orr_watch *watch, const struct orr_link_counts *counts, bool first);
 /* [any] */
 double orr_watch_get(const struct orr_watch *watch, int index);

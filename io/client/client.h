@@ -11,9 +11,10 @@
  *
  * One thread per client, and a client stays where it was opened. Over shared memory the library handles SIGBUS of the
  * segment's pages, and leaves that of others to what was there before. open, find and close are [init]: they allocate
- * and enter the kernel. get, set and send do neither but to wake an executive that sleeps (lockstep) or, over UDP, to
- * send, and take time in proportion to the payload at most. Failures are negative errno values; what open and wait met
- * stands in client.error in words. Nothing that the other side writes can make a read or write go outside the segment.
+ * and enter the kernel. get, set and send do neither, but for two calls of send: it wakes an executive that sleeps
+ * (lockstep), and over UDP it sends a packet. Their time is in proportion to the payload at most. Failures are negative
+ * errno values. client.error says in words why open or wait failed. Nothing that the other side writes can make a read
+ * or write go outside the segment.
  */
 #ifndef ORR_IO_CLIENT_CLIENT_H
 #define ORR_IO_CLIENT_CLIENT_H
@@ -27,7 +28,7 @@ extern "C" {
 enum orr_client_how {
   ORR_CLIENT_SPIN,  /* never sleeps: a core of its own; over shared memory ten calls a second while nothing comes */
   ORR_CLIENT_FUTEX, /* sleeps in the kernel (UDP: on the socket) */
-  ORR_CLIENT_POLL,  /* looks, sleeps 50 µs, looks again: where nothing may wake us */
+  ORR_CLIENT_POLL,  /* looks, sleeps 50 µs, looks again: where the kernel cannot wake us */
 };
 
 /* Where a channel is. count 0: there is none of that name. */
@@ -53,7 +54,7 @@ struct orr_client_kept {
   uint64_t *payload;
 };
 
-/* A frame over UDP that comes together, or waits for its turn. */
+/* A frame over UDP whose packets are still coming, or that is not the next in turn yet. */
 enum { ORR_CLIENT_WINDOW = 8 };
 struct orr_client_coming {
   bool used, whole;
@@ -80,7 +81,7 @@ struct orr_client {
   struct orr_wire_peer *peer;
   uint64_t *telemetry, *command; /* payloads, whole words */
   uint32_t seen, sent, generation;
-  int64_t pulse_ms; /* when to look again whether the run lives, and to say that we do */
+  int64_t pulse_ms; /* when to check again that the run is alive, and to tell it that we are */
   bool any;         /* a frame was seen */
   bool refused;     /* UDP: nobody has that port any more */
   int lock_fd;      /* the segment, on which a run that lives holds a lock; 0: none */
@@ -93,8 +94,8 @@ struct orr_client {
   uint64_t newest, before; /* the frame taken last; bit i: the one of the link that is i + 1 before it was here */
   struct orr_client_kept kept[2], end; /* end: once the run was asked to end */
   bool gap;                            /* a frame came out of turn since we asked */
-  int ended;                           /* why no more will come */
-  bool taken, over;                    /* the run has said: another commands; it is over */
+  int ended;                           /* the status that ended the link */
+  bool taken, over;                    /* the run told us: another client commands; the run is over */
   uint64_t unsent;                     /* commands, by packets, that the kernel did not take */
   int64_t asked_ms;                    /* when we asked last which run this is */
 };
@@ -104,7 +105,7 @@ struct orr_client {
  * for an IPv6 address; -EHOSTUNREACH for a name that has no address; -ENOENT; -EACCES; -EPROTO when what is there is
  * not a link of this version. */
 int orr_client_open(struct orr_client *client, const char *url, int wait_ms);
-/* [init] Any time, also after a failed open. The run goes on without us by its policy. */
+/* [init] Any time, also after a failed open. The run goes on by the policy of the link's `timeout`. */
 void orr_client_close(struct orr_client *client);
 
 /* [init] A channel by its full name. O(channels). */
@@ -116,9 +117,10 @@ const char *orr_client_unit(const struct orr_client *client, uint32_t i);
 
 /* [any] 1: the next frame in turn is in client.frame, its numbers are for get. 0: none for `most_ms`. -EPIPE: the run
  * is over. -ECONNRESET: it died, or another has taken its place: close and open again, and find anew, for its layout
- * may be another. Noticed within 0.2 s of waiting; over UDP from another host only if that tells by ICMP that nobody
- * has the port: else wait returns 0. -EOWNERDEAD: another peer has taken our place. -EBUSY: none came for
- * `most_ms`, for another peer commands over UDP, and must leave or be silent for half a second: wait on, or close. */
+ * may be another. Noticed within 0.2 s of waiting. Over UDP a run on another host is noticed only if that host tells by
+ * ICMP that the port is closed: else wait returns 0. -EOWNERDEAD: another peer has replaced this one. -EBUSY: no frame
+ * came for `most_ms`, because another peer commands over UDP. It must close, or be silent for half a second: wait
+ * again, or close. */
 int orr_client_wait(struct orr_client *client, enum orr_client_how how, int most_ms);
 
 /* [any] The same in words: what a status of wait, send or end that is not 1 means. O(1). */
@@ -132,8 +134,8 @@ bool orr_client_set(struct orr_client *client, struct orr_signal signal, uint32_
 /* [rt] Sends the command as the answer to the frame that wait found last. 0, or -EAGAIN before the first frame,
  * -EOWNERDEAD. */
 int orr_client_send(struct orr_client *client);
-/* [rt] Says that we live, when there is nothing to command. send says it too, and wait, with each frame (over UDP,
- * while none comes) and ten times a second. A run tells by it who hangs. */
+/* [rt] Tells the run that this client is alive, when there is nothing to command. send does so too, and so does wait:
+ * with each frame (over UDP, while none comes) and ten times a second. The run finds a client that hangs by it. */
 void orr_client_beat(struct orr_client *client);
 /* [rt] Asks the run to end. As orr_client_send. */
 int orr_client_end(struct orr_client *client);

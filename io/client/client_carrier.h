@@ -7,7 +7,7 @@
 int64_t orr_client_now_ms(void);
 void orr_client_pause_us(long us);
 
-/* Whether what the header speaks of lies within `bytes`; with slots when it is that of a segment. */
+/* Whether all that the header describes lies within `bytes`; of a segment, the slots too. */
 bool orr_client_sound(const struct orr_wire_header *header, uint64_t bytes, bool segment);
 /* Copies directory and names, judges them, and makes room for payloads; client.header is sound. 0 or an errno. */
 int orr_client_copy(struct orr_client *client, const char *memory);
@@ -15,7 +15,8 @@ int orr_client_copy(struct orr_client *client, const char *memory);
 /* The carriers. enter reads what the run says of itself, in client.memory or over client.fd (waiting `answer_ms` for
  * each piece of it); 0 or an errno: EAGAIN while it is being written, ENOENT when the run is over or silent, EPROTO for
  * what is not a link of this version. look returns 1 for a new frame, 0 for none, or the reason to end; sleep waits for
- * one. pulse, now and then while none comes: we live, and does the run? 0 or the reason to end. */
+ * one. pulse is called now and then while none comes: it tells the run that we are alive, and checks that the run is. 0
+ * or the reason to end. */
 int orr_client_shm_enter(struct orr_client *client);
 int orr_client_shm_look(struct orr_client *client);
 void orr_client_shm_sleep(struct orr_client *client, int64_t most_ms);

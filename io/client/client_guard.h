@@ -1,6 +1,6 @@
-/* Shared memory that the other side may shrink: SIGBUS in a guarded range maps a page of zeros there and sets *dead.
- * What was there before for SIGBUS decides on what lies elsewhere. A signal handler gets no argument of ours, so the
- * list of ranges is file-scope state, the only one in the client.
+/* Shared memory that the other side may shrink: SIGBUS in a guarded range maps a page of zeros there and sets *dead. A
+ * SIGBUS elsewhere goes to the handler that was there before. A signal handler gets no argument of ours, so the list of
+ * ranges is file-scope state, the only one in the client.
  *
  * orr_client_guard_add when a range is mapped, orr_client_guard_remove before it is unmapped. The handler may run on
  * any thread. For io/client only.

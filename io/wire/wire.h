@@ -15,19 +15,19 @@
  *   out slots    [ORR_WIRE_SLOTS] telemetry frames: frame n of the run's count is in slot n mod ORR_WIRE_SLOTS
  *   in slots     [ORR_WIRE_SLOTS] commands, in the same way
  *
- * Two frames may be unanswered at a time: a frame goes out before the answer to the one before is waited for. So a peer
- * takes frames in turn, from `awaited` on; where it has fallen behind by more than the slots hold, it goes on with the
- * oldest that is whole. There are slots for the stalls of a machine without isolation: Linux takes a core from a
- * real-time thread that spins for 50 ms of every second.
+ * Two frames may be unanswered at a time: a frame goes out before the run waits for the answer to the one before. So a
+ * peer reads frames in order, from `awaited` on. If it falls behind by more than the slots hold, it goes on with the
+ * oldest frame that is still whole. The number of slots covers the stalls of a machine without isolation: Linux takes
+ * the core from a real-time thread that spins, for 50 ms of every second.
  *
  * Each area has one writer. A slot is a seqlock: a sequence (odd while it is written), then 8-byte words moved with
- * relaxed atomics, so that a torn copy is noticed and harmless. There is no lock, and no side waits for the other but
- * by its own choice.
+ * relaxed atomics, so that a reader notices a torn copy and drops it. There is no lock: a side waits for the other only
+ * if it chooses to.
  *
- * Telemetry has one writer whatever happens: a run holds the lock on its segment, and one thread of it publishes.
- * Commands may have two for a moment: a peer that is replaced while it writes goes on to the end of its slot, and the
- * newer may be in the same one, so that the sequence is even and the words are of both. Therefore a command carries a
- * sum of its words, and telemetry does not.
+ * Telemetry always has one writer: a run holds the lock on its segment, and one thread of it publishes. Commands may
+ * have two writers for a moment: a peer that is replaced while it writes finishes its slot, and the new peer may write
+ * the same slot. Then the sequence is even and the words are mixed. Therefore a command carries a sum of its words;
+ * telemetry needs none.
  */
 #ifndef ORR_IO_WIRE_WIRE_H
 #define ORR_IO_WIRE_WIRE_H
@@ -36,7 +36,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Words that both sides look at. C++17 has them by other names, which stand here as in the <stdatomic.h> of C++23. */
+/* Words that both sides read and write. C++17 names these types differently; the aliases are those of the <stdatomic.h>
+ * of C++23. */
 #ifdef __cplusplus
 #include <atomic>
 typedef std::atomic<uint32_t> orr_wire_u32;
@@ -82,15 +83,15 @@ struct orr_wire_header {
   uint32_t run_pid;
   uint16_t telemetry_id, command_id; /* UDP: message ids of the first piece */
   uint32_t packet_max;               /* UDP: bytes of the longest packet */
-  uint64_t run;                      /* any number, another for each run: so that a new one is not taken for this */
+  uint64_t run; /* a number that differs from run to run, so that a peer can tell a new run from this one */
   uint64_t unused[3];
 };
 
 struct orr_wire_run {
   orr_wire_u32 published; /* frames so far, modulo 2^32: a futex word */
-  orr_wire_u32 waits;     /* the executive sleeps on `commanded` */
+  orr_wire_u32 waits;     /* 1: the executive sleeps on `commanded` */
   orr_wire_u32 ended;     /* the run is over */
-  orr_wire_u32 awaited;   /* the oldest frame, in the same count, whose answer is wanted: where a new peer begins */
+  orr_wire_u32 awaited;   /* the oldest frame, in the same count, that needs an answer: a new peer begins there */
   orr_wire_u32 last;      /* once `ended` is set: the last frame, in the same count; `published` then is one more */
   uint32_t unused[11];
 };
@@ -131,13 +132,13 @@ enum { ORR_WIRE_IN_ANSWERS, ORR_WIRE_IN_LAYOUT, ORR_WIRE_IN_PEER, ORR_WIRE_IN_SU
 
 /* Flags of a frame out. */
 enum {
-  ORR_WIRE_OUT_TIMED_OUT = 1, /* no command came for so many frames that the link's policy rules */
+  ORR_WIRE_OUT_TIMED_OUT = 1, /* no command came for so many frames that the link's policy applies */
   ORR_WIRE_OUT_LATE = 2,      /* the last one applied came late */
   ORR_WIRE_OUT_ENDED = 4,     /* UDP, with the description's id: the run is over */
   ORR_WIRE_OUT_RESTORED = 8,  /* the run did not begin at frame 0: it goes on from a saved state. In all its frames */
   ORR_WIRE_OUT_LOCKSTEP = 16, /* the run waits for the answer to each frame: none may be left out */
   ORR_WIRE_OUT_TAKEN = 64,    /* UDP, with the description's id: another peer commands; see below */
-  ORR_WIRE_OUT_AWAITED = 32,  /* UDP, a frame said again: its answer is waited for, and none to an older one */
+  ORR_WIRE_OUT_AWAITED = 32, /* UDP, a frame sent again: the run waits for its answer, and for none to an older frame */
 };
 /* Flags of a command: the run shall end. */
 enum { ORR_WIRE_IN_END = 1 };
@@ -150,7 +151,8 @@ static inline uint32_t orr_wire_peer_generation(uint64_t word) { return (uint32_
 static inline uint64_t orr_wire_peer_flags(uint64_t word) { return word >> 32 & 0xffff; }
 static inline uint64_t orr_wire_peer_version(uint64_t word) { return word >> 48; }
 
-/* [rt] For a loop that spins: gives way to the other thread of the core, where the processor has a word for it. */
+/* [rt] For a loop that spins: gives way to the other thread of the core, where the processor has an instruction for
+ * it. */
 static inline void orr_wire_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -181,14 +183,14 @@ static inline void orr_wire_slot_write(orr_wire_u64 *slot, const uint64_t *head,
   atomic_store_explicit(slot, sequence + 1, memory_order_release);
 }
 
-/* [any] Asks for the lines of a slot that is about to be read, while its number is still on its way. No effect but on
- * time. O(words). */
+/* [any] Prefetches the cache lines of a slot that is about to be read. It changes nothing but the time. O(words). */
 static inline void orr_wire_slot_fetch(const orr_wire_u64 *slot, size_t head_words, size_t payload_words) {
   for (size_t i = 0; i < 1 + head_words + payload_words; i += 8)
     __builtin_prefetch(slot + i, 0);
 }
 
-/* [rt] Copies a slot; false when its writer was inside, or died there, or never came. Wait-free, O(words). */
+/* [rt] Copies a slot; false when its writer was writing it, died while it wrote, or never wrote it. Wait-free,
+ * O(words). */
 static inline bool orr_wire_slot_read(const orr_wire_u64 *slot, uint64_t *head, size_t head_words, uint64_t *payload,
                                       size_t payload_words) {
   uint64_t before = atomic_load_explicit(slot, memory_order_acquire);
@@ -200,18 +202,19 @@ static inline bool orr_wire_slot_read(const orr_wire_u64 *slot, uint64_t *head, 
   return before && !(before & 1) && atomic_load_explicit(slot, memory_order_relaxed) == before;
 }
 
-/* Multiplying carries upwards only: without the shift a second number that changes its sign would undo the first. */
+/* A product carries upwards only. Without the shift a second number that changes its sign would undo the first. */
 static inline uint64_t orr_wire_mix(uint64_t sum, uint64_t word) {
   sum = (sum ^ word) * ORR_WIRE_SUM_FACTOR;
   return sum ^ sum >> 32;
 }
 
 /* [rt] The sum of a command: head, with 0 in place of the sum, and payload are one list of words, of which word i is
- * mixed into lane i mod 4, each from MAGIC on; the sum is a + 3b + 9c + 27d. Four lanes, for one chain of
- * multiplications takes two or three times as long; each with a name, for as an array they become vectors, which
- * multiply such words more slowly. Weights, for a sign that changes in the last word of a lane changes it by 2^63 and
- * 2^31, and two of those must not cancel. One word that differs always shows, more of them but for one case in about
- * 2^64. No secret is in it: it tells accidents. O(words). */
+ * mixed into lane i mod 4, each from MAGIC on; the sum is a + 3b + 9c + 27d. There are four lanes because one chain of
+ * multiplications takes two or three times as long. Each lane is a variable: gcc turns an array into vectors, which
+ * multiply such words more slowly. The lanes have weights because a changed sign in the last word of a lane changes it
+ * by 2^63 and 2^31, and two of those must not cancel. A change of one word always changes the sum; a change of more
+ * words goes unnoticed in one case of about 2^64. There is no secret in it: it finds accidents, not attacks.
+ * O(words). */
 static inline uint64_t orr_wire_command_sum(const uint64_t head[ORR_WIRE_IN_WORDS], const uint64_t *payload,
                                             size_t payload_words) {
   uint64_t a = orr_wire_mix(ORR_WIRE_MAGIC, head[0]), b = orr_wire_mix(ORR_WIRE_MAGIC, head[1]);
@@ -234,7 +237,7 @@ static inline uint64_t orr_wire_command_sum(const uint64_t head[ORR_WIRE_IN_WORD
 
 /* ---- UDP: CCSDS space packets ---------------------------------------------------------------------------------
  *
- * One packet per datagram, laid out as cFE's default headers, then a block of ours:
+ * One packet per datagram: cFE's default headers, then a block of Orrery's:
  *
  *   0   primary header, big-endian: message id (version 3 bits = 0, type 1 = command, secondary header flag = 1, APID
  *       11 bits), sequence flags (2 bits = 3) and count (14 bits, per message id), length of the packet − 7
@@ -246,21 +249,22 @@ static inline uint64_t orr_wire_command_sum(const uint64_t head[ORR_WIRE_IN_WORD
  *
  * A payload that does not fit a packet is cut into pieces of equal size (the last may be shorter), one packet each,
  * with consecutive message ids; the size is a multiple of 8, so no number is cut. In a command `frame` is the sender's
- * generation (upper 32 bits), the tag of the layout that it goes by (16; 0: it does not say) and its count (16),
- * `answered` is the frame that it answers.
+ * generation (upper 32 bits), the tag of its layout (16; 0: not given) and its count (16). `answered` is the frame that
+ * it answers.
  *
- * A generation belongs to the address and port that it came from: what is of the same generation from elsewhere is not
- * the peer's. Only the peer ends the run. A later generation takes its place when it has left (function code LEAVE) or
- * was silent for ORR_WIRE_SILENCE_MS. Until then, and to one that was displaced, the run says TAKEN: a packet like that
- * of a description, with the flag, the sender's generation in `answered` and, in place of the time, the low half of the
- * run's number above that of the peer.
- * The farewell of a run is said again until the peer leaves.
+ * A generation belongs to the address and port that it first came from: packets of the same generation from elsewhere
+ * are refused. Only the peer can end the run. A later generation replaces the peer when the peer has left (function
+ * code LEAVE) or was silent for ORR_WIRE_SILENCE_MS. Until then the run answers the newcomer with TAKEN, as it answers
+ * a peer that was replaced: a packet like that of a description, with the flag, the sender's generation in `answered`
+ * and, in place of the time, the low half of the run's number above the peer's generation. The run sends its farewell
+ * again and again until the peer leaves.
  *
- * Function code DESCRIBE asks for what a segment has in front: header, directory, names. `frame` says which piece, the
- * answer has the message id DESCRIPTION_ID, the number of the piece in `frame`, the bytes of all of it in `answered`,
- * and in place of the time the generation of the newest peer (0: none came), with the lower half of the header's `run`
- * in the upper one: who comes now takes a later generation, whatever its clock says, and not just the next, for two may
- * ask at a time; who flies already sees that the run is still the same.
+ * Function code DESCRIBE asks for what a segment begins with: header, directory, names. `frame` is the number of the
+ * piece. The answer has the message id DESCRIPTION_ID, the number of the piece in `frame` and the bytes of all pieces
+ * in `answered`. In place of the time it has the generation of the newest peer (0: none came), with the lower half of
+ * the header's `run` in the upper half. A newcomer takes a later generation than that, whatever its clock says, and not
+ * just the next number, because two may ask at the same time. A peer that flies already sees by `run` that the run is
+ * still the same.
  */
 enum {
   ORR_WIRE_PRIMARY_BYTES = 6,
@@ -273,7 +277,7 @@ enum {
   ORR_WIRE_ID_COMMAND = 0x1000,   /* type */
   ORR_WIRE_ID_SECONDARY = 0x0800, /* secondary header flag */
   ORR_WIRE_DESCRIPTION_ID = 0x0fff - 1,
-  ORR_WIRE_SILENCE_MS = 500, /* a peer shows ten times a second that it lives */
+  ORR_WIRE_SILENCE_MS = 500, /* a peer sends a sign of life ten times a second */
 };
 
 enum orr_wire_function {
@@ -281,7 +285,7 @@ enum orr_wire_function {
   ORR_WIRE_END, /* of the run, with the answer to `answered` */
   ORR_WIRE_BEAT,
   ORR_WIRE_DESCRIBE,
-  ORR_WIRE_AGAIN, /* lockstep: a frame is missing; say again what is not answered */
+  ORR_WIRE_AGAIN, /* lockstep: a frame is missing; asks for the frames without an answer again */
   ORR_WIRE_LEAVE, /* it closes the link */
   ORR_WIRE_FUNCTIONS
 };

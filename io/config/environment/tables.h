@@ -1,7 +1,7 @@
 /* Tables of coefficients, as their publishers write them: gravity fields, magnetic fields, the Earth's orientation.
  *
- * A text of any bytes becomes plain numbers in an arena, or a message with its line; nothing is believed: degrees and
- * counts are bounded, every pair comes once, every number is finite. [init]; one thread at a time for an arena.
+ * A text of any bytes becomes plain numbers in an arena, or a message with its line. The text is not trusted: degrees
+ * and counts are bounded, every pair comes once, every number is finite. [init]; one thread at a time for an arena.
  */
 #ifndef ORR_IO_CONFIG_ENVIRONMENT_TABLES_H
 #define ORR_IO_CONFIG_ENVIRONMENT_TABLES_H

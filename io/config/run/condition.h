@@ -66,14 +66,14 @@ struct orr_condition_error {
 const struct orr_condition *orr_condition_parse(const char *text, const struct orr_channel_table *table,
                                                 struct orr_arena *arena, struct orr_condition_error *error);
 
-/* [rt] A state [condition->words] that has seen no frame. O(words). */
+/* [rt] Sets a state [condition->words] to what it is before the first frame. O(words). */
 void orr_condition_reset(const struct orr_condition *condition, int64_t *state);
 
-/* [init] Whether words of any origin can be its state at a time. O(nodes). */
+/* [init] Whether words that are not trusted can be its state at a time. O(nodes). */
 bool orr_condition_is_sound(const struct orr_condition *condition, const int64_t *state, int64_t now_ns);
 
-/* [rt] Whether it holds in a frame: its block, its time. A comparison with what is no number does not hold. `rising`
- * needs a frame in which its condition was judged and did not hold. O(nodes + numbers of norms). */
+/* [rt] Whether it holds in a frame: its block, its time. A comparison with NaN does not hold. `rising` needs a frame in
+ * which its condition was judged and did not hold. O(nodes + numbers of norms). */
 bool orr_condition_judge(const struct orr_condition *condition, int64_t *state, const double *values, int64_t now_ns);
 
 #endif

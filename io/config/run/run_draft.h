@@ -33,7 +33,7 @@ void orr_run_check_devices(struct orr_run_draft *draft);
 /* [init] The section `environment`, after the simulation. */
 void orr_run_read_environment(struct orr_run_draft *draft);
 
-/* [init] The devices that the environment is to the plant, in front of all others, which are complete. */
+/* [init] Adds the devices that stand for the environment, in front of all others, which are complete. */
 void orr_run_add_world(struct orr_run_draft *draft);
 
 /* [init] Whether a value of a thing was given on the command line. */
@@ -57,14 +57,14 @@ void orr_run_read_script(struct orr_run_draft *draft);
 /* [init] Links to flight software; the channel table is complete. */
 void orr_run_read_links(struct orr_run_draft *draft);
 
-/* Keys of a link that mean something over UDP alone, as they are written. */
+/* The keys of a link that only UDP has, as they are written. */
 struct orr_run_udp_keys {
   const char *listen, *peer;
   int64_t mtu;
   struct orr_place allow, message_ids;
 };
 
-/* [init] Judges them; false after reporting. */
+/* [init] Checks them; false after reporting. */
 bool orr_run_read_udp(struct orr_run_draft *draft, const struct orr_thing *link, const struct orr_run_udp_keys *keys,
                       struct orr_run_link *out);
 

@@ -14,7 +14,7 @@
 #include "io/config/spacecraft/case.h"
 #include "rt/executive.h"
 
-/* A scripted command: from `at_ns` on, the last entry that has begun rules its channel. */
+/* A scripted command: from `at_ns` on. The entry that began last sets its channel. */
 enum orr_script_form { ORR_SCRIPT_STEP, ORR_SCRIPT_RAMP, ORR_SCRIPT_SINE, ORR_SCRIPT_TABLE };
 
 struct orr_script_entry {
@@ -52,8 +52,8 @@ struct orr_run_effect {
 /* A link: what goes out to flight software at frames kd, and what it commands for frame (k+1)d (both
  * later by its phase).
  *
- * Transport `linked`, and any other in a batch run, is answered by a controller inside the program, which the link
- * names or has the gains for (a stand-in); a link without one cannot fly in batch. */
+ * A controller inside the program (a stand-in) answers a link of transport `linked`, and in a batch run any link. The
+ * link names it or gives its gains. A link without a stand-in cannot fly in batch. */
 struct orr_run_link {
   const char *name;
   enum orr_transport transport;
@@ -69,7 +69,7 @@ struct orr_run_link {
   double stiffness[3], damping[3];      /* N m/rad, N m s/rad: about the axes of the sensors */
   int64_t wait_ns;                      /* for a peer, before frame 0 */
   bool asap;                            /* real time: a command is applied at the first frame after it came */
-  int silence_frames;                   /* of the link, without a command, until the policy rules; 0: never */
+  int silence_frames;                   /* of the link, without a command, until the policy applies; 0: never */
   int silence_policy;                   /* hold, zero, stop */
   int64_t answer_ns;                    /* lockstep: how long an answer is waited for */
   struct orr_run_address listen;        /* udp: where commands are expected */
@@ -117,7 +117,7 @@ enum orr_measure {
 
 enum orr_expect_form { ORR_EXPECT_BELOW, ORR_EXPECT_ABOVE, ORR_EXPECT_BETWEEN, ORR_EXPECT_IS, ORR_EXPECT_OF_PEAK };
 
-/* What is gathered of a channel over time, or of a condition, for a bound to be held against it. */
+/* What is computed from a channel over time, or from a condition, and compared with a bound. */
 enum orr_probe_kind {
   ORR_PROBE_RMS,
   ORR_PROBE_INTEGRAL,
@@ -170,7 +170,7 @@ enum orr_fault_form {
   ORR_FAULT_STUCK_AT, /* value */
   ORR_FAULT_BIT_FLIP, /* x with a bit of its 64 turned over, in a part of the samples */
   ORR_FAULT_DELAY,    /* x of so many frames before */
-  ORR_FAULT_DROP,     /* the last one that came; a part of the samples does not */
+  ORR_FAULT_DROP,     /* the sample before it; a part of the samples is lost */
   ORR_FAULT_FORMS
 };
 extern const char *const orr_fault_form_names[ORR_FAULT_FORMS + 1]; /* as files write them; ends with NULL */
@@ -295,7 +295,7 @@ bool orr_run_undetermined(const struct orr_run *run, bool (*out)[ORR_LOOP_MAX_RO
 /* [any] The same for one channel: a bit for each of its numbers; 0 for channels that are not of loops. */
 unsigned orr_run_undetermined_of(const struct orr_run *run, bool (*undetermined)[ORR_LOOP_MAX_ROWS], int channel);
 
-/* [init] The sections of a file that orr_config_load found right; as orr_run_load. O(text). */
+/* [init] Reads the sections of a file that orr_config_load accepted; as orr_run_load. O(text). */
 const struct orr_run *orr_run_read(struct orr_config *config);
 
 #endif

@@ -59,26 +59,27 @@ size_t orr_aligned_bytes(size_t bytes);
  * rows · columns of the loops. */
 void orr_build_create(struct orr_build *build, const struct orr_description *description, unsigned options);
 
-/* For the reader itself: false where the model cannot be compiled; there is nothing to use then, or to destroy. */
+/* For the reader: false where the model cannot be compiled. Then nothing was built, and nothing is to be destroyed. */
 bool orr_build_try(struct orr_build *build, const struct orr_description *description, unsigned options);
 
 /* Frees all, and zeroes the build. */
 void orr_build_destroy(struct orr_build *build);
 
-/* Closes q [q_count] in place, hinges that are prescribed in the workspace moving last; what a `distance` keeps is
- * found by it. Leaves the loops placed there. As orr_loops_assemble_first. */
+/* Closes q [q_count] in place. Hinges that are prescribed in the workspace move last. Finds the length that each
+ * `distance` loop keeps. Leaves the loops placed there. As orr_loops_assemble_first. */
 void orr_build_assemble(struct orr_build *build, double *q);
 
-/* Takes q as closed: distances are those that it has. Leaves the loops placed there. O(loops). */
+/* Takes q as closed: each `distance` loop keeps the length that it has at q. Leaves the loops placed there.
+ * O(loops). */
 void orr_build_hold(struct orr_build *build, const double *q);
 
-/* The same, and a posture that is closed within the tolerance is closed as for a run that starts from it. Any other
- * stays as it is, for orr_loops_open to tell. */
+/* The same; then a q that is closed within the tolerance is closed as a run closes it at its start. Any other q stays
+ * as it is, and orr_loops_open tells how far open it is. */
 void orr_build_close(struct orr_build *build, double *q);
 
-/* Methods settled at the posture that the loops are placed at, and the solver made. With q [q_count], which they are
- * placed at, it also learns the rank that the equations have there (orr_closed_reference); NULL: no posture is judged
- * singular. Again: in place of the last. */
+/* Chooses the method of each loop at the posture where the loops are placed, and makes the solver. q [q_count] is that
+ * posture: the rank of the equations there is kept (orr_closed_reference). With NULL no posture is judged singular.
+ * Called again, it replaces the last solver. */
 void orr_build_solver(struct orr_build *build, const double *q);
 
 /* The plant of a run, and its world where it has one, at its initial state [body_count]: places and speeds there, loops

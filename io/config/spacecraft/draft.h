@@ -1,5 +1,5 @@
-/* A spacecraft while it is being read: the description as far as it is known, and what its names still have to find.
- * For the readers of this folder only (spacecraft.c, read_body.c, read_hinge.c, read_loop.c).
+/* A spacecraft while it is being read: the description so far, and the names that are not resolved yet. For the readers
+ * of this folder only (spacecraft.c, read_body.c, read_hinge.c, read_loop.c).
  */
 #ifndef ORR_IO_CONFIG_SPACECRAFT_DRAFT_H
 #define ORR_IO_CONFIG_SPACECRAFT_DRAFT_H
@@ -91,7 +91,7 @@ void orr_draft_judge(struct orr_draft *draft, const struct orr_description *desc
  * (closure.c). The description has passed orr_draft_judge. */
 void orr_draft_judge_loops(struct orr_draft *draft, const struct orr_description *description);
 
-/* [init] What a part's mirror and rotation make of what was read (mirror.c). O(numbers). */
+/* [init] Apply a part's mirror and rotation to what was read (mirror.c). O(numbers). */
 bool orr_scope_is_mirrored(const struct orr_scope *scope);
 void orr_mirror_body(struct orr_draft *draft, struct orr_body_desc *body, struct orr_node_desc *nodes,
                      const double mirror[3]);
@@ -110,7 +110,7 @@ struct orr_config *orr_config_read(const char *path, const struct orr_config_opt
 /* [any] Whether the spacecraft is there and right, so that what refers to it can be judged. */
 bool orr_config_spacecraft_is_good(const struct orr_config *config);
 
-/* [any] What a model was read into, for reading what refers to it: cases, and the devices of a run. */
+/* [any] The draft that a model was read into. Readers of what refers to it need it: cases, and the devices of a run. */
 struct orr_draft *orr_config_draft(struct orr_config *config);
 
 /* [init] The bytes of a file that the run file names, relative to it; false after reporting at `from`. */

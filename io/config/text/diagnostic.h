@@ -1,4 +1,4 @@
-/* What is wrong with the files, collected as reading goes on and printed as a compiler would:
+/* Errors and warnings about files, collected while they are read and printed as a compiler prints them:
  *
  *     wing.yaml:12:7: error: unknown key 'inertai' in a body, did you mean 'inertia'?
  *        12 |       inertai: [1, 2, 3]
@@ -6,7 +6,7 @@
  *     ship.yaml:3:13: note: included from here
  *
  * create → read files with it → ask for the counts, print → destroy. It owns the texts of the files and every place
- * (`orr_source`) in them, so it is destroyed after whatever was read. [init]; one thread at a time.
+ * (`orr_source`) in them: destroy it after everything that was read with it. [init]; one thread at a time.
  */
 #ifndef ORR_IO_CONFIG_TEXT_DIAGNOSTIC_H
 #define ORR_IO_CONFIG_TEXT_DIAGNOSTIC_H

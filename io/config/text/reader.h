@@ -2,11 +2,12 @@
  * and where the value goes.
  *
  * The tables are also the reference: `orrery help run-file`, configs/run-file.md and `orrery schema` are printed from
- * them (tools/reference). So a key without `doc`, and one that may be left out without `fallback` or `absent`, is
- * our own mistake, which an assert finds.
+ * them (tools/reference). So a key without `doc`, and one that may be left out without `fallback` or `absent`, is a
+ * mistake in the program. An assert finds it.
  *
- * Everything in a file goes through here: model files, cases, run files, the parameters of devices. Each function
- * reports what is wrong with its value and returns false; reading goes on with the next. [init]; one thread at a time.
+ * These functions read every value of every file: model files, cases, run files, the parameters of devices. Each
+ * function reports what is wrong with its value and returns false; reading goes on with the next. [init]; one thread at
+ * a time.
  */
 #ifndef ORR_IO_CONFIG_TEXT_READER_H
 #define ORR_IO_CONFIG_TEXT_READER_H
@@ -83,7 +84,7 @@ struct orr_shape {
 #define ORR_SHAPE_OF(item)   .of = (item)
 #define ORR_EITHER(a, b)     ORR_SHAPE(.kind = ORR_SHAPE_EITHER, .of = (a), .other = (b))
 
-/* The unit of a number that has that of the channel it is for. */
+/* The unit of a number is that of the channel that it is for. */
 #define ORR_UNIT_OF_CHANNEL "*"
 
 extern const struct orr_shape orr_shape_node;       /* body.node */
@@ -144,14 +145,15 @@ bool orr_read_time(struct orr_reader *reader, struct orr_place place, const char
                    int64_t *out);
 bool orr_read_text(struct orr_reader *reader, struct orr_place place, const char *name, const char **out);
 
-/* [init] That a value is a mapping, or a list; an empty value passes for an empty one. */
+/* [init] Reports a value that is no mapping, or no list. An empty value counts as an empty one. */
 bool orr_expect_mapping(struct orr_reader *reader, struct orr_place place, const char *name);
 bool orr_expect_sequence(struct orr_reader *reader, struct orr_place place, const char *name);
 
 /* [init] A new name: letters, digits, _ and -, not beginning with a digit, at most 63. */
 bool orr_read_name(struct orr_reader *reader, struct orr_place key, const char *what);
 
-/* [init] A unit quaternion x y z w, normalised; with a warning when it is not quite one, an error when it is none. */
+/* [init] Reads a quaternion x y z w and normalises it. A length that is not quite 1 is warned about, any other is an
+ * error. */
 bool orr_read_quaternion(struct orr_reader *reader, struct orr_place place, const char *name, double out[4]);
 
 /* [init] A direction, normalised; an error when it has no length. */
@@ -160,8 +162,7 @@ bool orr_read_direction(struct orr_reader *reader, struct orr_place place, const
 /* [init] Items of a list, or entries of a mapping; 0 for an empty value. */
 size_t orr_place_count(struct orr_place place);
 
-/* [init] Whether looking for the nearest name is still worth it: not when a hundred errors have been found, since each
- * look costs O(names). */
+/* [init] Whether to search for the nearest name: not after a hundred errors, since each search costs O(names). */
 bool orr_read_may_suggest(const struct orr_reader *reader);
 
 /* [init] Reports at a place. */

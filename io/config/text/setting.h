@@ -4,13 +4,14 @@
 
 #include "io/config/text/reader.h"
 
-/* [init] The tree with what `path.to.key=value` says: the value is YAML, items of lists are counted from 0, keys that
- * are not there are added. The given tree is not changed, and comes back after reporting what is wrong with the
- * setting. O(entries on the way). */
+/* [init] Returns the tree with `path.to.key=value` applied. The value is YAML. Items of lists are counted from 0. Keys
+ * that do not exist are added. The given tree is not changed; it is returned as it is after a wrong setting was
+ * reported. O(entries on the way). */
 const struct orr_yaml *orr_setting_apply(struct orr_reader *reader, const struct orr_yaml *root, const char *setting);
 
-/* [init] The mapping with entries of another one in place of its own or behind them: those with a key of `keys`, which
- * ends with NULL; any other is an error. A list is an entry with the last of the keys. O(entries). */
+/* [init] Returns `root` with the entries of `over` laid over it: an entry replaces the one of its key, or is added
+ * behind the others. Keys that are not in `keys` (ends with NULL) are errors. A list in place of a mapping is the entry
+ * of the last of `keys`. O(entries). */
 const struct orr_yaml *orr_setting_overlay(struct orr_reader *reader, const struct orr_yaml *root,
                                            const struct orr_yaml *over, const char *const *keys);
 

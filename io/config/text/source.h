@@ -53,13 +53,14 @@ const char *orr_sources_file_name(const struct orr_sources *sources, uint32_t fi
 size_t orr_sources_file_count(const struct orr_sources *sources);
 struct orr_text_file orr_sources_file(const struct orr_sources *sources, size_t index);
 
-/* [init] Counts one more value in the texts, and returns how many they are by now. */
+/* [init] Counts one more value in the texts, and returns the count so far. */
 size_t orr_sources_count_value(struct orr_sources *sources);
 
 /* [init] A new place; amortised O(1). */
 orr_source orr_sources_add(struct orr_sources *sources, struct orr_location location);
 
-/* [init] `inner` continued by `outer`: for content that came through several doors, at most eight of them kept. */
+/* [init] A place reached by way of `inner` and, before it, `outer`: content may come through several aliases and
+ * includes. At most eight are kept. */
 orr_source orr_sources_join(struct orr_sources *sources, orr_source inner, orr_source outer);
 
 /* [init] The location of a place; of 0 a location with file 0 that has no text. */

@@ -22,7 +22,7 @@ enum orr_quantity_status {
   ORR_QUANTITY_OK,
   ORR_QUANTITY_NOT_A_NUMBER, /* the text does not begin with a number */
   ORR_QUANTITY_NOT_FINITE,   /* .nan, .inf, or beyond what a double holds */
-  ORR_QUANTITY_UNKNOWN_UNIT, /* `at` is the first letter of a name that is none */
+  ORR_QUANTITY_UNKNOWN_UNIT, /* `at` is the first letter of an unknown name */
   ORR_QUANTITY_BAD_UNIT,     /* the unit breaks off, or does not parse from `at` */
   ORR_QUANTITY_WRONG_UNIT,   /* another dimension than wanted */
   ORR_QUANTITY_NOT_WHOLE_NS, /* a time that is no whole number of nanoseconds, or beyond 292 years */
@@ -43,7 +43,7 @@ enum orr_quantity_status orr_unit_parse(const char *text, struct orr_unit *unit,
  * either will do. O(length). */
 enum orr_quantity_status orr_quantity_parse(const char *text, const char *wanted, struct orr_quantity *out);
 
-/* [any] The same for a time, in whole nanoseconds, from the decimal digits and so exact: 1 ms is 1,000,000. */
+/* [any] The same for a time in whole nanoseconds. It reads the decimal digits, so it is exact: 1 ms is 1,000,000. */
 enum orr_quantity_status orr_quantity_parse_time(const char *text, struct orr_quantity *out);
 
 /* [any] "a torque (N m)" for units that have a common name, or NULL. */

@@ -1,8 +1,8 @@
-/* A YAML or JSON text as a tree that remembers where everything was written.
+/* A YAML or JSON text as a tree. Each node keeps its place in the file.
  *
- * libfyaml scans the text; aliases, merge keys and duplicate keys are dealt with here, in linear time. Aliases share
- * what they name instead of copying it, and a text whose aliases would expand to more than ORR_YAML_EXPANSION nodes is
- * refused. [init]; one thread at a time per diagnostics.
+ * libfyaml scans the text; this module resolves aliases and merge keys and finds duplicate keys, in linear time. An
+ * alias shares the node that it names; nothing is copied. A text whose aliases would expand to more than
+ * ORR_YAML_EXPANSION nodes is refused. [init]; one thread at a time per diagnostics.
  */
 #ifndef ORR_IO_CONFIG_TEXT_YAML_H
 #define ORR_IO_CONFIG_TEXT_YAML_H
@@ -48,14 +48,14 @@ struct orr_yaml {
   };
 };
 
-/* A node and the way to it. */
+/* A node, and the alias, merge key or include by which it was reached. */
 struct orr_place {
   const struct orr_yaml *node; /* NULL: nothing there */
   orr_source via;
 };
 
-/* [init] Parses one document that orr_sources_add_file has announced as `file`; `from` is the way by which it came,
- * shown with its mistakes, or 0. Returns NULL after reporting what is wrong; of a syntax error only the first is known.
+/* [init] Parses one document. `file` is its number from orr_sources_add_file. `from` is the place that includes it,
+ * shown with its mistakes, or 0. Returns NULL after reporting what is wrong; of syntax errors only the first is found.
  * O(bytes + expansion). The tree lives as long as the diagnostics. */
 const struct orr_yaml *orr_yaml_parse(struct orr_diagnostics *diagnostics, uint32_t file, orr_source from,
                                       const char *text, size_t length);
@@ -71,11 +71,12 @@ size_t orr_yaml_find(const struct orr_yaml *mapping, const char *key);
 /* [init] The place as a source that a message can carry. */
 orr_source orr_place_source(struct orr_diagnostics *diagnostics, struct orr_place place);
 
-/* [init] The source of a thing: it points at `key`, and its members are those of `value` (orr_place_member). A key
- * without a node: the value itself. */
+/* [init] A source for something that has a name, such as a body. It points at `key`, or at `value` where the key has no
+ * node. orr_place_member looks for members in `value`. */
 orr_source orr_place_entity(struct orr_diagnostics *diagnostics, struct orr_place key, struct orr_place value);
 
-/* [init] The place of a member of a thing, or where there is none the place of the thing; O(members). */
+/* [init] The place of a member of an orr_place_entity, or of the entity itself where it has no such member;
+ * O(members). */
 orr_source orr_place_member(struct orr_diagnostics *diagnostics, orr_source entity, const char *member);
 
 #endif
