@@ -1,16 +1,16 @@
-/* What carries a link: the one interface behind io/links/port.
+/* The interface of what carries a link; io/links/port is its only user.
  *
  * A carrier is one file here with a const struct orr_carrier_kind: facts and callbacks. To add one (serial, tcp), write
- * that file, name it in the list of io/links/carrier.c and give it its keys in io/config/run; nothing else changes.
+ * that file, name it in the list of io/links/carrier.c and read its keys in io/config/run. Nothing else changes.
  *
  * Call order: lay_out with the port → open → join, where it has one → admit, where it was opened shut → per frame of
  * the link publish, take; in lockstep await, wait and repeat between the two → close. A carrier that is not `outside`
- * is never opened: it answers from lay_out on. Which command applies at which frame is not a carrier's affair: it hands
- * what comes to the rules.
+ * is never opened: it answers from lay_out on. The rules decide which command applies at which frame; a carrier only
+ * hands them what comes.
  *
  * [init] main thread, before the first frame or after the last. [rt] the thread of the frames: no allocation, lock,
- * file or socket call, no unbounded loop; a system call only where it is said. [any] either, but one at a time. Every
- * callback is there but those that say what NULL means.
+ * file or socket call, no unbounded loop; system calls only where the callback says so. [any] either, but one at a
+ * time. A callback may be NULL only where its comment says what NULL means.
  */
 #ifndef ORR_IO_LINKS_CARRIER_H
 #define ORR_IO_LINKS_CARRIER_H
@@ -31,11 +31,11 @@ struct orr_carrier {
   atomic_bool shut; /* no peer may come yet; set before open, cleared by admit */
 };
 
-/* What has become of the newest peer's process. */
+/* The state of the newest peer's process. */
 enum orr_peer_process {
   ORR_PROCESS_NOBODY, /* none came */
   ORR_PROCESS_LEFT,   /* it closed the link */
-  ORR_PROCESS_GONE,   /* it is gone, also when nobody has buried it yet, and had not closed the link */
+  ORR_PROCESS_GONE,   /* it has ended (a zombie counts as ended) and had not closed the link */
   ORR_PROCESS_THERE,
   ORR_PROCESS_UNSEEN, /* a peer came, but its process cannot be seen from here */
 };
@@ -52,54 +52,56 @@ struct orr_link_losses {
 struct orr_carrier_kind {
   /* ---- facts ---- */
   const char *name;      /* as the run file's `transport` */
-  bool outside;          /* leads to flight software outside; else a controller in the program answers */
+  bool outside;          /* leads to flight software outside; if not, a controller in the program answers */
   bool packets;          /* a payload goes in packets of at most desc->packet_max bytes (orr_wire_cut) */
   int64_t handover_ns;   /* the most of our own time that a frame takes to publish or to latch; 0: not known */
   int64_t first_wait_ns; /* in lockstep: the first wait for an answer; the following grow to the longest one */
   size_t bytes;          /* of its struct */
 
   /* ---- before and after ---- */
-  /* [init] Takes the memory beside its struct from the block: for that of `carrier`, or, where it is NULL, to measure.
-   * O(numbers). */
+  /* [init] Takes the memory that the carrier needs beside its struct from the block; with `carrier` NULL it only
+   * measures how much. O(numbers). */
   void (*lay_out)(struct orr_carrier *carrier, const struct orr_run_link *desc, const struct orr_channel_table *table,
                   struct orr_block *block);
-  /* [init] Makes what the peer opens, for steps of step_ns. 0 or an errno; then nothing is left open. */
+  /* [init] Makes the segment or socket that the peer opens, for steps of step_ns. 0, or an errno with nothing left
+   * open. */
   int (*open)(struct orr_carrier *carrier, int64_t step_ns);
-  /* [init] Tells the peer that the run is over, and gives all back. Once after each open that succeeded. */
+  /* [init] Tells the peer that the run is over, and frees everything. Once after each open that succeeded. */
   void (*close)(struct orr_carrier *carrier);
   /* [init] Joins the io thread, which is started after all have joined and stopped before any is closed. False where
-   * that has no room. NULL: it needs none. O(1). */
+   * the thread has no room for it. NULL: the carrier needs no io thread. O(1). */
   bool (*join)(struct orr_carrier *carrier, struct orr_relay *relay);
-  /* [init] From now on peers find what was opened shut. O(1). */
+  /* [init] Lets peers in, where the carrier was opened shut. O(1). */
   void (*admit)(struct orr_carrier *carrier);
   /* [any] What carries it and to whom, in words: "shm:/orrery.fsw". O(size). */
   void (*describe)(const struct orr_run_link *desc, char *text, size_t size);
   /* [init] What an errno of open means, for the user. May read /proc. */
   void (*explain)(const struct orr_run_link *desc, int error, char *text, size_t size);
 
-  /* [init] How one talks over it who has not our client, in words and numbers: a paragraph for `orrery icd`, with a
-   * line end. The header is that of orr_directory_header. */
+  /* [init] How a peer without our client talks over it: a paragraph for `orrery icd`, with a line end. The header is
+   * that of orr_directory_header. */
   void (*document)(const struct orr_run_link *desc, const struct orr_wire_header *header, char *text, size_t size);
 
   /* ---- frames ---- */
   /* [rt] A frame out: its head (io/wire/wire.h), and the block of the plant from which the payload is made. The rules
-   * know that it goes out, and a controller inside answers at once. At most a system call that wakes a peer.
+   * have noted the frame already, and a controller inside answers at once. At most a system call that wakes a peer.
    * O(numbers). */
   void (*publish)(struct orr_carrier *carrier, struct orr_rules *rules, const uint64_t head[ORR_WIRE_OUT_WORDS],
                   const double *values);
   /* [rt] Hands what has come since the last call to the rules, ORR_WIRE_SLOTS commands at most; counts peers that came.
-   * Whether a peer said that the run shall end. O(commands · numbers). */
+   * Returns whether a peer asked the run to end. O(commands · numbers). */
   bool (*take)(struct orr_carrier *carrier, struct orr_rules *rules);
-  /* [rt] A number that is another whenever the peer has shown that it lives. O(1). */
+  /* [rt] A number that changes with each sign of life of the peer. O(1). */
   uint64_t (*beats)(const struct orr_carrier *carrier);
 
   /* ---- lockstep: the thread of the frames waits, and is not [rt] then ---- */
-  /* [any] The answer to the frame `back` before the newest is waited for: a peer that comes now begins there. NULL: a
-   * peer is told what to answer by `repeat`. O(1). */
+  /* [any] The run waits for the answer to the frame `back` before the newest: a new peer begins there. NULL: `repeat`
+   * tells a peer which frame to answer. O(1). */
   void (*await)(struct orr_carrier *carrier, uint32_t back);
   /* [any] Sleeps until something may have come, at most most_ns. */
   void (*wait)(struct orr_carrier *carrier, int64_t most_ns);
-  /* [any] Nothing came for a whole wait: says again what is not answered. NULL: nothing is lost on the way. O(bytes).
+  /* [any] Nothing came for a whole wait: sends again the frames without an answer. NULL: the carrier loses nothing.
+   * O(bytes).
    * */
   void (*repeat)(struct orr_carrier *carrier);
 
@@ -110,16 +112,16 @@ struct orr_carrier_kind {
   bool (*left)(const struct orr_carrier *carrier);
   /* [init] While it is open. May read /proc. */
   enum orr_peer_process (*process)(const struct orr_carrier *carrier);
-  /* [any] Whether what carries it was destroyed from outside. O(1). */
+  /* [any] Whether the segment or socket was destroyed from outside. O(1). */
   bool (*dead)(const struct orr_carrier *carrier);
-  /* [any] Adds what it refused itself, which the rules have not seen. O(causes). */
+  /* [any] Adds what the carrier refused itself, before the rules. O(causes). */
   void (*refused)(const struct orr_carrier *carrier, uint64_t refused[ORR_REFUSALS]);
   /* [any] May be a system call. */
   struct orr_link_losses (*losses)(const struct orr_carrier *carrier);
 
   /* ---- saved states ---- */
-  /* [init] The words of what is part of the run's state. `put` follows orr_rules_resume with the last frame out, and
-   * brings the rules to where they were then. All three NULL: the state is outside, and cannot be saved. O(words). */
+  /* [init] The words of the carrier's part of the run's state. `put` comes after orr_rules_resume with the last frame
+   * out, and restores the rules. All three NULL: the state is outside the program, and cannot be saved. O(words). */
   size_t (*state_words)(const struct orr_carrier *carrier);
   void (*state_get)(const struct orr_carrier *carrier, uint64_t *words);
   void (*state_put)(struct orr_carrier *carrier, struct orr_rules *rules, const uint64_t *words);
@@ -132,8 +134,8 @@ extern const struct orr_carrier_kind orr_carrier_linked, orr_carrier_shm, orr_ca
 /* Room for what `document` says. */
 enum { ORR_CARRIER_DOCUMENT = 4096 };
 
-/* [init] For `explain`: `owner` (0: not known), who is one of `who`, has the place already. `key` and `variable` say
- * how to meet elsewhere, in the run file and with make. */
+/* [init] For `explain`: process `owner` (0: not known), one of `who`, holds the name or port already. `key` and
+ * `variable` are what to set in the run file and with make to use another. */
 void orr_carrier_taken(const struct orr_run_link *desc, const char *who, int owner, const char *key,
                        const char *variable, char *text, size_t size);
 

@@ -1,5 +1,5 @@
-/* What a link tells of itself: header, directory and names of io/wire/wire.h, from a layout. Shared memory begins with
- * it; over UDP it can be asked for; `orrery icd` prints it. [init] */
+/* The description of a link: header, directory and names of io/wire/wire.h, made from a layout. Shared memory begins
+ * with it, a peer over UDP can ask for it, `orrery icd` prints it. [init] */
 #ifndef ORR_IO_LINKS_DIRECTORY_H
 #define ORR_IO_LINKS_DIRECTORY_H
 

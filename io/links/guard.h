@@ -1,8 +1,8 @@
 /* Shared memory that others may shrink: SIGBUS in a guarded range maps a zero page there and marks the range dead.
  *
  * orr_guard_add when a range is mapped, orr_guard_remove before it is unmapped: [init], main thread. The handler may
- * run on any thread. A signal handler gets no argument of ours, so the list of ranges is file-scope state: the one
- * place in io that has any.
+ * run on any thread. A signal handler takes no argument of ours, so the list of ranges is file-scope state, the only
+ * one in io.
  */
 #ifndef ORR_IO_LINKS_GUARD_H
 #define ORR_IO_LINKS_GUARD_H

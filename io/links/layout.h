@@ -1,4 +1,5 @@
-/* A link's payloads, derived from the one table of signals: which channel stands where, in which form (io/wire/wire.h).
+/* The layout of a link's payloads, made from the table of channels: the place and form of each channel
+ * (io/wire/wire.h).
  *
  * orr_layout_size → a block → orr_layout_init [init]; then const. Channels stand in the order of the table whatever the
  * order in which the run file names them.
@@ -26,16 +27,16 @@ struct orr_layout {
   uint64_t hash; /* of the directory that describes it */
 };
 
-/* Why a command is not taken. */
+/* Why a command is refused. */
 enum orr_refusal {
   ORR_REFUSAL_NONE,
-  ORR_REFUSAL_STALE,        /* older than the last applied, or overtaken by a newer one before it was due */
-  ORR_REFUSAL_DUPLICATE,    /* answers a frame that is answered already */
-  ORR_REFUSAL_MALFORMED,    /* answers a frame that was never published, torn for good, wrong length or checksum */
+  ORR_REFUSAL_STALE,     /* older than the last applied, or overtaken by a newer one before it was due */
+  ORR_REFUSAL_DUPLICATE, /* answers a frame that is answered already */
+  ORR_REFUSAL_MALFORMED, /* answers a frame that was never published, or its slot stays torn, or its length or checksum is wrong */
   ORR_REFUSAL_VERSION,      /* of another version, or of no function or message id that this link has */
-  ORR_REFUSAL_LAYOUT,       /* of a peer that goes by another layout (its hash) */
+  ORR_REFUSAL_LAYOUT,       /* of a peer with another layout (by its hash) */
   ORR_REFUSAL_NOT_FINITE,   /* NaN or infinite */
-  ORR_REFUSAL_OUT_OF_RANGE, /* finite, but not a value of its channel */
+  ORR_REFUSAL_OUT_OF_RANGE, /* finite, but outside the range of its channel */
   ORR_REFUSAL_FOREIGN,      /* not from the peer: another sender, or a peer that was replaced */
   ORR_REFUSAL_DROPPED,      /* overwritten before it was read */
   ORR_REFUSALS
@@ -53,10 +54,10 @@ void orr_layout_init(struct orr_layout *layout, void *block, const struct orr_ch
 
 /* [rt] The frame's block → a payload of telemetry.bytes, padded with zeros to whole words. O(numbers). */
 void orr_layout_pack(const struct orr_layout_side *side, const double *values, uint64_t *payload);
-/* [rt] Whether every number of a payload is a value of its channel; else the first refusal found. Any bytes may come.
- * O(numbers). */
+/* [rt] ORR_REFUSAL_NONE where every number of a payload is a value of its channel; else the first refusal found. The
+ * payload may be any bytes. O(numbers). */
 enum orr_refusal orr_layout_judge(const struct orr_layout_side *side, const uint64_t *payload);
-/* [rt] A payload that was judged good → the frame's block. O(numbers). */
+/* [rt] A payload that orr_layout_judge found good → the frame's block. O(numbers). */
 void orr_layout_unpack(const struct orr_layout_side *side, const uint64_t *payload, double *values);
 
 #endif

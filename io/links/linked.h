@@ -1,4 +1,4 @@
-/* A controller that is linked into the program, as a carrier: to publish a frame is to call it, and its answer is
+/* The carrier for a controller that is linked into the program. To publish a frame calls the controller; its answer is
  * offered to the rules as any other. It serves the transport `linked`, and in batch every link that has a stand-in.
  *
  * lay_out → orr_linked_answer_by [init] → publish [rt] per frame of the link. Without a controller nothing answers.
@@ -9,8 +9,8 @@
 #include "io/links/carrier.h"
 
 /* One frame for a controller that is linked in: telemetry numbers in, command numbers out, each in the order of the
- * link's channels. What it remembers, zero before the first frame, is part of the run's state. It must be a function of
- * these alone. */
+ * link's channels. `memory`, zero before the first frame, is part of the run's state. The controller must be a function
+ * of these fields alone. */
 enum { ORR_ANSWER_MEMORY = 64 };
 
 struct orr_answer {
@@ -36,7 +36,7 @@ struct orr_linked {
   double *memory; /* [ORR_ANSWER_MEMORY] */
 };
 
-/* [init] Who answers from now on. */
+/* [init] Sets the controller that answers from now on. */
 void orr_linked_answer_by(struct orr_carrier *carrier, orr_answer_fn *answer);
 
 #endif

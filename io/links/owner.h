@@ -1,8 +1,8 @@
-/* Who has what a link of ours wants: the name of a segment, or a port.
+/* Finds the process that holds the name of a segment, or a port, that a link wants.
  *
- * All [init]: each reads a few files of /proc, that of a port one for each descriptor of each process. 0 or nobody
- * where it cannot be told: to a user without rights what other users hold, and in a namespace of its own what is
- * outside.
+ * All [init]. Each reads a few files of /proc; that of a port one for each descriptor of each process. The answer is 0
+ * where it cannot be known: a user without rights does not see other users' descriptors, and a process in a namespace
+ * does not see what is outside.
  */
 #ifndef ORR_IO_LINKS_OWNER_H
 #define ORR_IO_LINKS_OWNER_H
@@ -11,12 +11,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* [init] The process that holds the lock on the segment of that name, which a run does from its start to its end; 0:
+/* [init] The process that holds the lock on the segment of that name (a run holds it from its start to its end); 0:
  * none. */
 pid_t orr_owner_of_segment(const char *name);
 
 /* [init] The process that has a UDP port of this address open, or of all addresses; numbers in the order of the host.
- * 0: none that we may see. */
+ * 0: none that this user may see. */
 pid_t orr_owner_of_port(uint32_t ip, uint16_t port);
 
 /* [init] "process 4711 (orrery run configs/cubesat.yaml)", with as much of its command line as there is room for; "a

@@ -1,4 +1,4 @@
-/* A link of a run, as one thing for io/session: layout, rules and what carries them.
+/* A link of a run as io/session uses it: layout, rules and carrier in one.
  *
  * orr_port_init, which measures → a block → orr_port_init → orr_port_open where it leads outside [init]; then per frame
  * orr_port_publish, orr_port_latch [rt], all on one thread; orr_port_close [init].
@@ -11,15 +11,15 @@
 /* How a run ends by a link. */
 enum orr_port_end {
   ORR_PORT_GOES_ON,
-  ORR_PORT_PEER_ENDED,  /* the flight software said so */
-  ORR_PORT_LEFT,        /* in lockstep: it closed the link, and nobody is there to answer */
+  ORR_PORT_PEER_ENDED,  /* the flight software asked for it */
+  ORR_PORT_LEFT,        /* in lockstep: it closed the link, so nothing can answer */
   ORR_PORT_SILENT,      /* no command for as long as the run file allows, under the policy `stop` */
   ORR_PORT_INTERRUPTED, /* while waiting */
   ORR_PORT_BROKEN,      /* the io thread of links over UDP cannot go on: orr_relay.failed says why */
 };
 
-/* What a summary tells of peers: from which to which frame no command came to be applied, and at which frame a peer was
- * first seen. The newest few are kept: number i of all in [i mod ORR_PORT_KEPT]. */
+/* For the summary: the spans of frames in which no command was applied, and the frames at which peers came. The newest
+ * few are kept: number i of all in [i mod ORR_PORT_KEPT]. */
 enum { ORR_PORT_KEPT = 8 };
 struct orr_silence {
   int64_t first, last; /* frames of the simulation */
@@ -39,32 +39,32 @@ struct orr_port {
   uint64_t silence_count;
   int64_t arrivals[ORR_PORT_KEPT]; /* of peers; 0: also before the run */
   uint64_t arrival_count;
-  uint64_t beats;     /* the carrier's, at the last look */
-  int64_t beat_frame; /* when that had changed last: the newest frame out; −1: never */
-  bool mute;          /* it had not while an answer was waited for in vain */
+  uint64_t beats;     /* the carrier's `beats` when it was last read */
+  int64_t beat_frame; /* the newest frame out when that last changed; −1: never */
+  bool mute;          /* it did not change during a wait for an answer that never came */
 };
 
-/* What has become of the newest peer. */
+/* The state of the newest peer. */
 enum orr_port_peer {
   ORR_PEER_NONE,
   ORR_PEER_LIVES,
-  ORR_PEER_HANGS, /* its process is there, but gives no sign of life */
-  ORR_PEER_DEAD,  /* its process is gone, and had not closed the link */
+  ORR_PEER_HANGS, /* its process exists, but gives no sign of life */
+  ORR_PEER_DEAD,  /* its process has ended, and had not closed the link */
   ORR_PEER_LEFT,  /* it closed the link */
-  ORR_PEER_MUTE   /* no sign of life; whether it hangs or is dead cannot be seen from here */
+  ORR_PEER_MUTE   /* no sign of life; the run cannot see whether it hangs or is dead */
 };
 /* [init] A sign of life is missing for as many frames of the link as the run file's timeout says (10 where it says
  * none), or in lockstep for the wait for an answer that did not come. Calls the kernel. */
 enum orr_port_peer orr_port_peer(const struct orr_port *link);
 
-/* [init] Bytes, by measuring; and laying out, with a carrier of that kind. `link` must not move afterwards. */
+/* [init] Measures the bytes, or lays out, with a carrier of that kind. `link` must not move afterwards. */
 void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const struct orr_carrier_kind *kind,
                    const struct orr_channel_table *table, struct orr_block *block);
 
-/* [init] Makes what the peer opens; the rules begin anew, as the run file has them. False with what is wrong in
+/* [init] Opens the carrier, and starts the rules anew as the run file has them. False with what is wrong in
  * `message`. */
 bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *message, size_t size);
-/* [init] From now on peers find it, if its carrier was shut when it was opened. O(1). */
+/* [init] Lets peers in, if the carrier was opened shut. O(1). */
 void orr_port_admit(struct orr_port *link);
 /* [init] Joins the io thread, if the carrier needs one. False when that has no room, with `message`. */
 bool orr_port_join(struct orr_port *link, struct orr_relay *relay, char *message, size_t size);
@@ -85,7 +85,7 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
  * there is a peer. Nothing is applied any more. */
 void orr_port_settle(struct orr_port *link);
 
-/* [any] What came of it so far, the transport's own refusals included; and whether the transport is dead. */
+/* [any] The link's counts so far, with what the carrier refused; and whether the carrier was destroyed from outside. */
 struct orr_link_counts orr_port_counts(const struct orr_port *link);
 bool orr_port_dead(const struct orr_port *link);
 
@@ -95,12 +95,12 @@ struct orr_link_losses orr_port_losses(const struct orr_port *link);
 /* [any] What carries it and to whom, in words: "shm:/orrery.fsw". */
 void orr_port_describe(const struct orr_port *link, char *text, size_t size);
 
-/* [init] The words of what is part of the run's state; 0: that is outside. put: the plant has the state of frame
- * `frame`, which is the next to be published. O(words). */
+/* [init] The words of the link's part of the run's state; 0: its state is outside the program. put: the plant has the
+ * state of frame `frame`, which is the next to be published. O(words). */
 size_t orr_port_state_words(const struct orr_port *link);
 void orr_port_state_get(const struct orr_port *link, uint64_t *words);
 void orr_port_state_put(struct orr_port *link, int64_t frame, const uint64_t *words);
-/* [init] The run begins at frame 0 (again): nothing is out, nothing waits. */
+/* [init] The run begins at frame 0 (again): no frame is out, no command waits. */
 void orr_port_restart(struct orr_port *link);
 
 #endif

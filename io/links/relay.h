@@ -1,18 +1,18 @@
-/* The io thread of a run's links over UDP: between their rings and their sockets, so that the rt thread never enters
- * the kernel for them.
+/* The io thread of a run's links over UDP. It moves packets between rings and sockets, so that the rt thread never
+ * enters the kernel for them.
  *
  * orr_relay_start over opened links → orr_relay_stop, which sends what is left and says good-bye. [init], main thread.
  *
- * One io_uring for all sockets: registered, each with one multishot receive into a ring of buffers; what a round of the
- * loop has to send goes in with one call. Nobody wakes the thread for a frame: it looks from a little before the next
- * one is due (a period after the last) until it is there, and for a bounded while after a datagram came; else it sleeps
- * until a datagram or a timer wakes it. After a send it sleeps at once, for the peer may share its core. Where the
- * kernel lacks a feature plain calls do the same, and `note` says why. If its ring fails in the run, the thread says so
- * in `failed` and leaves; the session sees that at the next latch and ends the run.
+ * One io_uring serves all sockets. They are registered; each has one multishot receive into a ring of buffers. One call
+ * submits all that a round of the loop has to send. No one wakes the thread for a frame: it polls from a little before
+ * the next frame is due (a period after the last) until the frame is there, and for a bounded time after a datagram
+ * came. Else it sleeps until a datagram or a timer wakes it. After a send it sleeps at once, because the peer may share
+ * its core. Where the kernel lacks a feature, plain calls do the same, and `note` says why. If the io_uring fails
+ * during the run, the thread sets `failed` and ends; the session reads that at the next latch and ends the run.
  *
  * In a real-time run the thread has a real-time priority, below that of the executive and above that of others, so that
- * packets do not wait for whatever else its core does. Then it leaves them a fifth of its core even where it has work
- * all the time.
+ * packets do not wait for other work on its core. It leaves that work a fifth of the core, even when it is always busy
+ * itself.
  */
 #ifndef ORR_IO_LINKS_RELAY_H
 #define ORR_IO_LINKS_RELAY_H
@@ -30,8 +30,8 @@ struct orr_relay {
   bool running;
   int priority;       /* SCHED_FIFO, asked for before start; 0: none */
   int priority_error; /* an errno when that was refused; set before start returns */
-  bool plain;         /* without io_uring: asked for, or what is left */
-  char note[120];     /* why; set before start returns; empty: io_uring with all that was asked of it */
+  bool plain;         /* without io_uring: by request, or because the kernel lacks it */
+  char note[120];     /* why `plain`; set before start returns; empty: io_uring with all its features */
   pthread_barrier_t ready;
   _Atomic int stop;
   _Atomic int failed; /* an errno once the thread cannot go on; any thread may look */

@@ -1,7 +1,7 @@
-/* Which command applies at which frame, whatever carries it. Pure bookkeeping: no clock, no system call, nothing
+/* Decides which command applies at which frame, for every carrier. Pure bookkeeping: no clock, no system call, nothing
  * shared.
  *
- *   at frame kd    orr_rules_publish(kd); then answers arrive, in any order, of any content: orr_rules_offer
+ *   at frame kd    orr_rules_publish(kd); then answers arrive, in any order, with any content: orr_rules_offer
  *   at (k+1)d      orr_rules_publish((k+1)d); offer what has come meanwhile; orr_rules_latch((k+1)d)
  *
  * The answer to frame kd is applied at (k+1)d: on time. A later one is applied at the next boundary of the link, and
@@ -9,9 +9,9 @@
  * published waits for its own boundary. Nothing is applied in part. Under asap (real time only) an answer is applied at
  * the first latch after it came.
  *
- * A command is not copied here. A carrier puts its payload where `room` points and offers it; it is judged there, and
- * when it is taken another place becomes the room. A carrier that hands over memory of its own exchanges `room` for it.
- * [init] orr_rules_init over memory that the caller gives; all else [rt], one thread, O(numbers).
+ * A command is not copied here. A carrier writes its payload to `room` and offers it. The rules judge it there; when
+ * they accept it, they keep that memory and `room` points to another place. A carrier with memory of its own swaps it
+ * with `room`. [init] orr_rules_init over memory that the caller gives; all else [rt], one thread, O(numbers).
  */
 #ifndef ORR_IO_LINKS_RULES_H
 #define ORR_IO_LINKS_RULES_H
@@ -24,11 +24,11 @@ enum orr_silence_policy { ORR_SILENCE_HOLD, ORR_SILENCE_ZERO, ORR_SILENCE_STOP }
 
 struct orr_link_counts {
   uint64_t published; /* frames out */
-  uint64_t answered;  /* of those: an answer came, in time or not; a stale one counts within ORR_ANSWER_WINDOW frames */
+  uint64_t answered;  /* of those: an answer came, in time or not; stale ones count for ORR_ANSWER_WINDOW frames */
   uint64_t applied;   /* commands, late ones included */
   uint64_t late;      /* of those */
   uint64_t missed;    /* boundaries without a command to apply */
-  uint64_t timeouts;  /* times that commands had stopped for as many frames as the run file says */
+  uint64_t timeouts;  /* how often no command came for as many frames as the run file says */
   uint64_t refused[ORR_REFUSALS]; /* by cause */
   uint64_t peers;                 /* that came */
 };
@@ -37,7 +37,7 @@ struct orr_link_counts {
 struct orr_answers {
   uint64_t on_time;    /* its answer was applied at its own boundary */
   uint64_t late;       /* its answer was applied at a later one */
-  uint64_t superseded; /* its answer came after, or while waiting was overtaken by, that to a newer frame: stale */
+  uint64_t superseded; /* the answer to a newer frame came first, or overtook it while it waited: it is stale */
   uint64_t waiting;    /* its answer waits for a boundary: at the end of a run the last one does */
   uint64_t unanswered;
 };
@@ -61,53 +61,54 @@ struct orr_rules {
   int64_t first, published; /* −1 before the first */
   int64_t applied;          /* the frame that the command last applied answers; −1: none */
   struct orr_waiting next, due;
-  uint64_t *room; /* [words of a command] where the next command comes to be judged: the carrier fills it */
+  uint64_t *room; /* [words of a command] where the carrier writes the next command, to be judged */
   int silent;     /* boundaries since the last command */
   bool asap;      /* an answer is due at once */
   bool early;     /* one was applied since the last boundary, before it was due */
   bool late;      /* the command last applied */
   struct orr_late late_ones[ORR_LATE_KEPT];
   struct orr_window answered; /* frames */
-  uint64_t end_answers;       /* the first frame that a peer answered by the word that the run shall end */
+  uint64_t end_answers;       /* the first frame that a peer answered by asking the run to end */
   struct orr_link_counts counts;
 };
 
 enum orr_latch {
   ORR_LATCH_NOTHING,
   ORR_LATCH_APPLIED,
-  ORR_LATCH_EARLY, /* nothing now, for under asap it was applied before this boundary */
+  ORR_LATCH_EARLY, /* nothing now: under asap it was applied before this boundary */
   ORR_LATCH_STOP
 };
 
 /* [init] `places` is [3][words of a command]. */
 void orr_rules_init(struct orr_rules *rules, const struct orr_layout *layout, int divisor, uint64_t *places);
 
-/* [init] Begins anew after frame `frame`, as if that were the only one that went out and nothing had come yet; −1: none
- * went out. What the run file says of the link stays. */
+/* [init] Starts again after frame `frame`, as if that were the only frame out and no command had come; −1: no frame is
+ * out. The settings of the run file stay. */
 void orr_rules_resume(struct orr_rules *rules, int64_t frame);
 
-/* [rt] Frame `frame` is going out: what answers the one before is due now. */
+/* [rt] Frame `frame` goes out: the answer to the frame before it becomes due. */
 void orr_rules_publish(struct orr_rules *rules, int64_t frame);
 
-/* [rt] A command that answers `answers`, its payload in rules->room. Returns why it is not taken (counted). */
+/* [rt] A command that answers `answers`, its payload in rules->room. Returns why it is refused (and counts it), or
+ * ORR_REFUSAL_NONE. */
 enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers);
-/* [rt] The same for what is refused before its content is looked at. */
+/* [rt] Counts a command that was refused before its content was judged. */
 void orr_rules_refuse(struct orr_rules *rules, enum orr_refusal refusal);
-/* [rt] The word that the run shall end, which answers `answers`. The first frame so answered stands: a peer may say the
- * word again in its answer to the next one. */
+/* [rt] A peer asked the run to end, in its answer to frame `answers`. The first such frame counts: a peer may ask again
+ * in its next answer. */
 void orr_rules_end(struct orr_rules *rules, uint64_t answers);
 
 /* [rt] Whether the command for the next latch is there. */
 bool orr_rules_ready(const struct orr_rules *rules);
 
-/* [rt] At a boundary of the link after frame 0: applies what is due to the frame's block, or lets the
- * policy rule. */
+/* [rt] At a boundary of the link after frame 0: applies what is due to the frame's block, or what the policy says. */
 enum orr_latch orr_rules_latch(struct orr_rules *rules, double *values);
 
-/* [rt] Under asap, at a frame between boundaries: applies what has come. Late is what comes after its own boundary. */
+/* [rt] Under asap, at a frame between boundaries: applies what has come. A command that comes after its own boundary is
+ * late. */
 enum orr_latch orr_rules_latch_between(struct orr_rules *rules, int64_t frame, double *values);
 
-/* [any] What became of the frames so far. O(1). */
+/* [any] How the frames so far were answered. O(1). */
 struct orr_answers orr_rules_answers(const struct orr_rules *rules);
 
 #endif

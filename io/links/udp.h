@@ -1,13 +1,13 @@
 /* The executive's end of a link over UDP (packets as in io/wire/wire.h), the carrier `udp`: what the rt thread hands
- * over and takes, and how packets are judged. The socket itself is moved by io/links/relay.
+ * over and takes, and how packets are judged. io/links/relay reads and writes the socket.
  *
  * orr_udp_open [init] → a relay is started over it → per frame, on the rt thread: orr_udp_publish, orr_udp_take → the
- * relay is stopped → orr_udp_close [init]. orr_udp_receive and orr_udp_send are the relay's, on its thread. The two
- * threads meet in two rings and some counts.
+ * relay is stopped → orr_udp_close [init]. The relay calls orr_udp_receive and orr_udp_send on its thread. The two
+ * threads share two rings and some counts.
  *
- * The ring of frames holds payloads, made in it from the block of the plant. The ring of commands holds the places of
- * payloads: the relay gathers a command in a place of its own and exchanges it for that of a free slot, and the rt
- * thread exchanges that for the room of its rules, so that nothing is copied between them.
+ * The ring of frames holds payloads, written there from the block of the plant. The ring of commands holds pointers to
+ * payloads: the relay collects a command in memory of its own and swaps the pointer with that of a free slot, and the
+ * rt thread swaps that with `room` of its rules. So nothing is copied between them.
  */
 #ifndef ORR_IO_LINKS_UDP_H
 #define ORR_IO_LINKS_UDP_H
@@ -20,15 +20,16 @@
 /* Frames that wait for the relay, commands that wait for the rt thread: powers of two. */
 enum { ORR_UDP_OUT_SLOTS = ORR_WIRE_SLOTS, ORR_UDP_IN_SLOTS = ORR_WIRE_SLOTS };
 
-/* What tells a command from its copy. The last ones handed over are kept, so that a copy takes no room from what is
- * new. */
+/* What identifies a command that was handed over. The last ones are kept, so that a copy of one is dropped and takes no
+ * slot. */
 enum { ORR_UDP_TAKEN = 8 };
 struct orr_udp_taken {
   uint64_t frame, answered;
   uint32_t crc;
 };
 
-/* A command that comes together. Several at a time, for those of lockstep are said again in turn. */
+/* A command whose packets are still coming. There are several at a time, because in lockstep a peer sends old commands
+ * again. */
 enum { ORR_UDP_GATHERINGS = 4 };
 struct orr_udp_gathering {
   struct orr_wire_gather gather;
@@ -54,12 +55,13 @@ struct orr_udp {
   /* between the threads */
   struct orr_ring out, in;
   void *out_memory, *in_memory;
-  /* [ORR_UDP_IN_SLOTS + ORR_UDP_GATHERINGS][words of a command] the places that go round, but for those of rules */
+  /* [ORR_UDP_IN_SLOTS + ORR_UDP_GATHERINGS][words of a command] the payloads that are swapped, without those of the
+   * rules */
   uint64_t *payloads;
   _Atomic uint32_t peers;
-  _Atomic uint32_t ended;       /* words that the run shall end, so far */
-  _Atomic uint64_t end_answers; /* the first frame that one of them answered */
-  _Atomic uint32_t asked;       /* a peer misses a frame, or is new: lockstep says it again */
+  _Atomic uint32_t ended;       /* how often a peer asked the run to end */
+  _Atomic uint64_t end_answers; /* the first frame that such a packet answered */
+  _Atomic uint32_t asked;       /* counts peers that miss a frame, or are new: lockstep sends the frame again */
   atomic_bool left;             /* the newest peer closed the link */
   _Atomic uint64_t heard;       /* packets of the peer */
   _Atomic uint64_t refused[ORR_REFUSALS];
@@ -76,14 +78,14 @@ struct orr_udp {
   /* the relay's */
   struct sockaddr_in peer;      /* where frames go; port 0: not known yet */
   struct sockaddr_in commander; /* where commands come from */
-  int64_t heard_ns, told_ns;    /* when the peer was heard last; when somebody was told that the place is taken */
+  int64_t heard_ns, told_ns;    /* when the last packet of the peer came; when another peer was last told TAKEN */
   uint32_t generation;
   uint16_t counts[ORR_WIRE_PIECES_MAX]; /* sequence counts of telemetry, by piece */
   uint16_t description_count;
   struct orr_udp_gathering gathering[ORR_UDP_GATHERINGS];
   uint32_t gathered;        /* pieces so far: the age of each of those */
   uint64_t newest;          /* frame out; ORR_WIRE_NONE: none */
-  uint64_t applied;         /* as it says: the frame that the command last applied had answered */
+  uint64_t applied;         /* as that frame says: the frame that the command last applied had answered */
   struct orr_window handed; /* frames: an answer to it was handed over */
   struct orr_udp_taken taken[ORR_UDP_TAKEN];
   uint32_t taken_count; /* so far, of this peer */
@@ -104,16 +106,16 @@ void orr_udp_close(struct orr_udp *udp);
 /* [rt] A frame out, from the block of the plant. Never enters the kernel. A full ring is counted (orr_ring_refused).
  * O(bytes). */
 void orr_udp_publish(struct orr_udp *udp, const uint64_t head[ORR_WIRE_OUT_WORDS], const double *values);
-/* [rt] What has come, to the rules: at most as many commands as the ring holds. Returns whether a peer said that the
- * run shall end. The rules' places and these are mixed from then on: they are not used once this is closed. */
+/* [rt] Hands the commands that came to the rules, at most as many as the ring holds. Returns whether a peer asked the
+ * run to end. Memory of the rules and of this struct is swapped: do not use the rules after this is closed. */
 bool orr_udp_take(struct orr_udp *udp, struct orr_rules *rules);
 
-/* [any] Packets that the kernel dropped before we could read them, so far: what SO_RXQ_OVFL tells with the packet
- * after. A system call. */
+/* [any] Packets so far that the kernel dropped before they could be read: SO_RXQ_OVFL tells it with the next packet. A
+ * system call. */
 uint64_t orr_udp_overflow(const struct orr_udp *udp);
 
-/* [any] For lockstep, on the session's thread: waits until something has come, at most `most_ns`; and hands over once
- * more what is not answered yet, in case a packet was lost. */
+/* [any] For lockstep, on the session's thread: waits until something has come, at most `most_ns`; and sends again the
+ * frames without an answer, in case a packet was lost. */
 void orr_udp_wait(struct orr_udp *udp, int64_t most_ns);
 void orr_udp_repeat(struct orr_udp *udp);
 
@@ -122,14 +124,14 @@ void orr_udp_repeat(struct orr_udp *udp);
 size_t orr_udp_receive(struct orr_udp *udp, const struct sockaddr_in *from, const uint8_t *bytes, size_t count,
                        uint8_t *reply);
 /* [any] The relay's: piece `piece` of the oldest frame handed over, as a packet of the returned length in `packet`
- * [ORR_WIRE_PACKET_MAX]. 0 when there is none to send, or nobody to send it to. The frame is given back with its last
- * piece. */
+ * [ORR_WIRE_PACKET_MAX]. 0 when there is none to send, or nobody to send it to. The last piece frees the frame's
+ * slot. */
 size_t orr_udp_send(struct orr_udp *udp, uint32_t *piece, uint8_t *packet);
 /* [any] The relay's: a packet was not sent, with an errno. */
 void orr_udp_unsent(struct orr_udp *udp, int error);
 /* [any] The relay's: the packet that says that the run is over. 0 when there is nobody to tell. */
 size_t orr_udp_farewell(struct orr_udp *udp, uint8_t *packet);
-/* [any] The relay's: whether a peer is there, that will say that it goes. */
+/* [any] The relay's: whether a peer is there, which will say when it leaves. */
 bool orr_udp_peer_lives(const struct orr_udp *udp);
 
 #endif

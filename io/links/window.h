@@ -1,5 +1,5 @@
-/* Which of the newest frames of a link something is known of: a bit each, for as many as ORR_ANSWER_WINDOW frames of
- * the link. Rules and carriers remember by it which frames are answered.
+/* One bit for each of the newest ORR_ANSWER_WINDOW frames of a link. Rules and carriers keep in it which frames are
+ * answered.
  *
  * All [rt], O(1), one thread. Frames are numbers of the simulation, `divisor` of them apart.
  */
@@ -15,7 +15,7 @@ struct orr_window {
   uint64_t bits[ORR_ANSWER_WINDOW / 64]; /* bit (frame / divisor) mod ORR_ANSWER_WINDOW */
 };
 
-/* Whether the window reaches from `newest` back to `frame`, which is not newer: beyond it nothing is remembered. */
+/* Whether the window reaches from `newest` back to `frame`, which is not newer: older frames are forgotten. */
 static inline bool orr_window_reaches(uint64_t divisor, uint64_t newest, uint64_t frame) {
   return (newest - frame) / divisor < ORR_ANSWER_WINDOW;
 }

@@ -1,4 +1,4 @@
-/* CRC-32 as MCAP, zip and Ethernet have it (reflected 0x04C11DB7, begun and ended with all ones).
+/* CRC-32 as in MCAP, zip and Ethernet (reflected 0x04C11DB7, starting from all ones, inverted at the end).
  *
  * orr_crc32_init over memory of the caller → orr_crc32, as often as wanted, from any thread.
  */
@@ -16,7 +16,7 @@ struct orr_crc32 {
 /* [init] */
 void orr_crc32_init(struct orr_crc32 *crc);
 
-/* [any] The sum of what `before` is the sum of (0: of nothing) and these bytes behind it. O(size). */
+/* [any] Continues a sum: `before` is the sum of all bytes before these (0: there are none). O(size). */
 uint32_t orr_crc32(const struct orr_crc32 *crc, uint32_t before, const void *bytes, size_t size);
 
 #endif

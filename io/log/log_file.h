@@ -4,7 +4,7 @@
  *   orr_log_file_create → records by io/log/mcap_write into `out`, orr_log_file_flush → messages into `chunk`,
  *   orr_log_file_chunk when it is time → orr_log_file_finish; orr_log_file_close in any case
  *
- * What is on the disk is whole up to the last chunk at any time. After an error nothing more is written, and `stop`
+ * The file on disk can be read up to its last chunk at any time. After an error nothing more is written, and `stop`
  * says why. [init], or a thread of its own: calls the kernel, and the index grows on the heap.
  */
 #ifndef ORR_IO_LOG_LOG_FILE_H
@@ -15,11 +15,11 @@
 
 enum orr_log_stop {
   ORR_LOG_GOES_ON,
-  ORR_LOG_LIMIT, /* the file is as large as it may be */
+  ORR_LOG_LIMIT, /* the file has reached its limit */
   ORR_LOG_SPACE, /* too little is free on the disk */
   ORR_LOG_ERROR, /* the system refused: `error` */
-  ORR_LOG_GONE,  /* somebody removed the file, and all that was in it */
-  ORR_LOG_SPOILT /* somebody else cut the file short */
+  ORR_LOG_GONE,  /* the file was removed from outside */
+  ORR_LOG_SPOILT /* another process cut the file short */
 };
 
 /* What is kept free on a disk. */
@@ -37,24 +37,24 @@ struct orr_log_file {
   uint64_t whole;     /* bytes on the disk up to the last whole chunk */
   struct orr_mcap_bytes out;
   struct orr_mcap_chunk chunk;
-  struct orr_mcap_index *index, *before; /* as it stood when all was on the disk */
+  struct orr_mcap_index *index, *before; /* `before`: as it was when all was on the disk */
   struct orr_crc32 crc;
   struct orr_packer *packer; /* of the caller, gone with the file; NULL: chunks are as they are */
 };
 
-/* [init] A new file, which must not be there yet; chunks of at most `chunk_bytes` of records. False with errno. */
+/* [init] A new file, which must not exist yet; chunks of at most `chunk_bytes` of records. False with errno. */
 bool orr_log_file_create(struct orr_log_file *file, const char *path, size_t chunk_bytes);
-/* [init] The same over a descriptor of a file that is there, from `at` on. */
+/* [init] The same over the descriptor of an existing file, from `at` on. */
 void orr_log_file_over(struct orr_log_file *file, int fd, uint64_t at, size_t chunk_bytes);
 
-/* Room for `size` more bytes in `out`, written out before if need be. */
+/* Makes room for `size` more bytes in `out`; writes out what is there if it must. */
 bool orr_log_file_room(struct orr_log_file *file, size_t size);
-/* Writes what stands in `out`. */
+/* Writes out `out`. */
 bool orr_log_file_flush(struct orr_log_file *file);
 /* Closes the chunk, where it has messages, and writes it. */
 bool orr_log_file_chunk(struct orr_log_file *file);
-/* The last chunk, the index and the end. What was cut by an error is taken back to the last whole chunk first. False
- * where the end could not be written: the file is then as if cut. */
+/* The last chunk, the index and the end. After an error the file is first cut back to its last whole chunk. False where
+ * the end could not be written: the file then has no index, as one that was cut. */
 bool orr_log_file_finish(struct orr_log_file *file);
 void orr_log_file_close(struct orr_log_file *file);
 

@@ -1,8 +1,7 @@
 /* A file in memory to be read, and the records of a log in their order.
  *
- * orr_view_open → orr_walk_start over its bytes → orr_walk_next until it is no record → orr_view_close. The walk
- * looks at no byte beyond the given ones, whatever they are, and takes no memory but what it is given and what the
- * unpacker takes.
+ * orr_view_open → orr_walk_start over its bytes → orr_walk_next until it returns false → orr_view_close. The walk never
+ * reads beyond the given bytes, whatever they are. It uses only the memory that it is given and that of the unpacker.
  */
 #ifndef ORR_IO_LOG_LOG_VIEW_H
 #define ORR_IO_LOG_LOG_VIEW_H
@@ -18,7 +17,7 @@ struct orr_view {
 bool orr_view_open(struct orr_view *view, const char *path, char *message, size_t size);
 void orr_view_close(struct orr_view *view);
 
-/* Schemas and channels by their ids; those beyond are passed over with their messages. */
+/* Schemas and channels by their ids; those with larger ids are skipped, with their messages. */
 enum { ORR_WALK_IDS = 4096 };
 struct orr_walk_tables {
   struct orr_mcap_schema schemas[ORR_WALK_IDS];   /* id 0: not there */
@@ -41,7 +40,7 @@ struct orr_walk {
   struct orr_walk_tables *tables;
   struct orr_unpacker *unpacker;
   const struct orr_crc32 *crc;
-  bool in_chunk, unpacked; /* what stands in the chunk lasts until the next one only */
+  bool in_chunk, unpacked; /* the bytes of the chunk are valid until the next chunk */
   uint64_t from_ns, to_ns; /* of messages: chunks and messages outside are passed over */
   uint64_t chunks;
   enum orr_walk_end end; /* why there is no next one */
@@ -51,7 +50,7 @@ struct orr_walk {
 bool orr_walk_start(struct orr_walk *walk, struct orr_walk_tables *tables, struct orr_unpacker *unpacker,
                     const struct orr_crc32 *crc, const uint8_t *bytes, size_t size);
 /* [any] The next message of a channel that is known, attachment or metadata; false at the end, which `end` explains.
- * What stands before a cut or damage has been given. The data of a message lasts until the next call, the tables as
+ * All records before a cut or damage are given first. The data of a message lasts until the next call, the tables as
  * long as bytes and unpacker. Amortised O(size). */
 bool orr_walk_next(struct orr_walk *walk, struct orr_walk_item *item);
 

@@ -1,4 +1,4 @@
-/* MCAP, the container of a log (mcap.dev/spec, version 0): what writer and reader share.
+/* MCAP, the container format of a log (mcap.dev/spec, version 0): what writer and reader share.
  *
  *   magic, header, data: schemas, channels, metadata, attachments, chunks (each with its message indexes), data end,
  *   summary: copies of schemas and channels, statistics, indexes of chunks, attachments and metadata,
@@ -37,13 +37,13 @@ enum orr_mcap_op {
   ORR_MCAP_DATA_END
 };
 
-/* A text or bytes in memory of somebody else, not ended by a NUL. */
+/* A text or bytes in the caller's memory, not ended by a NUL. */
 struct orr_mcap_text {
   const char *text;
   size_t size;
 };
 
-/* What describes messages: `data` says it in the language `encoding`. */
+/* The description of messages: `data`, in the language `encoding`. */
 struct orr_mcap_schema {
   uint16_t id; /* not 0 */
   struct orr_mcap_text name, encoding, data;

@@ -1,7 +1,7 @@
-/* Reads records of MCAP from memory that may hold anything: no heap, no file, no byte looked at beyond the given ones.
- * What a record says of its parts is believed only as far as the record goes.
+/* Reads records of MCAP from memory that may hold anything. No heap, no file, and no read beyond the given bytes. A
+ * length inside a record is checked against the record's own length.
  *
- *   orr_mcap_start → orr_mcap_next until it is no ORR_MCAP_NEXT_RECORD; each record by the function of its kind
+ *   orr_mcap_start → orr_mcap_next until it returns no ORR_MCAP_NEXT_RECORD; read each record by the function of its kind
  *
  * Texts and data point into the given memory. [any]; O(1) but where said. A function of a kind returns false where the
  * record is shorter than its fields.
@@ -50,25 +50,25 @@ bool orr_mcap_read_chunk_index(const struct orr_mcap_record *r, struct orr_mcap_
 bool orr_mcap_read_metadata(const struct orr_mcap_record *r, struct orr_mcap_metadata *out);
 bool orr_mcap_read_statistics(const struct orr_mcap_record *r, struct orr_mcap_statistics *out);
 bool orr_mcap_read_footer(const struct orr_mcap_record *r, struct orr_mcap_footer *out);
-/* *whole: its sum is right, or it has none. O(size). */
+/* *whole: its checksum is right, or it has none. O(size). */
 bool orr_mcap_read_attachment(const struct orr_mcap_record *r, const struct orr_crc32 *crc,
                               struct orr_mcap_attachment *out, bool *whole);
 
-/* Takes the next key and value off `pairs`; false at the end, or where they are cut. */
+/* Removes the next key and value from the front of `pairs`; false at the end, or where they are cut. */
 bool orr_mcap_next_pair(struct orr_mcap_text *pairs, struct orr_mcap_pair *pair);
 
-/* Where a file that may be cut stops making sense. */
+/* How far a file that may be cut can be read. */
 struct orr_mcap_extent {
   size_t end;    /* of the data: behind the last chunk whose sum is right, or record that is no chunk; message indexes
                          behind that chunk are not counted */
   size_t chunks; /* whole ones up to there */
   size_t last_chunk; /* where the last one of them stands; 0: there is none */
   bool complete;     /* it goes on with a data end and ends with a footer and the magic */
-  bool damaged;      /* what stands at `end` is no cut but nonsense, or a chunk with a wrong sum */
+  bool damaged;      /* the bytes at `end` are not a cut record but nonsense, or a chunk with a wrong sum */
 };
 
-/* False when not even the header is there. What is made smaller in a way that is not known here is believed. O(size):
- * every chunk is summed; the one function here that takes heap, by the unpacker. */
+/* False when not even the header is there. A chunk with an unknown compression is not checked. O(size): it sums every
+ * chunk. It is the only function here that uses the heap, through the unpacker. */
 bool orr_mcap_measure(const uint8_t *bytes, size_t size, struct orr_unpacker *unpacker, const struct orr_crc32 *crc,
                       struct orr_mcap_extent *out);
 

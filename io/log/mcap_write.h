@@ -1,7 +1,7 @@
 /* Writes records of MCAP into memory that the caller gives: no file, no heap, no clock.
  *
- * A file is made by emptying `struct orr_mcap_bytes` into it again and again; `at` counts what went out. What finds no
- * room is left out whole, and `full` says so.
+ * To make a file, write out `struct orr_mcap_bytes` again and again; `at` counts the bytes that went out. A record
+ * without room is left out whole, and `full` is set.
  *
  *   orr_mcap_begin → orr_mcap_write_schema, _channel, _metadata, _attachment, in any order
  *   → per message orr_mcap_chunk_message; per chunk orr_mcap_chunk_close → orr_mcap_finish
@@ -23,8 +23,8 @@ struct orr_mcap_bytes {
 
 enum { ORR_MCAP_CHANNELS_MAX = 4096 };
 
-/* What the summary will say: records that are ready to be copied there, one list for each kind, and counts. The caller
- * gives each list its memory, and may give more when `full` stands in one: orr_mcap_index_full. */
+/* The contents of the summary: finished records, one list for each kind, and counts. The caller gives each list its
+ * memory, and may give more when one is `full` (orr_mcap_index_full). */
 enum orr_mcap_list {
   ORR_MCAP_LIST_SCHEMAS,
   ORR_MCAP_LIST_CHANNELS,
@@ -59,8 +59,8 @@ struct orr_mcap_text orr_mcap_text(const char *text);
 /* [any] The magic and the header. */
 void orr_mcap_begin(struct orr_mcap_bytes *out, const char *profile, const char *library);
 
-/* [any] One record each, and what the summary says of it. A schema or channel is to be written once. Ids of channels
- * are below ORR_MCAP_CHANNELS_MAX. O(size). */
+/* [any] Each writes one record, and adds it to the summary. Write a schema or channel once. Ids of channels are below
+ * ORR_MCAP_CHANNELS_MAX. O(size). */
 void orr_mcap_write_schema(struct orr_mcap_bytes *out, struct orr_mcap_index *index,
                            const struct orr_mcap_schema *schema);
 void orr_mcap_write_channel(struct orr_mcap_bytes *out, struct orr_mcap_index *index,
@@ -74,7 +74,7 @@ void orr_mcap_write_attachment(struct orr_mcap_bytes *out, struct orr_mcap_index
 size_t orr_mcap_attachment_size(const struct orr_mcap_attachment *attachment);
 
 /* [any] Room for the data of one more message, to be filled before the next call; NULL when the chunk has none left,
- * and the message is then not in it. `message->data` plays no part. O(1). */
+ * and the message is then not in it. `message->data` is not used. O(1). */
 uint8_t *orr_mcap_chunk_message(struct orr_mcap_chunk *chunk, const struct orr_mcap_message *message);
 
 /* [any] Bytes that the chunk takes in the file, with its message indexes, when its records take `stored`. */
@@ -86,18 +86,18 @@ size_t orr_mcap_chunk_size(const struct orr_mcap_chunk *chunk, size_t stored);
 bool orr_mcap_chunk_close(struct orr_mcap_chunk *chunk, struct orr_mcap_bytes *out, struct orr_mcap_index *index,
                           const struct orr_crc32 *crc, const char *compression, const struct orr_mcap_text *stored);
 
-/* [any] For a file that was cut: what the summary says of records that stand in it, taken as they are. */
+/* [any] For a file that was cut: adds records that are in the file to the summary. */
 void orr_mcap_index_copy(struct orr_mcap_index *index, enum orr_mcap_list list, const uint8_t *record, size_t size);
 void orr_mcap_index_attachment(struct orr_mcap_index *index, uint64_t at, uint64_t size,
                                const struct orr_mcap_attachment *attachment);
 void orr_mcap_index_metadata(struct orr_mcap_index *index, uint64_t at, uint64_t size, struct orr_mcap_text name);
 
-/* [any] The message indexes of a chunk that stands at `head->at`, behind it, and what the summary says of it.
- * `entries` in the order of the messages. False as orr_mcap_chunk_close. */
+/* [any] Writes the message indexes of the chunk at `chunk->at` behind it, and adds the chunk to the summary. `entries`
+ * in the order of the messages. False as orr_mcap_chunk_close. */
 bool orr_mcap_index_chunk(struct orr_mcap_bytes *out, struct orr_mcap_index *index,
                           const struct orr_mcap_chunk_index *chunk, const struct orr_mcap_entry *entries, size_t count);
 
-/* [any] Whether some list had no room, and which. */
+/* [any] Whether a list had no room, and which. */
 bool orr_mcap_index_full(const struct orr_mcap_index *index, enum orr_mcap_list *list);
 
 /* [any] Bytes that the end of the file takes. */

@@ -1,5 +1,5 @@
-/* Messages of a log: CDR, little-endian, as a schema in the language ros2msg says. Writing needs memory of the
- * caller, and reading looks at no byte beyond the given ones, whatever they are. No heap. [any]; O(1) but where said.
+/* Messages of a log: CDR, little-endian, laid out by a schema in the language ros2msg. Writing uses memory of the
+ * caller. Reading never goes beyond the given bytes, whatever they are. No heap. [any]; O(1) but where said.
  *
  * A message is four bytes (0 1 0 0: CDR, little-endian) and the fields in their order, each number at a multiple of
  * its own size counted from behind these four. A fixed array is its numbers alone, a sequence has their count before
@@ -35,8 +35,8 @@ struct orr_field {
   uint32_t count;       /* 1 for a single one */
 };
 
-/* [any] Takes the next field off a schema; comments and constants are passed over. False at the end, or where the
- * schema has what is not known here: *good is then false. O(line). */
+/* [any] Removes the next field from the front of a schema; comments and constants are skipped. False at the end, or at
+ * something unknown: then *good is false. O(line). */
 bool orr_schema_next(struct orr_mcap_text *schema, struct orr_field *field, bool *good);
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ struct orr_cdr {
   size_t size, at;
 };
 
-/* One number or string; of a number all three, as far as they can be had. */
+/* One number or string; of a number the first three, as far as its type allows. */
 struct orr_value {
   double real;
   int64_t whole; /* of the integer types and bool, uint64 by its bits */
@@ -71,7 +71,7 @@ struct orr_value {
 
 /* [any] False where the message is no CDR in little-endian order. */
 bool orr_cdr_start(struct orr_cdr *cdr, const uint8_t *message, size_t size);
-/* [any] How many values of the field come; false where the message is too short for them. */
+/* [any] Reads how many values the field has; false where the message is too short for them. */
 bool orr_cdr_count(struct orr_cdr *cdr, const struct orr_field *field, uint32_t *count);
 /* [any] The next of them; false where the message is too short. */
 bool orr_cdr_value(struct orr_cdr *cdr, const struct orr_field *field, struct orr_value *value);

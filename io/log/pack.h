@@ -1,10 +1,10 @@
-/* Chunks of a log made smaller, and read again: zstd, by libzstd.
+/* Compresses the chunks of a log, and decompresses them: zstd, by libzstd.
  *
  *   orr_packer_create → orr_pack for each chunk → orr_packer_destroy
  *   orr_unpack with an unpacker that begins as {0} → orr_unpacker_free
  *
- * What is unpacked may be any bytes: no more is written than the chunk says, and no more than ORR_UNPACK_MAX. [init],
- * or a thread of its own: takes heap.
+ * The compressed bytes may be anything: orr_unpack writes no more than the chunk's size says, and no more than
+ * ORR_UNPACK_MAX. [init], or a thread of its own: takes heap.
  */
 #ifndef ORR_IO_LOG_PACK_H
 #define ORR_IO_LOG_PACK_H
@@ -18,7 +18,7 @@ struct orr_packer;
 
 struct orr_packer *orr_packer_create(void);
 void orr_packer_destroy(struct orr_packer *packer);
-/* The bytes, smaller where that can be; they stay until the next call. O(bytes). */
+/* The bytes, compressed where that makes them smaller; valid until the next call. O(bytes). */
 struct orr_mcap_text orr_pack(struct orr_packer *packer, const uint8_t *bytes, size_t size);
 
 struct orr_unpacker {
@@ -31,11 +31,12 @@ struct orr_unpacker {
 
 enum orr_unpacked {
   ORR_UNPACKED,
-  ORR_UNPACK_DAMAGED, /* it is not what it says, or has a wrong sum */
-  ORR_UNPACK_UNKNOWN  /* made smaller in a way that is not known here */
+  ORR_UNPACK_DAMAGED, /* its size or its sum is wrong */
+  ORR_UNPACK_UNKNOWN  /* the compression is not known here */
 };
 
-/* The records of a chunk, as they stand in it or, until the next call, in the unpacker; their sum is right. O(bytes).
+/* The records of a chunk, in the chunk itself or in the unpacker (valid until the next call); their sum is right.
+ * O(bytes).
  */
 enum orr_unpacked orr_unpack(struct orr_unpacker *unpacker, const struct orr_mcap_chunk_head *chunk,
                              const struct orr_crc32 *crc, struct orr_mcap_text *records);

@@ -1,4 +1,4 @@
-/* The index of a log that was cut, from what stands in it. [init] */
+/* Makes the index of a log that was cut, from the records in it. [init] */
 #ifndef ORR_IO_LOG_REPAIR_H
 #define ORR_IO_LOG_REPAIR_H
 
@@ -10,7 +10,7 @@ struct orr_repair {
   uint64_t bytes_before, bytes_after, messages;
 };
 
-/* Takes the file back to its last whole chunk and writes index and end behind it. A second one does nothing. False with
+/* Cuts the file back to its last whole chunk and writes index and end behind it. A second call does nothing. False with
  * what is wrong in `message`. O(file). */
 bool orr_log_repair(const char *path, struct orr_repair *out, char *message, size_t size);
 

@@ -1,12 +1,12 @@
-/* A saved state: the record that a checkpoint of a log holds, and that a file of `--save-state` is.
+/* The record of a saved state. A checkpoint of a log holds one; a file of `--save-state` is one.
  *
  * It is a list of words of 64 bits, little-endian:
  *
  *   head     magic and form, how many words the record has, frame, step, layout, how many words of state are of the
  *            plant, of the controllers inside links, and of closed loops; and the build that wrote it, as text
  *   state    the words of orr_session_state_get, in that order
- *   sum      FNV-1a over all words before it (core/math/hash): every step of it is one-to-one, so that one damaged word
- *            always changes it
+ *   sum      FNV-1a over all words before it (core/math/hash): each step is one-to-one, so one damaged word
+ *            always changes the sum
  *
  * Writing: orr_state_record_words → the state goes to record + ORR_STATE_HEAD_WORDS → orr_state_record_seal.
  * Reading: orr_state_record_open on any bytes; then io/saved_state puts it into a session. No heap, no file; any
@@ -50,7 +50,7 @@ enum orr_state_fault {
 /* [any] Words of a record with this head, head and sum included. */
 size_t orr_state_record_words(const struct orr_state_head *head);
 
-/* [any] Writes head and sum around a state that stands in its place. O(words). */
+/* [any] Writes head and sum around a state that is in its place already. O(words). */
 void orr_state_record_seal(uint64_t *record, const struct orr_state_head *head);
 
 /* [any] Judges any bytes; *out is set where they are good. O(size). */

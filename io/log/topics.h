@@ -1,5 +1,5 @@
-/* What a log holds, derived from the one table of signals: a topic for each device and body, with a field for each of
- * its channels, and topics of the run itself (`/orrery/...`).
+/* The topics of a log, made from the table of channels: one for each device and body, with a field for each of its
+ * channels, and topics of the run itself (`/orrery/...`).
  *
  * orr_log_topics_create [init] → const. Everything lives as long as the arena.
  */
@@ -18,7 +18,7 @@ enum orr_log_id {
   ORR_LOG_OVERRUN,      /* a frame that was late */
   ORR_LOG_LOST,         /* frames that are not in the log */
   ORR_LOG_CHECKPOINT,   /* the whole state before a frame */
-  ORR_LOG_EVENT,        /* what a procedure did: a fault begins or ends */
+  ORR_LOG_EVENT,        /* what a procedure did: such as a fault that begins or ends */
   ORR_LOG_LINK,         /* what a link did in a frame; one channel for each link, of this schema */
   ORR_LOG_ENTITIES      /* the first device or body */
 };
@@ -51,7 +51,8 @@ const struct orr_log_topics *orr_log_topics_create(struct orr_arena *arena, cons
 void orr_log_topic_write(const struct orr_log_topics *topics, const struct orr_log_topic *topic, const double *values,
                          uint8_t *message);
 
-/* [any] Whether some channel of the topic has a new value at a frame; commands have none of their own. O(channels). */
+/* [any] Whether some channel of the topic has a new value at a frame; commands have no times of their own.
+ * O(channels). */
 bool orr_log_topic_is_due(const struct orr_log_topics *topics, const struct orr_log_topic *topic, int64_t frame);
 
 #endif
