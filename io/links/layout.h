@@ -30,9 +30,9 @@ struct orr_layout {
 /* Why a command is refused. */
 enum orr_refusal {
   ORR_REFUSAL_NONE,
-  ORR_REFUSAL_STALE,     /* older than the last applied, or overtaken by a newer one before it was due */
-  ORR_REFUSAL_DUPLICATE, /* answers a frame that is answered already */
-  ORR_REFUSAL_MALFORMED, /* answers a frame that was never published, or its slot stays torn, or its length or checksum is wrong */
+  ORR_REFUSAL_STALE,        /* older than the last applied, or overtaken by a newer one before it was due */
+  ORR_REFUSAL_DUPLICATE,    /* answers a frame that is answered already */
+  ORR_REFUSAL_MALFORMED,    /* answers a frame never published, stays torn, or has a wrong length or checksum */
   ORR_REFUSAL_VERSION,      /* of another version, or of no function or message id that this link has */
   ORR_REFUSAL_LAYOUT,       /* of a peer with another layout (by its hash) */
   ORR_REFUSAL_NOT_FINITE,   /* NaN or infinite */

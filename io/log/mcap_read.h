@@ -1,7 +1,7 @@
 /* Reads records of MCAP from memory that may hold anything. No heap, no file, and no read beyond the given bytes. A
  * length inside a record is checked against the record's own length.
  *
- *   orr_mcap_start → orr_mcap_next until it returns no ORR_MCAP_NEXT_RECORD; read each record by the function of its kind
+ *   orr_mcap_start → orr_mcap_next until it returns no ORR_MCAP_NEXT_RECORD; each record by the function of its kind
  *
  * Texts and data point into the given memory. [any]; O(1) but where said. A function of a kind returns false where the
  * record is shorter than its fields.

@@ -1,4 +1,4 @@
-/* What `orrery check` has to say about a spacecraft: computed once, then printed as text or as JSON.
+/* The part of `orrery check` about the spacecraft: computed once, then printed as text or as JSON.
  *
  * create → orr_summary_print or orr_summary_json → destroy, while the description lives. [init]
  */
@@ -15,7 +15,7 @@
 #include "core/model/massprops.h"
 #include "core/model/topology.h"
 
-/* Modes of one body, its inboard node held: as the file gives them, and as masses and stiffness together have them. */
+/* Modes of one body with its inboard node held: as the file gives them, and as computed from masses and stiffness. */
 struct orr_body_modes {
   size_t count;
   double *given_hz;   /* [count]; NULL where the file gives matrices */
@@ -30,7 +30,7 @@ struct orr_loop_summary {
   int *redundant;                          /* [loop_count] equations that follow from others */
   enum orr_loop_method *method;            /* [loop_count] asked for or chosen */
   enum orr_loop_reason *reason;            /* [loop_count] */
-  bool (*undetermined)[ORR_LOOP_MAX_ROWS]; /* [loop_count] moments, then forces, that nothing determines */
+  bool (*undetermined)[ORR_LOOP_MAX_ROWS]; /* [loop_count] moments, then forces, that the equations do not determine */
   struct orr_loop_numbers *numbers;        /* [loop_count] how many there are */
   size_t bytes;
 };

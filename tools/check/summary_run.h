@@ -1,5 +1,5 @@
-/* What `orrery check` says of a run beside its spacecraft: step and stiffest motion, devices with their channels,
- * pointing, scripts, links. [init] */
+/* The part of `orrery check` about the run: step and stiffest motion, devices with their channels, pointing, scripts,
+ * links. [init] */
 #ifndef ORR_TOOLS_CHECK_SUMMARY_RUN_H
 #define ORR_TOOLS_CHECK_SUMMARY_RUN_H
 

@@ -1,4 +1,4 @@
-/* What `orrery doctor` says about a machine: facts judged, each with why it matters and the command that mends it. */
+/* The findings of `orrery doctor` about a machine: each with why it matters and the command that mends it. */
 #ifndef ORR_TOOLS_COMMON_DOCTOR_CHECKS_H
 #define ORR_TOOLS_COMMON_DOCTOR_CHECKS_H
 

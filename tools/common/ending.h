@@ -1,4 +1,4 @@
-/* How a command ends: the exit statuses of all commands, and the one function that judges the end of a run.
+/* The exit statuses of all commands, and the one function that judges the end of a run.
  *
  * configs/conventions.md ("How a command ends") states the same for users. [any]; O(1); nothing fails.
  */
@@ -9,18 +9,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a command leaves to its caller; the reason stands in the output. */
+/* The exit status of a command. Its output gives the reason. */
 enum orr_exit {
   ORR_EXIT_OK = 0,         /* the work was done, and the answer is good; of a run: flown, every expectation met */
   ORR_EXIT_BAD = 1,        /* an expectation was not met, the solution diverged, a file is wrong, a finding is bad */
-  ORR_EXIT_USAGE = 2,      /* the command line is wrong: said on stderr, with `orrery help NAME` as the way on */
+  ORR_EXIT_USAGE = 2,      /* the command line is wrong: a message on stderr names `orrery help NAME` */
   ORR_EXIT_INCOMPLETE = 3, /* what was asked for was not flown or measured to its end: neither good nor bad */
 };
 
-/* Which of two statuses a command with both has: 2 outranks 1, 1 outranks 3, 3 outranks 0. */
+/* The status of a command that has earned both: 2 outranks 1, 1 outranks 3, 3 outranks 0. */
 enum orr_exit orr_exit_outranking(enum orr_exit a, enum orr_exit b);
 
-/* What is known of a run when it is over, in any mode. */
+/* The facts about a run that is over, in any mode. */
 struct orr_ending {
   int64_t frames_asked; /* the duration in force, from the first frame of this run; 0: the run has none */
   int64_t frames_flown;
@@ -50,7 +50,7 @@ struct orr_judgement {
   const char *verdict; /* "passed", "failed" or "incomplete" */
 };
 
-/* The judgement of a run: ORR_EXIT_OK, _BAD or _INCOMPLETE. Reasons that do not decide stand beside those that do. */
+/* The judgement of a run: ORR_EXIT_OK, _BAD or _INCOMPLETE. It lists all reasons, also those that do not decide. */
 struct orr_judgement orr_ending_judge(const struct orr_ending *ending);
 
 /* One word for programs: "ended_early". */

@@ -1,6 +1,6 @@
-/* `--fix` of doctor and run: what can be done for a core at run time, and taking it back.
+/* `--fix` of doctor and run: clears a core at run time, and undoes that.
  *
- * repair → apply → the run → undo, all from one thread. Each says on `out` what it did.
+ * repair → apply → the run → undo, all from one thread. Each prints on `out` what it did.
  */
 #ifndef ORR_TOOLS_COMMON_FIX_H
 #define ORR_TOOLS_COMMON_FIX_H
@@ -23,11 +23,11 @@ struct orr_fix_request {
 /* "12,345": process ids. False when it is no such list. */
 bool orr_fix_parse_moves(struct orr_fix_request *request, const char *word);
 
-/* Takes back what killed runs have left: their changes and their statistics. */
+/* Undoes what killed runs have left: their changes and their statistics. */
 void orr_fix_repair(FILE *out);
 
-/* Nothing when it is not wanted, or no core is given (−1). False, with nothing changed, when another has cleared that
- * core. */
+/* Does nothing when it is not wanted, or no core is given (−1). False, with nothing changed, when another run has
+ * cleared that core. */
 bool orr_fix_apply(const struct orr_fix_request *request, int core, struct orr_isolation *isolation, FILE *out);
 void orr_fix_undo(const struct orr_fix_request *request, struct orr_isolation *isolation, FILE *out);
 

@@ -1,4 +1,4 @@
-/* Numbers into JSON, and where in a result there is one that JSON has no word for. [init] */
+/* Writes numbers as JSON, and finds a number in a result that JSON cannot hold. [init] */
 #ifndef ORR_TOOLS_COMMON_JSON_NUMBERS_H
 #define ORR_TOOLS_COMMON_JSON_NUMBERS_H
 
@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A number; where it is not finite a string, since jansson makes nothing of such a number and would leave it out
- * unsaid. */
+/* A number; a string where it is not finite, because jansson would drop such a number without an error. */
 json_t *orr_json_number(double x);
 json_t *orr_json_numbers(const double *x, size_t count);
 

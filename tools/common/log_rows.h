@@ -1,4 +1,4 @@
-/* A log opened to be walked, and the numbers of its devices and bodies as rows. [init] */
+/* Opens a log, and reads the numbers of its devices and bodies as rows. [init] */
 #ifndef ORR_TOOLS_COMMON_LOG_ROWS_H
 #define ORR_TOOLS_COMMON_LOG_ROWS_H
 
@@ -6,7 +6,7 @@
 #include "io/log/message.h"
 
 struct orr_log_open {
-  const char *who, *path; /* who says what is wrong: "orrery log" */
+  const char *who, *path; /* `who` begins messages: "orrery log" */
   struct orr_view view;
   struct orr_walk_tables *tables;
   struct orr_crc32 crc;
@@ -18,8 +18,8 @@ struct orr_log_open {
 bool orr_log_open(struct orr_log_open *log, const char *who, const char *path);
 void orr_log_close(struct orr_log_open *log);
 
-/* After the walk: says on stderr why it ended early. False where the log is damaged or cannot be read, not where it was
- * cut. */
+/* After the walk: prints on stderr why it ended early. False where the log is damaged or cannot be read; a log that was
+ * cut is no failure. */
 bool orr_log_ended(const struct orr_log_open *log);
 
 /* Whether the topic fits one of the patterns, A,B,C (NULL: any). */
@@ -32,8 +32,8 @@ struct orr_log_column {
   char *name; /* `gyro.rate.x`, `gyro.rate[0]`, `wheel.speed` */
   char *unit;
   double value;
-  bool seen;  /* some message had it */
-  bool fresh; /* one of this row */
+  bool seen;  /* a message had it */
+  bool fresh; /* a message of this row has it */
 };
 
 struct orr_log_rows {
@@ -46,12 +46,12 @@ struct orr_log_rows {
   uint64_t time_ns; /* of the row */
   struct orr_walk_item item;
   bool ahead; /* `item` belongs to the next row */
-  bool wrong; /* a message was not what its schema says: said on stderr */
+  bool wrong; /* a message does not fit its schema; that was printed on stderr */
 };
 
 /* The columns are there when it returns. False after a message on stderr. */
 bool orr_log_rows_open(struct orr_log_rows *rows, const char *who, const char *path, const char *patterns);
-/* All messages of the next time; what has none keeps its value. */
+/* Reads all messages of the next time. A column without a message keeps its value. */
 bool orr_log_rows_next(struct orr_log_rows *rows);
 void orr_log_rows_close(struct orr_log_rows *rows);
 

@@ -1,4 +1,4 @@
-/* The run that a log holds: its files, settings and checkpoints, ready to be flown. [init] */
+/* Reads the run that a log holds: its files, settings and checkpoints, to be flown again. [init] */
 #ifndef ORR_TOOLS_COMMON_LOG_RUN_H
 #define ORR_TOOLS_COMMON_LOG_RUN_H
 
@@ -10,8 +10,8 @@ enum { ORR_LOG_RUN_SETTINGS = 64 };
 
 struct orr_log_checkpoint {
   int64_t frame;                 /* −1: there is none */
-  enum orr_state_fault fault;    /* of the record, which is there where it is good */
-  struct orr_state_record state; /* of a message lies in it, that of a run in `words` */
+  enum orr_state_fault fault;    /* of the record; `state` is set where it is good */
+  struct orr_state_record state; /* its bytes lie in the message, or in `words` of the run */
 };
 
 struct orr_log_run {
@@ -28,7 +28,7 @@ struct orr_log_run {
   size_t owned_count;
 };
 
-/* Walks the whole log, which is then at its end. False after a message on stderr. */
+/* Reads the whole log to its end. False after a message on stderr. */
 bool orr_log_run_read(struct orr_log_run *run, struct orr_log_open *log, uint64_t from_ns);
 void orr_log_run_free(struct orr_log_run *run);
 
@@ -38,7 +38,7 @@ bool orr_log_checkpoint_read(const struct orr_mcap_message *message, struct orr_
 /* [any] Whether the channel has this topic. */
 bool orr_log_is_topic(const struct orr_log_open *log, uint16_t channel, const char *topic);
 
-/* [any] A whole number among metadata; `otherwise` where there is none. */
+/* [any] The whole number of a key in metadata, or `otherwise`. */
 int64_t orr_log_number(struct orr_mcap_text pairs, const char *key, int64_t otherwise);
 
 #endif

@@ -1,10 +1,11 @@
-/* A file that a command leaves: written beside its place and renamed when it is whole, so that a full disk, or a run
- * that is killed, leaves what stood there before.
+/* A file that a command writes. It is written under another name beside its place and renamed when it is whole, so that
+ * a full disk or a killed run leaves the old file as it was.
  *
  *   orr_out_file_open → write to `out` → orr_out_file_close
  *
- * What is no regular file (/dev/null, a pipe), and a file in a folder where no other may be made, is written in its
- * place. A symbolic link stays one: what it leads to is replaced. The new file keeps the old one's mode. [init] */
+ * What is no regular file (/dev/null, a pipe) is written directly, and so is a file in a folder where no new file can
+ * be made. A symbolic link stays: the file that it points to is replaced. The new file keeps the old one's mode.
+ * [init] */
 #ifndef ORR_TOOLS_COMMON_OUT_FILE_H
 #define ORR_TOOLS_COMMON_OUT_FILE_H
 
@@ -20,8 +21,8 @@ struct orr_out_file {
 /* False with errno. */
 bool orr_out_file_open(struct orr_out_file *file, const char *path);
 
-/* With `keep` and when everything was written the file takes its place, else it is gone and the old one stands. False
- * with errno where not everything could be written. */
+/* With `keep`, and when everything was written, the new file replaces the old one. Else it is deleted and the old one
+ * stays. False with errno where not everything could be written. */
 bool orr_out_file_close(struct orr_out_file *file, bool keep);
 
 #endif

@@ -1,5 +1,4 @@
-/* Texts that come from outside the files we read (paths, above all), made fit for what we write: JSON, SVG and source
- * code hold UTF-8 only, and the names of files may be any bytes. [init] */
+/* Cleans texts of any bytes, such as paths, for output: JSON, SVG and source code hold UTF-8 only. [init] */
 #ifndef ORR_TOOLS_COMMON_TEXT_H
 #define ORR_TOOLS_COMMON_TEXT_H
 
@@ -8,12 +7,12 @@
 
 enum { ORR_TEXT_MAX = 4400 }; /* more than a path may have, with words around it */
 
-/* `text` in UTF-8, in `clean`, which is returned: what is no letter, a control character or one of `others` is a '?'.
- * Cut to whole letters where it does not fit. O(bytes). */
+/* Writes `text` in UTF-8 to `clean`, and returns that. Bytes that are no UTF-8, control characters and those of
+ * `others` become '?'. A text that does not fit is cut behind a whole character. O(bytes). */
 const char *orr_text_clean(const char *text, const char *others, char *clean, size_t size);
 
-/* A string of such a text: jansson makes nothing of one that is not UTF-8, and whatever holds it would be left out
- * unsaid. Never NULL. */
+/* A JSON string of the cleaned text. (jansson makes no string of bytes that are not UTF-8, and would drop the whole
+ * object without an error.) Never NULL. */
 json_t *orr_json_text(const char *text);
 
 #endif

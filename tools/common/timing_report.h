@@ -19,7 +19,7 @@ const char *orr_duration_text(int64_t ns, char text[ORR_DURATION_TEXT]);
 void orr_timing_print(FILE *out, const struct orr_stats *stats, const struct orr_live *live);
 /* The `count` worst frames with their breakdown. */
 void orr_timing_print_worst(FILE *out, const struct orr_stats *stats, size_t count);
-/* What could not be had, one paragraph each. */
+/* What the machine did not give, a paragraph each. */
 void orr_timing_print_lacks(FILE *out, const struct orr_lacks *lacks);
 
 /* New references; NULL when memory is out. */

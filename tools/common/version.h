@@ -1,4 +1,4 @@
-/* Which build this is: for `orrery --version` and for whatever a run records about itself. */
+/* The version and build of the program, for `orrery --version` and for the records of a run. */
 #ifndef ORR_TOOLS_COMMON_VERSION_H
 #define ORR_TOOLS_COMMON_VERSION_H
 
@@ -14,8 +14,8 @@ const char *orr_version_compiler(void);
 /* [any] The flags that core was compiled with, the target architecture among them. */
 const char *orr_version_flags(void);
 
-/* [any] All of them in one line, the flags by their sum: two programs with the same line were made of the same commit
- * in the same way. What was not committed ("-dirty") it does not tell apart. */
+/* [any] All of them in one line, with a checksum of the flags. Programs with the same line were built from the same
+ * commit in the same way. Two builds of changed trees ("-dirty") may have the same line. */
 const char *orr_version_build(void);
 
 #endif

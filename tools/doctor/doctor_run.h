@@ -1,4 +1,4 @@
-/* What a run file asks of the machine, for `orrery doctor RUN.yaml`: its period beside what its frames cost.
+/* Compares the period of a run with the cost of its frames, for `orrery doctor RUN.yaml`.
  *
  * open → judge, options → close. [init]
  */
@@ -12,14 +12,14 @@ struct orr_doctor_run {
   struct orr_diagnostics *diagnostics;
   struct orr_session *session;
   struct orr_realtime realtime;
-  struct orr_work work; /* computes the run's frames; commands and links play no part */
+  struct orr_work work; /* computes the run's frames, without commands and links */
 };
 
-/* Reads, builds and rehearses the run. False after saying on stderr what is wrong; close is due in any case. */
+/* Reads, builds and rehearses the run. False after saying on stderr what is wrong; Call close in any case. */
 bool orr_doctor_run_open(struct orr_doctor_run *run, const char *path);
 void orr_doctor_run_close(struct orr_doctor_run *run);
 
-/* The period beside the rehearsed cost of a frame. */
+/* Compares the period with the cost of the rehearsed frames. */
 void orr_doctor_judge_frame(const struct orr_rehearsal *seen, int64_t period_ns, struct orr_check *check);
 
 #endif

@@ -1,5 +1,5 @@
-/* One evaluation of `orrery eval`: a case put into a compiled model, solved, and its result as JSON in the shape of the
- * conventions. [init] */
+/* One evaluation of `orrery eval`: puts a case into a compiled model, solves it, and writes the result as JSON
+ * (configs/conventions.md). [init] */
 #ifndef ORR_TOOLS_EVAL_EVALUATION_H
 #define ORR_TOOLS_EVAL_EVALUATION_H
 
@@ -19,17 +19,17 @@ struct orr_evaluation {
   const double *solve; /* [u_count] the vector of `--solve`, or NULL */
   bool factors;        /* `--factors` */
   double *q, *u;       /* state */
-  double *force;       /* generalised forces: given, or the answer of inverse dynamics */
-  double *accel;       /* accelerations: the answer, or given */
+  double *force;       /* generalised forces: given, or the result of inverse dynamics */
+  double *accel;       /* accelerations: the result, or given */
   double *prescribed;  /* β̇ of prescribed hinges */
 };
 
-/* Takes memory, puts state, forces and prescribed motion of the case in place. */
+/* Allocates, and sets state, forces and prescribed motion of the case. */
 void orr_evaluation_create(struct orr_evaluation *e, const struct orr_description *description,
                            const struct orr_case *given);
 void orr_evaluation_destroy(struct orr_evaluation *e);
 
-/* Puts the case's external forces, and no others, on the workspace, whose state and poses are set. */
+/* Sets the case's external forces, and no others, in the workspace. Its state and poses are set before. */
 void orr_evaluation_externals(const struct orr_evaluation *e);
 
 /* Loops of the case's state that are not closed, in place or in speed, to 1e-6: the first as an index, with what is

@@ -1,15 +1,16 @@
 /* `orrery eval --solve` and `--factors`: a product with the inverse mass matrix, and the factors of the mass matrix, as
  * JSON. Form and order of rows: configs/conventions.md.
  *
- * Both are of the matrix that eval prints as `mass_matrix`: hinges that are prescribed move like others. For models
- * without closed loops. Call order: orr_evaluation_run → orr_factors_take → the others, any number of times. [init]
+ * Both are for the matrix that eval prints as `mass_matrix`, in which prescribed hinges move freely as others do. For
+ * models without closed loops. Call order: orr_evaluation_run → orr_factors_take → the others, any number of times.
+ * [init]
  */
 #ifndef ORR_TOOLS_EVAL_FACTORS_H
 #define ORR_TOOLS_EVAL_FACTORS_H
 
 #include "tools/eval/evaluation.h"
 
-/* Factors the mass matrix with all hinges released; which of them are prescribed is put back. On failure *body is the
+/* Factors the mass matrix with all hinges free, and then restores which of them are prescribed. On failure *body is the
  * body (file order). O(N + Σn³). */
 enum orr_status orr_factors_take(struct orr_evaluation *e, int *body);
 

@@ -1,4 +1,4 @@
-/* Which actuators give a torque: any wheels that span the axes, and any thrusters.
+/* Divides a torque among actuators: any wheels that span the axes, and any thrusters.
  *
  *   wheels      min |r|²  with  A r = t,  r = Aᵀ (A Aᵀ)⁻¹ t                      A: axes of the rotors, as columns
  *   thrusters   min |B x − b|² + w² |F x|²  with  x ≥ 0, by coordinate descent   B, F: torques and forces while on
@@ -14,7 +14,8 @@ void orr_allocate_wheels(int count, const double (*axis)[3], const double torque
 enum { ORR_ALLOCATE_THRUSTERS = 64 };
 
 /* impulse [3] of torque on the body (N m s) → on-times (s) of `count` thrusters, at most ORR_ALLOCATE_THRUSTERS; none
- * longer than `most`: where one would be, all shrink alike. Couples are preferred to pushes. O(count). */
+ * longer than `most`: if one would be, all are scaled down alike. Couples, which do not push, are preferred.
+ * O(count). */
 void orr_allocate_thrusters(int count, const double (*torque)[3], const double (*force)[3], const double impulse[3],
                             double most, double *on_time);
 

@@ -3,9 +3,9 @@
  *   gyro, tracker → estimate → mode → rate that brakes in time → torque → notch, roll-off → wheels,
  *   or pulses of the thrusters
  *
- * A zeroed struct orr_fsw is one that has seen nothing. orr_fsw_step once for each frame of telemetry, in order. [rt],
- * one thread per struct; no allocation, no clock but the telemetry's own. The same telemetry gives the same commands,
- * so that it can be linked into a run (tools/run/controller.c) as well as fly at the other end of a link
+ * A zeroed struct orr_fsw is the state before the first frame. orr_fsw_step once for each frame of telemetry, in order.
+ * [rt], one thread per struct; no allocation, no clock but the telemetry's own. The same telemetry gives the same
+ * commands, so that it can be linked into a run (tools/run/controller.c) as well as fly at the other end of a link
  * (tools/fsw/main.c).
  */
 #ifndef ORR_TOOLS_FSW_FLIGHT_H
@@ -15,16 +15,15 @@
 
 enum { ORR_FSW_WHEELS = 3, ORR_FSW_JETS = 8 };
 
-/* What the software must know of a spacecraft: its data base, one line of missions.c. All about the axes of the
- * sensors, SI. */
+/* What the software knows about a spacecraft: one entry of missions.c. All in the axes of the sensors, SI. */
 struct orr_mission {
   const char *name;
-  const char *pointed; /* whose `target` is to be met; the sensors are on it */
+  const char *pointed; /* the body whose `target` it follows; the sensors are on it */
   double inertia[3];
-  double bandwidth, damping;            /* rad/s and ratio, of the wheels' loop */
-  double rate_limit;                    /* of a slew */
-  double notch, notch_width;            /* rad/s: the first mode as the loop sees it; 0: none */
-  double roll_off;                      /* rad/s: above it the wheels' loop falls, for what is limp beyond; 0: none */
+  double bandwidth, damping; /* rad/s and ratio, of the wheels' loop */
+  double rate_limit;         /* of a slew */
+  double notch, notch_width; /* rad/s: the first mode as the loop sees it; 0: none */
+  double roll_off;           /* rad/s: above it the gain of the wheels' loop falls, because of modes there; 0: none */
   double wheel_axis[ORR_FSW_WHEELS][3]; /* orthonormal */
   double wheel_inertia, wheel_torque;
   double wheel_brake;            /* share of their torque that braking counts on */
@@ -58,7 +57,7 @@ struct orr_fsw_out {
 
 enum orr_fsw_mode { ORR_FSW_SAFE, ORR_FSW_WHEELS_HOLD, ORR_FSW_JETS_SLEW };
 
-/* All that is remembered, as doubles, so that a run can save it with its own state. */
+/* All its memory, as doubles, so that a run can save it with its own state. */
 struct orr_fsw {
   double time_s, frames;              /* of the last telemetry; seen in a row */
   double attitude[4], bias[3];        /* the estimate */
@@ -69,7 +68,8 @@ struct orr_fsw {
   double dumping;
 };
 
-/* Telemetry → commands. What cannot be used (not finite, too old) commands nothing and leads to the safe hold. */
+/* Telemetry → commands. Telemetry that cannot be used (not finite, too old) gives no command and leads to the safe
+ * hold. */
 void orr_fsw_step(const struct orr_mission *mission, struct orr_fsw *fsw, const struct orr_fsw_in *in,
                   struct orr_fsw_out *out);
 

@@ -34,8 +34,8 @@ struct orr_icd {
 
 struct orr_icd_format {
   const char *name;
-  bool identifiers; /* channels become identifiers, which must differ */
-  bool packets;     /* of the links over UDP alone */
+  bool identifiers; /* it makes identifiers of channel names, and they must differ */
+  bool packets;     /* it has links over UDP only */
   void (*write)(const struct orr_icd *icd);
 };
 
@@ -45,7 +45,7 @@ void orr_icd_c(const struct orr_icd *icd);
 void orr_icd_python(const struct orr_icd *icd);
 void orr_icd_xtce(const struct orr_icd *icd);
 
-/* A bit for each number of the channel that is always 0, because nothing determines it: a force in a loop. */
+/* A bit for each number of the channel that is always 0 because the loop's equations do not determine that force. */
 unsigned orr_icd_undetermined(const struct orr_icd *icd, const struct orr_channel *channel);
 
 /* f64, i64, u8; bytes of one number. */

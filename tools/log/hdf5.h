@@ -1,5 +1,5 @@
-/* libhdf5, loaded when a table is asked for: the program needs neither it nor its headers to be built, and runs
- * without. What is declared here is the part of its interface that is used, the same since version 1.10.
+/* libhdf5, loaded when a table is asked for. The program is built without it and its headers, and runs without it.
+ * Declared here is the part of its interface that is used; it is the same since version 1.10.
  *
  * orr_hdf5_load → its functions. [init]
  */
@@ -45,7 +45,7 @@ struct orr_hdf5 {
   orr_hid (*H5Acreate2)(orr_hid where, const char *name, orr_hid type, orr_hid space, orr_hid creation, orr_hid access);
   int (*H5Awrite)(orr_hid attribute, orr_hid type, const void *value);
   int (*H5Aclose)(orr_hid attribute);
-  /* what its headers make constants of */
+  /* constants in its headers */
   orr_hid string, float64, float32, int64, uint64, int32, uint32, int16, uint16, int8, uint8; /* types */
   orr_hid dataset_create, link_create;                                                        /* kinds of lists */
 };
@@ -54,7 +54,7 @@ enum { ORR_H5F_TRUNC = 2, ORR_H5S_SCALAR = 0, ORR_H5S_SELECT_SET = 0, ORR_H5T_CS
 #define ORR_H5S_UNLIMITED UINT64_MAX
 #define ORR_H5T_VARIABLE  SIZE_MAX
 
-/* False with what is wrong in `message`: it is not installed, or another one than is known here. */
+/* False with what is wrong in `message`: it is not installed, or its version is not known here. */
 bool orr_hdf5_load(struct orr_hdf5 *hdf5, char *message, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* What `orrery log` does with a log; each returns the exit status. [init] */
+/* The verbs of `orrery log`; each returns the exit status. [init] */
 #ifndef ORR_TOOLS_LOG_LOG_VERBS_H
 #define ORR_TOOLS_LOG_LOG_VERBS_H
 

@@ -1,12 +1,12 @@
-/* The mappings of all files that Orrery reads, reached from the three files there are: a model or run file, the file of
- * a part, a case. What is not reached from them has no line in the reference. [init]: pure functions. */
+/* Finds the mappings of all files that Orrery reads, starting from three: a model or run file, the file of a part, a
+ * case. A mapping that cannot be reached from these is missing in the reference. [init]: pure functions. */
 #ifndef ORR_TOOLS_REFERENCE_LANGUAGE_H
 #define ORR_TOOLS_REFERENCE_LANGUAGE_H
 
 #include "io/config/run/run_mappings.h"
 #include "io/config/spacecraft/mappings.h"
 
-/* The mapping that a shape means by itself (ORR_SHAPE_MAPPING, ORR_SHAPE_LATER), or NULL. */
+/* The mapping of a shape that is one (ORR_SHAPE_MAPPING, ORR_SHAPE_LATER), or NULL. */
 const struct orr_mapping *orr_language_mapping(const struct orr_shape *shape);
 
 enum { ORR_LANGUAGE_MOST = 64 };

@@ -8,7 +8,7 @@
 struct orr_page {
   FILE *out;
   bool markdown;
-  bool begun; /* something stands above: an empty line comes before the next block */
+  bool begun; /* a block was printed: an empty line comes before the next one */
 };
 
 /* Blocks. The level of a heading is 1 for the page's own. Text between backticks is code. */

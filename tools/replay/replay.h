@@ -5,11 +5,11 @@
 #include "io/session.h"
 #include "tools/common/log_rows.h"
 
-/* Expectations that a log is held to in place of its own: a file that is laid over its run. */
+/* Expectations that replace those of the log: a file that is laid over its run. */
 struct orr_replay_rules {
   const struct orr_text_file *file;
-  /* Told when the log has been flown to its end, and nothing printed: whether every number was the same, and whether
-   * frames are missing in it. */
+  /* Called when the log has been flown to its end, before anything is printed: whether every number was the same, and
+   * whether the log has all frames. */
   void (*judged)(void *user, const struct orr_session *session, bool identical, bool whole);
   void *user;
 };
@@ -25,7 +25,7 @@ struct orr_replay_arguments {
 int orr_replay_fly(const struct orr_replay_arguments *arguments);
 int orr_replay_compare(const struct orr_replay_arguments *arguments);
 
-/* [any] How many doubles lie between two, 0 for the same bits; UINT64_MAX where one is no number. */
+/* [any] How many doubles lie between two, 0 for the same bits; UINT64_MAX where one is NaN. */
 uint64_t orr_replay_ulps(double a, double b);
 
 #endif

@@ -10,7 +10,8 @@
 
 orr_answer_fn orr_controller_answer;
 
-/* [init] Whether the controllers that the links name are there, with the channels that they need; says what is not. */
+/* [init] Whether the controllers that the links name exist, with the channels that they need; prints what is
+ * missing. */
 bool orr_controller_fits(const struct orr_run *run, const char *path);
 
 #endif

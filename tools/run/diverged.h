@@ -1,4 +1,4 @@
-/* A run that the solver gave up, as a person would say it: what spins, and how far off it points. [init] */
+/* Describes a run that diverged, for people: which body spins, and how far off it points. [init] */
 #ifndef ORR_TOOLS_RUN_DIVERGED_H
 #define ORR_TOOLS_RUN_DIVERGED_H
 
@@ -6,11 +6,12 @@
 
 enum { ORR_DIVERGED_TEXT = 400 };
 
-/* Whether the numbers ran away. A model that fails at its first frame, or a loop in a singular posture, is no
+/* Whether the run diverged. A model that fails at its first frame, or a loop in a singular posture, is no
  * divergence. */
 bool orr_diverged(const struct orr_session *session);
 
-/* "diverged at 12.31 s: bus rate 41 rad/s, pointing error 170 deg". Sets the workspace: nothing is flown afterwards. */
+/* "diverged at 12.31 s: bus rate 41 rad/s, pointing error 170 deg". It changes the workspace, so the session cannot fly
+ * on. */
 void orr_diverged_words(const struct orr_session *session, char text[ORR_DIVERGED_TEXT]);
 
 /* The inner reason: "frame 1231: body 'bus': …". */

@@ -1,4 +1,4 @@
-/* The verdict of a run on what its file expects. [init] */
+/* Prints the verdict on each expectation of a run. [init] */
 #ifndef ORR_TOOLS_RUN_EXPECT_REPORT_H
 #define ORR_TOOLS_RUN_EXPECT_REPORT_H
 
@@ -22,8 +22,8 @@ void orr_expect_count(const struct orr_expect_report *report, int64_t end_ns, st
 /* Whether a step of the sequence judges it. */
 bool orr_expect_is_of_step(const struct orr_run_expect *expect);
 
-/* How long a run must be for the expectation to be judged: to where its window begins, or where what it promises must
- * have come. */
+/* How long a run must be for the expectation to be judged: until its window begins, or until what it expects must have
+ * happened. */
 int64_t orr_expect_needs_ns(const struct orr_run_expect *expect);
 
 /* Whether expectation i was not judged because the run was over before that, at `end_ns`. */

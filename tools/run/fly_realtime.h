@@ -12,7 +12,7 @@
 struct orr_realtime_request {
   const char *path;
   bool json;
-  bool *told; /* set once the summary stands on standard output */
+  bool *told; /* set once the summary was printed */
   const struct orr_fix_request *fix;
   const struct orr_plot *plot; /* NULL: none */
   const char *plot_path;
@@ -25,8 +25,8 @@ struct orr_realtime_request {
   struct orr_diagnostics *diagnostics; /* of the run file */
 };
 
-/* Flies the started session to the end of its duration or until a signal says so, writes what is asked for and prints.
- * Returns an enum orr_exit. */
+/* Flies the started session to the end of its duration or to a signal, writes the files asked for and prints the
+ * summary. Returns an enum orr_exit. */
 int orr_run_realtime(const struct orr_realtime_request *request, struct orr_session *session);
 
 /* Waits for the end; the signals in `signals`, which the caller has blocked, end the run. Returns
@@ -34,7 +34,7 @@ int orr_run_realtime(const struct orr_realtime_request *request, struct orr_sess
 int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals, struct orr_run_status *status,
                           struct orr_run_log *log, struct orr_progress *progress, uint64_t frames);
 
-/* The signals that end a run, blocked for this thread and those it will make; *before gets what was. */
+/* Blocks the signals that end a run, for this thread and those that it will start; *before gets the old mask. */
 void orr_run_realtime_block(sigset_t *signals, sigset_t *before);
 
 #endif

@@ -1,4 +1,4 @@
-/* The verdict of a run as a JUnit file, for what collects test results. [init] */
+/* The verdict of a run as a JUnit file, for programs that collect test results. [init] */
 #ifndef ORR_TOOLS_RUN_JUNIT_H
 #define ORR_TOOLS_RUN_JUNIT_H
 

@@ -1,4 +1,4 @@
-/* What `orrery run` says of the links of a run: starting them, and what came of them. [init] */
+/* Starts the links of a run for `orrery run`, and reports on them. [init] */
 #ifndef ORR_TOOLS_RUN_LINKS_REPORT_H
 #define ORR_TOOLS_RUN_LINKS_REPORT_H
 
@@ -7,21 +7,21 @@
 
 #include "io/session.h"
 
-/* The signals that end a run, with its summary: SIGINT, SIGTERM, and others that end a process, where nobody has them
- * ignored (as nohup has SIGHUP). */
+/* The signals that end a run, with its summary: SIGINT, SIGTERM, and others that end a process, but for those that are
+ * ignored (nohup ignores SIGHUP). */
 void orr_links_signals(sigset_t *signals);
 
 /* Whether one of them, which orr_links_open and orr_links_batch have blocked, is pending. */
 bool orr_links_interrupted(void);
 
-/* Whether every link can be answered inside, as a batch run needs; says which cannot. Blocks the signals that
- * orr_links_interrupted looks for. */
+/* Whether a controller inside can answer every link, as a batch run needs; prints which it cannot. Blocks the signals
+ * that orr_links_interrupted looks for. */
 bool orr_links_batch(const struct orr_run *run, const char *path);
 
 /* Opens the links, shut (orr_session_shut_links). Says what is wrong. */
 bool orr_links_open(struct orr_session *session, bool lockstep);
-/* Lets peers come to them, writes the id of this process to the file `ready` (NULL: none) and waits for the peers; says
- * what is wrong, and goes on without a peer. A signal while it waits makes session->end ORR_PORT_INTERRUPTED. */
+/* Lets peers in, writes the id of this process to the file `ready` (NULL: none) and waits for the peers. Prints what is
+ * wrong, and goes on without a peer. A signal during the wait sets session->end to ORR_PORT_INTERRUPTED. */
 bool orr_links_wait(struct orr_session *session, const char *ready);
 
 enum { ORR_LINKS_END_TEXT = 200 };

@@ -6,7 +6,8 @@
 
 enum { ORR_PATTERN_TEXT = 512 };
 
-/* Cuts the first off: false when there is none any more. One that is too long is cut as empty, and fits nothing. */
+/* Removes the first pattern; false when there is none left. A pattern that is too long comes out empty, and fits
+ * nothing. */
 bool orr_patterns_cut(const char **patterns, char pattern[ORR_PATTERN_TEXT]);
 
 /* Whether a channel's full name fits one of them (orr_channel_matches). */

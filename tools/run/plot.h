@@ -1,5 +1,5 @@
 /* A picture of a run: pointing error, wheel speeds, burning thrusters, first modal coordinates, a hinge load; or the
- * channels that are asked for; and how punctual its frames were.
+ * channels that are asked for; and the latencies of its frames.
  *
  * orr_plot_choose, after orr_session_create and before the start → the run, which samples → orr_plot_write →
  * orr_plot_close. [init]
@@ -32,13 +32,14 @@ struct orr_plot {
   int panel_count;
 };
 
-/* What there is to see of this spacecraft; the session samples it from now on, for a run of so many frames. With
- * `patterns` (patterns.h), the channels and their elements that fit one, each unit in panels of its own; what there is
- * no room for is named on standard error. False, to be closed all the same, after saying that nothing fits one. */
+/* Chooses what to draw of this spacecraft; the session samples it from now on, for a run of so many frames. With
+ * `patterns` (patterns.h) it draws the channels and elements that fit one, each unit in panels of its own. Channels
+ * without room are named on standard error. False after saying that nothing fits a pattern; close the plot all the
+ * same. */
 bool orr_plot_choose(struct orr_plot *plot, struct orr_session *session, const char *patterns, int64_t frames);
 
-/* Writes the SVG; with `stats`, the latency histograms too. Of a run that diverged the axes keep to what was before its
- * last samples ran away. False after saying what is wrong. */
+/* Writes the SVG; with `stats`, the latency histograms too. The axes of a run that diverged leave out the last samples,
+ * which are huge. False after saying what is wrong. */
 bool orr_plot_write(const struct orr_plot *plot, const char *path, const char *title, const struct orr_session *session,
                     const struct orr_stats *stats);
 

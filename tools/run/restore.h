@@ -1,11 +1,10 @@
-/* `orrery run --from LOG@12s`: the state that a logged run had at a moment.
+/* `orrery run --from LOG@12s`: computes the state that a logged run had at that time.
  *
- * orr_restore_open, which reads what flew → the run file is read: another, or the log's with orr_restore_options
- * → orr_restore_compute → orr_restore_put into the session that goes on → orr_restore_close. [init]
+ * orr_restore_open, which reads the log → read the run file: another, or the log's with orr_restore_options →
+ * orr_restore_compute → orr_restore_put into the session that goes on → orr_restore_close. [init]
  *
- * The state is a checkpoint of the log, flown on to the moment as it was flown then: with the log's own files and
- * settings, and the commands that acted. What goes on from there may have other parameters, scripts and flight
- * software.
+ * It starts from a checkpoint of the log and flies on to that time as the logged run did: with the log's own files and
+ * settings, and its commands. The new run may have other parameters, scripts and flight software.
  */
 #ifndef ORR_TOOLS_RUN_RESTORE_H
 #define ORR_TOOLS_RUN_RESTORE_H

@@ -1,4 +1,4 @@
-/* What every mode of `orrery run` says after a flight. */
+/* The report of a flight, the same in every mode of `orrery run`. */
 #ifndef ORR_TOOLS_RUN_RUN_REPORT_H
 #define ORR_TOOLS_RUN_RUN_REPORT_H
 
@@ -24,8 +24,8 @@ struct orr_run_report {
   const struct orr_run_log *log; /* NULL: there was no frame to log */
 };
 
-/* What was flown; and after it, perhaps behind more of the mode's own, how it ended: pointing, links, state_hash
- * and the verdict on what the file expects. On stdout. */
+/* Prints what was flown; and how it ended: pointing, links, state_hash and the verdict. A mode may print more between
+ * the two. On stdout. */
 void orr_run_report_heading(const struct orr_run_report *report);
 void orr_run_report_end(const struct orr_run_report *report);
 
@@ -38,8 +38,8 @@ bool orr_run_report_save(const char *path, const json_t *root);
 /* Heading and end, or the same as data. */
 void orr_run_report_tell(const struct orr_run_report *report, bool json);
 
-/* The object of a run of which nothing was flown: `what` is wrong, NULL or empty where only standard error says it;
- * `usage`: the command line is. The caller owns the reference. */
+/* The object of a run that did not start. `what` says what is wrong (NULL or empty: only standard error says it);
+ * `usage`: the command line is wrong. The caller owns the reference. */
 json_t *orr_run_report_nothing(const char *path, const char *mode, const char *what, bool usage);
 
 /* Why the solver stopped the run, on stderr. */

@@ -1,9 +1,8 @@
-/* The live screen of `orrery run --mode realtime`: where the run is, how punctual, where it points, how it bends, who
- * answers.
+/* The live screen of `orrery run --mode realtime`: time, latency, pointing error, modes, loads, links.
  *
  * orr_run_status_choose, after orr_session_create and before the start → orr_run_status_draw from the main thread while
  * the run flies → orr_run_status_wipe. Where stderr is a terminal it is redrawn, cut to what fits; elsewhere there is a
- * plain line each five seconds. Reads what the executive publishes and disturbs nothing.
+ * plain line each five seconds. It only reads what the executive publishes.
  */
 #ifndef ORR_TOOLS_RUN_RUN_STATUS_H
 #define ORR_TOOLS_RUN_RUN_STATUS_H

@@ -4,7 +4,7 @@
 
 #include "io/session.h"
 
-/* False after a message on stderr; what stood there before then stands. */
+/* False after a message on stderr; an old file then stays as it was. */
 bool orr_state_file_save(const char *path, const struct orr_session *session);
 
 /* Puts the state into a session of the same spacecraft, devices, links and step, made by the same build. False after a

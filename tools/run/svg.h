@@ -1,8 +1,7 @@
 /* A small writer of SVG charts: panels under each other, each with its axes, grid and legend.
  *
  * orr_svg_begin → for each panel orr_svg_panel, then orr_svg_line for each of its lines, or orr_svg_row for each of the
- * rows of a raster → orr_svg_end. Reads nothing
- * back; errors of the stream are the caller's to look for. [init]
+ * rows of a raster → orr_svg_end. The caller checks the stream for errors. [init]
  */
 #ifndef ORR_TOOLS_RUN_SVG_H
 #define ORR_TOOLS_RUN_SVG_H
@@ -17,7 +16,7 @@ struct orr_svg_axis {
   const char *label; /* with its unit */
   double low, high;
   bool log; /* decades; the label says so */
-  int rows; /* above 0: no numbers, but so many rows of a raster */
+  int rows; /* above 0: a raster of so many rows, without numbers */
 };
 
 struct orr_svg {
@@ -28,14 +27,15 @@ struct orr_svg {
 
 void orr_svg_begin(struct orr_svg *svg, FILE *out, int panels, const char *title, const char *subtitle);
 void orr_svg_panel(struct orr_svg *svg, const char *title, struct orr_svg_axis x, struct orr_svg_axis y);
-/* Thinned to what the paper shows: the least and largest value of each column of it. Cut off where the axes end. */
+/* Draws only what the picture can show: the least and largest value of each column of pixels. Cut off where the axes
+ * end. */
 void orr_svg_line(struct orr_svg *svg, const char *name, const double *x, const double *y, size_t count);
-/* The next row of a raster: filled from x[i] to x[i + 1] where y[i] is not 0; what is narrower than the pen is widened
- * to it. */
+/* The next row of a raster: filled from x[i] to x[i + 1] where y[i] is not 0. A bar narrower than the pen is as wide as
+ * the pen. */
 void orr_svg_row(struct orr_svg *svg, const char *name, const double *x, const double *y, size_t count);
 void orr_svg_end(struct orr_svg *svg);
 
-/* An axis whose ends are round numbers and hold [low, high]. */
+/* An axis with round numbers as ends that contains [low, high]. */
 struct orr_svg_axis orr_svg_axis_for(const char *label, double low, double high, bool log);
 
 #endif
