@@ -31,49 +31,181 @@ static int mark_climb(const struct orr_loops *l, const struct orr_loop *loop, bo
 
 static bool is_ours(const struct orr_loop *loop) { return loop->method == ORR_LOOP_AUGMENT; }
 
-/* Limbs of all climbs together, rows, and columns of Y: a limb's modes and hinge, or at the first limb of an aggregate
- * all of its. */
-struct count {
-  int rows, climb, columns;
+/* Columns of Y that stand at a limb: its modes and its hinge, or, at the first limb of an aggregate, all of the
+ * aggregate's, for if one of its limbs is marked, all are. */
+static int columns_at(const struct orr_loops *l, int k) {
+  const struct orr_model *m = l->model;
+  int aggregate = l->aggregate_of[k], columns = 0;
+  if (aggregate < 0)
+    return m->limbs[k].mode_count + m->limbs[k].dof;
+  for (int j = 0; j < m->body_count; j++) {
+    if (l->aggregate_of[j] != aggregate)
+      continue;
+    if (j < k)
+      return 0;
+    columns += m->limbs[j].mode_count + m->limbs[j].dof;
+  }
+  return columns;
+}
+
+/* ---- groups of loops --------------------------------------------------------------------------------------- */
+
+enum { NOBODY = -1, SHARED = -2 };
+
+/* Loops in groups, for bordered.h, in scratch of the loops. */
+struct grouping {
+  int groups, rows, common;
+  int *of;                   /* [loops] the group of an augmented loop, else NOBODY */
+  int *rows_of, *columns_of; /* [groups] */
+  int *uses;                 /* [body_count] how many loops climb over a limb */
+  int *owner;                /* [body_count] the group that alone climbs over a limb, NOBODY or SHARED */
+  double work;               /* multiplications of one factor, roughly */
 };
 
-static struct count measure(const struct orr_loops *l) {
-  const struct orr_model *m = l->model;
-  struct count n = {0};
+static struct grouping scratch(const struct orr_loops *l) {
+  int *t = l->tally, n = l->count;
+  return (struct grouping){
+      .of = t, .rows_of = t + n, .columns_of = t + 2 * n, .uses = t + 3 * n, .owner = t + 3 * n + l->model->body_count};
+}
+
+static void count_uses(const struct orr_loops *l, struct grouping *g) {
+  int bodies = l->model->body_count;
+  memset(g->uses, 0, sizeof *g->uses * (size_t)bodies);
   for (int i = 0; i < l->count; i++) {
     if (!is_ours(&l->loops[i]))
       continue;
-    n.rows += l->loops[i].rows;
-    n.climb += mark_climb(l, &l->loops[i], l->marks);
-    for (int k = 0; k < m->body_count; k++)
-      n.columns += l->marks[k] ? m->limbs[k].mode_count + m->limbs[k].dof : 0;
+    mark_climb(l, &l->loops[i], l->marks);
+    for (int k = 0; k < bodies; k++)
+      g->uses[k] += l->marks[k];
   }
-  n.columns = n.columns < m->u_count ? n.columns : m->u_count;
-  return n;
 }
 
+/* The group that was called `old` becomes one with that called `name`. */
+static void rename_group(const struct orr_loops *l, struct grouping *g, int old, int name) {
+  for (int j = 0; j < l->count && old != name; j++)
+    g->of[j] = g->of[j] == old ? name : g->of[j];
+}
+
+/* Loops become one group that climb over a limb which no more than `most` loops climb over. */
+static void unite(const struct orr_loops *l, struct grouping *g, int most) {
+  int bodies = l->model->body_count;
+  for (int k = 0; k < bodies; k++)
+    g->owner[k] = NOBODY;
+  for (int i = 0; i < l->count; i++)
+    g->of[i] = is_ours(&l->loops[i]) ? i : NOBODY;
+  for (int i = 0; i < l->count; i++) {
+    if (g->of[i] == NOBODY)
+      continue;
+    mark_climb(l, &l->loops[i], l->marks);
+    for (int k = 0; k < bodies; k++) {
+      if (!l->marks[k] || g->uses[k] > most)
+        continue;
+      if (g->owner[k] != NOBODY)
+        rename_group(l, g, g->of[g->owner[k]], g->of[i]);
+      g->owner[k] = i;
+    }
+  }
+}
+
+/* Numbers the groups from 0. */
+static void number_groups(const struct orr_loops *l, struct grouping *g) {
+  int *number = g->columns_of;
+  g->groups = 0;
+  for (int i = 0; i < l->count; i++)
+    number[i] = NOBODY;
+  for (int i = 0; i < l->count; i++) {
+    if (g->of[i] == NOBODY)
+      continue;
+    if (number[g->of[i]] == NOBODY)
+      number[g->of[i]] = g->groups++;
+    g->of[i] = number[g->of[i]];
+  }
+}
+
+static void find_owners(const struct orr_loops *l, struct grouping *g) {
+  int bodies = l->model->body_count;
+  for (int k = 0; k < bodies; k++)
+    g->owner[k] = NOBODY;
+  for (int i = 0; i < l->count; i++) {
+    if (g->of[i] == NOBODY)
+      continue;
+    mark_climb(l, &l->loops[i], l->marks);
+    for (int k = 0; k < bodies; k++)
+      if (l->marks[k])
+        g->owner[k] = g->owner[k] == NOBODY || g->owner[k] == g->of[i] ? g->of[i] : SHARED;
+  }
+}
+
+static void measure(const struct orr_loops *l, struct grouping *g) {
+  g->rows = g->common = 0;
+  for (int i = 0; i < g->groups; i++)
+    g->rows_of[i] = g->columns_of[i] = 0;
+  for (int i = 0; i < l->count; i++) {
+    if (g->of[i] == NOBODY)
+      continue;
+    g->rows += l->loops[i].rows;
+    g->rows_of[g->of[i]] += l->loops[i].rows;
+  }
+  for (int k = 0; k < l->model->body_count; k++)
+    if (g->owner[k] != NOBODY)
+      *(g->owner[k] == SHARED ? &g->common : &g->columns_of[g->owner[k]]) += columns_at(l, k);
+  g->work = (double)g->common * g->common * (g->rows + g->common);
+  for (int i = 0; i < g->groups; i++)
+    g->work += (double)g->rows_of[i] * g->rows_of[i] * (g->columns_of[i] + g->common);
+}
+
+static struct grouping group_by(const struct orr_loops *l, int most) {
+  struct grouping g = scratch(l);
+  unite(l, &g, most);
+  number_groups(l, &g);
+  find_owners(l, &g);
+  measure(l, &g);
+  return g;
+}
+
+/* The grouping that costs least: loops that share a limb are one group, or only where not many share it. One that
+ * leaves columns in common must be much cheaper. */
+static struct grouping group(const struct orr_loops *l) {
+  static const double CHEAPER = 0.7;
+  struct grouping g = scratch(l);
+  count_uses(l, &g);
+  int best = l->count;
+  double least = CHEAPER * group_by(l, best).work;
+  for (int most = 1; most < l->count; most *= 2) {
+    double work = group_by(l, most).work;
+    if (work >= least)
+      continue;
+    least = work;
+    best = most;
+  }
+  return group_by(l, best);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------ */
+
 void orr_augment_layout(struct orr_augment *a, struct orr_loops *loops, struct orr_block *block) {
-  struct count n = measure(loops);
+  struct grouping g = group(loops);
+  int climb = 0;
+  for (int i = 0; i < loops->count; i++)
+    climb += is_ours(&loops->loops[i]) ? mark_climb(loops, &loops->loops[i], loops->marks) : 0;
   a->loops = loops;
-  a->row_count = n.rows;
-  a->rows = ORR_TAKE(block, int, n.rows);
+  a->row_count = g.rows;
+  a->rows = ORR_TAKE(block, int, g.rows);
   a->climb_first = ORR_TAKE(block, int, loops->count + 1);
-  a->climb = ORR_TAKE(block, int, n.climb);
+  a->climb = ORR_TAKE(block, int, climb);
   a->column = ORR_TAKE(block, int, loops->model->body_count);
-  orr_pivot_layout(&a->y, n.rows, n.columns, block);
-  a->gamma = ORR_TAKE(block, double, n.rows);
-  a->solution = ORR_TAKE(block, double, n.rows);
+  a->common = ORR_TAKE(block, bool, loops->model->body_count);
+  orr_bordered_layout(&a->y, g.groups, g.rows_of, g.columns_of, g.common, block);
+  a->gamma = ORR_TAKE(block, double, g.rows);
+  a->solution = ORR_TAKE(block, double, g.rows);
   a->lambda = ORR_TAKE(block, double, loops->row_count);
   a->tau = ORR_TAKE(block, double, loops->model->u_count);
   a->place = ORR_TAKE(block, int, loops->row_count);
 }
 
-void orr_augment_fill(struct orr_augment *a) {
-  struct orr_loops *l = a->loops;
-  const struct orr_model *m = l->model;
-  int row = 0, at = 0, column = 0;
-  for (int k = 0; k < m->body_count; k++)
-    a->column[k] = -1;
+static void fill_climbs(struct orr_augment *a) {
+  const struct orr_loops *l = a->loops;
+  int row = 0, at = 0;
   for (int i = 0; i < l->count; i++) {
     a->climb_first[i] = at;
     for (int r = 0; r < l->loops[i].rows; r++)
@@ -85,28 +217,32 @@ void orr_augment_fill(struct orr_augment *a) {
       a->rows[row++] = l->loops[i].row + r;
     }
     mark_climb(l, &l->loops[i], l->marks);
-    for (int k = m->body_count - 1; k >= 0; k--) {
-      if (!l->marks[k])
-        continue;
-      a->climb[at++] = k;
-      a->column[k] = 0;
-    }
+    for (int k = l->model->body_count - 1; k >= 0; k--)
+      if (l->marks[k])
+        a->climb[at++] = k;
   }
   a->climb_first[l->count] = at;
-  /* an aggregate's limbs are all marked, so its columns are neighbours if it gets them at its first limb */
-  for (int k = 0; k < m->body_count; k++) {
-    int aggregate = l->aggregate_of[k];
-    bool first = true;
-    for (int j = 0; j < k && aggregate >= 0; j++)
-      first = first && l->aggregate_of[j] != aggregate;
-    if (a->column[k] < 0 || !first)
+}
+
+void orr_augment_fill(struct orr_augment *a) {
+  const struct orr_loops *l = a->loops;
+  fill_climbs(a);
+  struct grouping g = group(l);
+  int *next = g.columns_of, common = 0;
+  for (int i = 0; i < g.groups; i++)
+    next[i] = 0;
+  for (int k = 0; k < l->model->body_count; k++) {
+    int columns = g.owner[k] == NOBODY ? 0 : columns_at(l, k);
+    a->common[k] = g.owner[k] == SHARED;
+    a->column[k] = -1;
+    if (columns == 0)
       continue;
-    a->column[k] = column;
-    for (int j = k; j < m->body_count; j++)
-      if (j == k || (aggregate >= 0 && l->aggregate_of[j] == aggregate))
-        column += m->limbs[j].mode_count + m->limbs[j].dof;
+    int *at = a->common[k] ? &common : &next[g.owner[k]];
+    a->column[k] = *at;
+    *at += columns;
   }
-  a->y.width = (column + 3) / 4 * 4;
+  for (int i = 0; i < a->row_count; i++)
+    orr_bordered_assign(&a->y, i, g.of[l->row_loop[a->rows[i]]]);
 }
 
 /* ---- Y ----------------------------------------------------------------------------------------------------- */
@@ -163,21 +299,24 @@ static void fill_row(struct orr_augment *a, struct orr_embed *e, struct orr_work
   int row = a->rows[i], loop = l->row_loop[row];
   const int *climb = a->climb + a->climb_first[loop];
   int count = a->climb_first[loop + 1] - a->climb_first[loop];
-  double *y = a->y.a + (size_t)i * (size_t)a->y.width, sum = 0;
+  double *own = orr_bordered_own(&a->y, i), *common = orr_bordered_common(&a->y, i), sum = 0;
   clear_climb(m, ws, climb, count);
   load_row(l, ws, row, 1, a->tau);
   for (int c = 0; c < count; c++) {
     int k = climb[c];
     const struct orr_aggregate *g = orr_embed_aggregate(e, k);
+    double *y = (a->common[k] ? common : own) + a->column[k];
     (void)orr_embed_forces_limb(e, ws, k, a->tau, NULL, false); /* what is not finite shows in Y */
     if (!g)
-      limb_innovations(&m->limbs[k], ws, k, y + a->column[k]);
+      limb_innovations(&m->limbs[k], ws, k, y);
     else if (g->limbs[0].limb == k)
-      memcpy(y + a->column[k], g->half, sizeof *y * (size_t)g->free_count);
+      memcpy(y, g->half, sizeof *y * (size_t)g->free_count);
   }
-  for (int c = 0; c < a->y.width; c++)
-    sum += y[c] * y[c];
-  a->y.gross[i] = sqrt(sum);
+  for (int c = 0; own + c < common; c++)
+    sum += own[c] * own[c];
+  for (int c = 0; c < a->y.common; c++)
+    sum += common[c] * common[c];
+  *orr_bordered_gross(&a->y, i) = sqrt(sum);
   if (l->loops[loop].kind == ORR_LOOP_GEAR) {
     a->tau[m->limbs[l->loops[loop].limb[0]].hinge_u] = 0;
     a->tau[m->limbs[l->loops[loop].limb[1]].hinge_u] = 0;
@@ -186,11 +325,10 @@ static void fill_row(struct orr_augment *a, struct orr_embed *e, struct orr_work
 
 bool orr_augment_factor(struct orr_augment *a, struct orr_embed *e, struct orr_workspace *ws, const int *rows,
                         int count) {
-  memset(a->y.a, 0, sizeof *a->y.a * (size_t)a->row_count * (size_t)a->y.width);
-  memset(a->y.gross, 0, sizeof *a->y.gross * (size_t)a->row_count);
+  orr_bordered_clear(&a->y);
   for (int k = 0; k < count; k++)
     fill_row(a, e, ws, a->place[rows[k]]);
-  orr_pivot_factor(&a->y, PIVOT_FLOOR);
+  orr_bordered_factor(&a->y, PIVOT_FLOOR);
   return a->y.rank == count;
 }
 
@@ -209,7 +347,7 @@ void orr_augment_acceleration(struct orr_augment *a, const struct orr_workspace 
 
 void orr_augment_multiply(struct orr_augment *a) {
   memset(a->lambda, 0, sizeof *a->lambda * (size_t)a->loops->row_count);
-  orr_pivot_solve(&a->y, a->gamma, a->solution);
+  orr_bordered_solve(&a->y, a->gamma, a->solution);
   for (int i = 0; i < a->row_count; i++)
     a->lambda[a->rows[i]] = -a->solution[i];
 }

@@ -19,6 +19,7 @@
 
 #include "core/loops/embed.h"
 #include "core/loops/loop.h"
+#include "core/math/bordered.h"
 
 struct orr_augment {
   struct orr_loops *loops;
@@ -28,7 +29,8 @@ struct orr_augment {
   int *climb_first; /* [loops + 1] where a loop's climb starts in `climb` */
   int *climb;       /* limbs from the loop's bodies to the base, tips first */
   int *column;      /* [body_count] first column of Y of a limb or, at its first limb, of an aggregate */
-  struct orr_pivot y;
+  bool *common;     /* [body_count] it is one of the columns that groups of loops have in common */
+  struct orr_bordered y;
   double *gamma;    /* [row_count] */
   double *solution; /* [row_count] */
   double *lambda;   /* [orr_loops.row_count] multipliers; zero for redundant rows and for other loops */

@@ -121,6 +121,7 @@ static struct orr_loops layout(struct orr_block *block, const struct orr_model *
   l.aggregate_of = ORR_TAKE(block, int, m->body_count);
   l.marks = ORR_TAKE(block, bool, m->body_count);
   l.step = ORR_TAKE(block, double, n.columns + 3);
+  l.tally = ORR_TAKE(block, int, 3 * (int)count + 2 * m->body_count);
   l.placed_q = ORR_TAKE(block, double, m->q_count);
   orr_pivot_layout(&l.g, n.rows, n.columns, block);
   orr_pivot_layout(&l.judge, n.rows, n.columns, block);
@@ -215,7 +216,8 @@ static void fill_limbs(struct orr_loops *l) {
       to->pi_parent = NULL;
   }
   number_columns(l);
-  l->g.width = l->judge.width = (l->column_count + 3) / 4 * 4;
+  orr_pivot_shape(&l->g, l->row_count, l->column_count);
+  orr_pivot_shape(&l->judge, l->row_count, l->column_count);
 }
 
 static void widen_span(struct orr_loops *l, int row, int limb) {

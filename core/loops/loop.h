@@ -87,6 +87,7 @@ struct orr_loops {
   int aggregate_count;         /* of embedded loops: loop_group.h */
   int *aggregate_of;           /* [body_count] limbs, or −1 */
   bool *marks;                 /* [body_count] scratch */
+  int *tally;                  /* [3 count + 2 body_count] scratch */
   double *placed_q;            /* [q_count] where the limbs were placed last */
   unsigned placed;             /* counts placings; 0: never */
   bool filled;                 /* G is that of the placed q */

@@ -4,7 +4,7 @@
 
 void orr_pivot_layout(struct orr_pivot *p, int rows, int columns, struct orr_block *block) {
   p->rows = rows;
-  p->width = (columns + 3) / 4 * 4;
+  p->inner = p->width = (columns + 3) / 4 * 4;
   p->rank = 0;
   p->a = ORR_TAKE(block, double, (size_t)rows *(size_t)p->width);
   p->gross = ORR_TAKE(block, double, rows);
@@ -19,8 +19,17 @@ void orr_pivot_layout(struct orr_pivot *p, int rows, int columns, struct orr_blo
   p->mates_first = ORR_TAKE(block, int, rows);
   p->mates_past = ORR_TAKE(block, int, rows);
   p->span_first = p->span_past = NULL;
-  for (int r = 0; r < rows && block->base; r++) {
+  if (block->base)
+    orr_pivot_shape(p, rows, columns);
+}
+
+void orr_pivot_shape(struct orr_pivot *p, int rows, int columns) {
+  p->rows = rows;
+  p->inner = p->width = (columns + 3) / 4 * 4;
+  p->span_first = p->span_past = NULL;
+  for (int r = 0; r < rows; r++) {
     p->mates[r] = r;
+    p->mates_first[r] = 0;
     p->mates_past[r] = rows;
   }
 }
@@ -100,6 +109,8 @@ static void take(struct orr_pivot *p, int at, double size) {
   int first = p->first[row], past = p->past[row];
   for (int c = first; c < past; c++)
     q[c] *= scale;
+  for (int c = p->inner; c < w; c++)
+    q[c] *= scale;
   for (int i = p->mates_first[row]; i < p->mates_past[row]; i++) {
     int other = p->mates[i], from = p->first[other], to = p->past[other];
     if (p->place[other] <= k || from >= past || to <= first)
@@ -109,6 +120,8 @@ static void take(struct orr_pivot *p, int at, double size) {
     r[other] = along;
     p->left[other] = -1;
     for (int c = first; c < past; c++)
+      a[c] -= along * q[c];
+    for (int c = p->inner; c < w; c++)
       a[c] -= along * q[c];
     p->first[other] = from < first ? from : first;
     p->past[other] = to > past ? to : past;
@@ -129,7 +142,7 @@ void orr_pivot_continue(struct orr_pivot *p, double tolerance, int most) {
 /* Where a row has something in it, in fours: loops that have no coordinate in common do not meet. */
 static void bound(struct orr_pivot *p, int row) {
   const double *a = p->a + (size_t)row * (size_t)p->width;
-  int first = p->span_first ? p->span_first[row] : 0, past = p->span_past ? p->span_past[row] : p->width;
+  int first = p->span_first ? p->span_first[row] : 0, past = p->span_past ? p->span_past[row] : p->inner;
   while (first < past && a[first] == 0)
     first++;
   while (past > first && a[past - 1] == 0)
@@ -166,8 +179,7 @@ double orr_pivot_take(struct orr_pivot *p, const int *rows, int count, int *weak
   return least;
 }
 
-/* y = R⁻ᵀ b */
-static void forward(struct orr_pivot *p, const double *b) {
+void orr_pivot_forward(struct orr_pivot *p, const double *b) {
   for (int k = 0; k < p->rank; k++) {
     int row = p->order[k];
     double sum = b[row];
@@ -177,8 +189,7 @@ static void forward(struct orr_pivot *p, const double *b) {
   }
 }
 
-/* x = R⁻¹ y, at the places of the chosen rows */
-static void backward(const struct orr_pivot *p, const double *y, int stride, double *x) {
+void orr_pivot_backward(const struct orr_pivot *p, const double *y, int stride, double *x) {
   for (int k = p->rank - 1; k >= 0; k--) {
     const double *r = p->r + (size_t)k * (size_t)p->rows;
     double sum = y[k * stride];
@@ -189,17 +200,17 @@ static void backward(const struct orr_pivot *p, const double *y, int stride, dou
 }
 
 void orr_pivot_solve(struct orr_pivot *p, const double *b, double *x) {
-  forward(p, b);
+  orr_pivot_forward(p, b);
   memset(x, 0, sizeof *x * (size_t)p->rows);
-  backward(p, p->y, 1, x);
+  orr_pivot_backward(p, p->y, 1, x);
 }
 
 void orr_pivot_smallest(struct orr_pivot *p, const double *b, double *x) {
-  forward(p, b);
+  orr_pivot_forward(p, b);
   memset(x, 0, sizeof *x * (size_t)p->width);
   for (int k = 0; k < p->rank; k++) {
     const double *q = p->a + (size_t)p->order[k] * (size_t)p->width;
-    for (int c = 0; c < p->width; c++)
+    for (int c = 0; c < p->inner; c++)
       x[c] += p->y[k] * q[c];
   }
 }
@@ -207,7 +218,7 @@ void orr_pivot_smallest(struct orr_pivot *p, const double *b, double *x) {
 void orr_pivot_null(const struct orr_pivot *p, int n, double *v) {
   int row = p->order[p->rank + n];
   memset(v, 0, sizeof *v * (size_t)p->rows);
-  backward(p, p->r + row, p->rows, v);
+  orr_pivot_backward(p, p->r + row, p->rows, v);
   for (int k = 0; k < p->rank; k++)
     v[p->order[k]] = -v[p->order[k]];
   v[row] = 1;

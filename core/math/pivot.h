@@ -16,6 +16,7 @@
 
 struct orr_pivot {
   int rows, width; /* width: columns, padded to a multiple of four with zeros */
+  int inner; /* the first so many columns are A; what stands in those behind goes along with its row: R⁻ᵀ of it */
   int rank;
   double *a;         /* [rows][width] given; then the rows of Q in the places of the chosen ones */
   double *gross;     /* [rows] given; zero marks an empty row */
@@ -33,6 +34,9 @@ struct orr_pivot {
 /* Takes the memory; [init] O(rows (rows + columns)) bytes. */
 void orr_pivot_layout(struct orr_pivot *pivot, int rows, int columns, struct orr_block *block);
 
+/* Another shape, of no more rows and columns than the layout's, without spans. O(rows). */
+void orr_pivot_shape(struct orr_pivot *pivot, int rows, int columns);
+
 /* Says where rows may have something: columns from first to past [rows], which stay the caller's. What rows have no
  * columns in common, not even by others between them, does not meet in any factoring. [init] O(rows²). */
 void orr_pivot_span(struct orr_pivot *pivot, const int *first, const int *past);
@@ -48,6 +52,11 @@ void orr_pivot_continue(struct orr_pivot *pivot, double tolerance, int most);
  * part of its gross size that one of them had left, and that row in *weakest; HUGE_VAL of none. O(count · rows ·
  * width). */
 double orr_pivot_take(struct orr_pivot *pivot, const int *rows, int count, int *weakest);
+
+/* Halves of what follows: y = R⁻ᵀ b [rank] into pivot->y; x = R⁻¹ y at the places of the chosen rows, other places left as they
+ * are, y [rank] being `stride` apart. O(rank²). */
+void orr_pivot_forward(struct orr_pivot *pivot, const double *b);
+void orr_pivot_backward(const struct orr_pivot *pivot, const double *y, int stride, double *x);
 
 /* x = (A Aᵀ)⁻¹ b over the chosen rows, zero at the others. O(rank²). */
 void orr_pivot_solve(struct orr_pivot *pivot, const double *b, double *x);

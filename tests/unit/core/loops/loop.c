@@ -10,6 +10,7 @@
 
 #include "core/loops/assemble.h"
 #include "core/loops/loop_motion.h"
+#include "core/math/bordered.h"
 #include "tests/support/loops.h"
 #include "tests/support/prng.h"
 #include "tests/support/trial.h"
@@ -102,6 +103,97 @@ static void pivot_solves_the_normal_equations(void **state) {
     orr_expect_below(worst, 1e-11, "A Aᵀ x = b", seed);
     free(memory);
   }
+}
+
+/* Groups of rows with columns of their own and `common` ones, which are `heavy` times as large; the same rows in y
+ * [rows][width] as one matrix. Of some rows the own columns are nearly those of the group's first; one row may repeat
+ * that altogether. */
+struct groups {
+  struct orr_bordered b;
+  void *memory;
+  double *y;
+  int width;
+  bool repeats;
+};
+
+static struct groups random_groups(uint64_t seed) {
+  struct groups c = {.repeats = seed % 5 == 4};
+  struct orr_prng rng = {seed};
+  int rows[6], columns[6], groups = 2 + (int)(seed % 5), common = (int)(seed % 4) * 3;
+  double heavy = pow(10, prng_between(&rng, -3, 3));
+  c.width = common;
+  for (int g = 0; g < groups; g++) {
+    rows[g] = 2 + (int)((seed + (uint64_t)g) % 4);
+    columns[g] = rows[g] + (int)((seed + 2 * (uint64_t)g) % 3);
+    c.width += columns[g];
+  }
+  struct orr_block block = {0};
+  orr_bordered_layout(&c.b, groups, rows, columns, common, &block);
+  c.memory = aligned_alloc(ORR_ALIGNMENT, block.used);
+  block = (struct orr_block){.base = c.memory, .size = block.used};
+  orr_bordered_layout(&c.b, groups, rows, columns, common, &block);
+  for (int r = c.b.rows - 1, g = 0; r >= 0; g = (g + 1) % groups) /* the groups' rows by turns */
+    if (c.b.assigned[g] < rows[g])
+      orr_bordered_assign(&c.b, r--, g);
+  c.y = orr_vector_make(c.b.rows * c.width);
+  orr_bordered_clear(&c.b);
+  for (int g = 0, at = common; g < groups; at += columns[g++])
+    for (int k = 0; k < rows[g]; k++) {
+      int r = c.b.row[c.b.begin[g] + k], first = c.b.row[c.b.begin[g]];
+      bool weak = common >= 2 * groups && k == rows[g] - 1, repeats = c.repeats && g == 0 && k == 1;
+      double *y = c.y + r * c.width, size = 0;
+      for (int i = 0; i < columns[g]; i++)
+        y[at + i] = weak ? c.y[first * c.width + at + i] + prng_between(&rng, -1e-6, 1e-6) : prng_between(&rng, -1, 1);
+      for (int i = 0; i < common; i++)
+        y[i] = heavy * prng_between(&rng, -1, 1);
+      if (repeats)
+        memcpy(y, c.y + first * c.width, sizeof *y * (size_t)c.width);
+      memcpy(orr_bordered_own(&c.b, r), y + at, sizeof *y * (size_t)columns[g]);
+      memcpy(orr_bordered_common(&c.b, r), y, sizeof *y * (size_t)common);
+      for (int i = 0; i < c.width; i++)
+        size += y[i] * y[i];
+      *orr_bordered_gross(&c.b, r) = sqrt(size);
+    }
+  return c;
+}
+
+/* What Y Yᵀ x misses of b, over the size of what is summed. */
+static double misses(const struct groups *c, const double *b, const double *x) {
+  double *at = orr_vector_make(c->width), *most = orr_vector_make(c->width), worst = 0;
+  for (int r = 0; r < c->b.rows; r++)
+    for (int i = 0; i < c->width; i++) {
+      at[i] += c->y[r * c->width + i] * x[r];
+      most[i] += fabs(c->y[r * c->width + i] * x[r]);
+    }
+  for (int r = 0; r < c->b.rows; r++) {
+    double sum = -b[r], terms = fabs(b[r]);
+    for (int i = 0; i < c->width; i++) {
+      sum += c->y[r * c->width + i] * at[i];
+      terms += fabs(c->y[r * c->width + i]) * most[i];
+    }
+    worst = fmax(worst, fabs(sum) / terms);
+  }
+  free(at), free(most);
+  return worst;
+}
+
+static void groups_with_common_columns_are_solved_together(void **state) {
+  (void)state;
+  int put_off = 0;
+  for (uint64_t seed = 0; seed < 120; seed++) {
+    struct groups c = random_groups(seed);
+    double *b = orr_vector_make(c.b.rows), *x = orr_vector_make(c.b.rows);
+    for (int r = 0; r < c.b.rows; r++) /* a consistent right side */
+      for (int i = 0; i < c.width; i++)
+        b[r] += c.y[r * c.width + i] * sin(i + 1.0);
+    orr_bordered_factor(&c.b, 1e-12);
+    assert_int_equal(c.b.rank, c.b.rows - c.repeats);
+    put_off += c.b.put_off > c.repeats;
+    orr_bordered_solve(&c.b, b, x);
+    orr_expect_below(misses(&c, b, x), 1e-12, "Y Yᵀ x = b", seed);
+    free(b), free(x), free(c.y), free(c.memory);
+  }
+  assert_in_range(put_off, 20, 100);
 }
 
 /* ---- G ----------------------------------------------------------------------------------------------------- */
@@ -273,6 +365,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pivot_finds_the_rank_and_what_vanishes),
       cmocka_unit_test(pivot_solves_the_normal_equations),
+      cmocka_unit_test(groups_with_common_columns_are_solved_together),
       cmocka_unit_test(rows_are_the_derivative_of_closed_loops),
       cmocka_unit_test(accelerations_of_open_loops_are_rates_of_g_u),
       cmocka_unit_test(four_bar_closes_and_has_two_independent_equations),
