@@ -59,6 +59,7 @@ static bool enter(struct orr_walk *w, const struct orr_mcap_record *r) {
     return false;
   }
   w->chunks++;
+  w->compressed_chunks += head.compression.size > 0;
   if (head.end_ns < w->from_ns || head.start_ns > w->to_ns)
     return true;
   struct orr_mcap_text records;

@@ -42,7 +42,7 @@ struct orr_walk {
   const struct orr_crc32 *crc;
   bool in_chunk, unpacked; /* the bytes of the chunk are valid until the next chunk */
   uint64_t from_ns, to_ns; /* of messages: chunks and messages outside are passed over */
-  uint64_t chunks;
+  uint64_t chunks, compressed_chunks;
   enum orr_walk_end end; /* why there is no next one */
 };
 

@@ -1,38 +1,60 @@
 #!/bin/sh
-# Logs by the reader of MCAP's authors (npm @mcap/core): a whole log by its index; one cut anywhere as a stream; a cut one, repaired, by its index.
-# Each reads as many messages as `orrery log` does, sums are checked.
+# Logs by the reader of MCAP's authors (npm @mcap/core; fzstd unpacks for it): a whole log by its index; one cut anywhere, or of a run that was
+# killed, as a stream; a cut one, repaired, by its index. Plain and packed with zstd. Each reads as many messages as `orrery log` does; sums are checked.
 . tests/support/script.sh
 command -v node >/dev/null && command -v npm >/dev/null || {
   echo "skipped: nodejs and npm are not installed"
   exit 77
 }
 cp tests/all/mcap/read.mjs "$dir"
-(cd "$dir" && npm install --no-audit --no-fund --ignore-scripts @mcap/core >npm.log 2>&1) || {
-  echo "skipped: npm cannot fetch @mcap/core"
+(cd "$dir" && npm install --no-audit --no-fund --ignore-scripts @mcap/core fzstd >npm.log 2>&1) || {
+  echo "skipped: npm cannot fetch @mcap/core and fzstd"
   tail -n 3 "$dir/npm.log"
   exit 77
 }
 count() { "$ORRERY" log cat "$1" 2>/dev/null | wc -l; }
 read_as() { # HOW LOG: what node counts
-  node "$dir/read.mjs" "$1" "$2" 2>"$dir/err" || fail "$1 $2: $(cat "$dir/err")"
+  node "$dir/read.mjs" "$1" "$2" 2>"$dir/err" || echo "failed: $(cat "$dir/err")"
+}
+same_when_cut() { # LOG WHAT: to node it is cut, and once repaired it has an index
+  n=$(count "$1")
+  [ "$(read_as stream "$1")" = "$n cut" ] || fail "$2: the stream has other messages than $n: $(read_as stream "$1")"
+  "$ORRERY" log repair "$1" >"$dir/out" 2>&1 || {
+    [ "$n" -eq 0 ] && return # not even the head is there
+    fail "$2: $(cat "$dir/out")"
+  }
+  [ "$(read_as indexed "$1")" = "$n done" ] || fail "$2, repaired: the index leads to other messages than $n"
 }
 for config in cubesat wings-slew; do
-  log=$dir/$config.mcap
-  "$ORRERY" run configs/$config.yaml --mode batch --duration 10s --set 'record={channels: ["*"], checkpoint: 3 s}' --log "$log" >"$dir/out" || [ $? -eq 3 ] || fail "$config: $(cat "$dir/out")"
-  # 3: what wings-slew expects of its whole flight lies beyond
-  n=$(count "$log")
-  [ "$n" -gt 1000 ] || fail "$config: $n messages"
-  [ "$(read_as indexed "$log")" = "$n done" ] && [ "$(read_as stream "$log")" = "$n done" ] || fail "$config: other messages than $n"
-  size=$(stat -c %s "$log")
-  for i in $(seq 15); do
-    head -c $((size * i / 16 + i)) "$log" >"$dir/cut.mcap"
-    n=$(count "$dir/cut.mcap")
-    [ "$(read_as stream "$dir/cut.mcap")" = "$n cut" ] || fail "$config, part $i: the stream has other messages than $n: $(read_as stream "$dir/cut.mcap")"
-    "$ORRERY" log repair "$dir/cut.mcap" >"$dir/out" 2>&1 || {
-      [ "$n" -eq 0 ] && continue # not even the head is there
-      fail "$config, part $i: $(cat "$dir/out")"
-    }
-    [ "$(read_as indexed "$dir/cut.mcap")" = "$n done" ] || fail "$config, part $i: repaired, the index leads to other messages than $n"
+  for compression in none zstd; do
+    what="$config, compression $compression"
+    log=$dir/$config.$compression.mcap
+    "$ORRERY" run configs/$config.yaml --mode batch --duration 10s --set "record={channels: ['*'], checkpoint: 3 s, compression: $compression}" --log "$log" >"$dir/out" ||
+      [ $? -eq 3 ] || fail "$what: $(cat "$dir/out")"
+    # 3: what wings-slew expects of its whole flight lies beyond
+    [ "$("$ORRERY" log info "$log" | grep -c 'chunks (compressed)')" -eq "$([ $compression = zstd ] && echo 1 || echo 0)" ] || fail "$what: $("$ORRERY" log info "$log")"
+    n=$(count "$log")
+    [ "$n" -gt 1000 ] || fail "$what: $n messages"
+    [ "$(read_as indexed "$log")" = "$n done" ] && [ "$(read_as stream "$log")" = "$n done" ] || fail "$what: other messages than $n: $(read_as indexed "$log") $(read_as stream "$log")"
+    size=$(stat -c %s "$log")
+    for i in $(seq 15); do
+      head -c $((size * i / 16 + i)) "$log" >"$dir/cut.mcap"
+      same_when_cut "$dir/cut.mcap" "$what, part $i"
+    done
   done
+done
+
+# real time, killed: once before the first chunk is there, then at other places in a chunk
+has_chunk() { [ "$(count "$1")" -gt 0 ]; }
+for k in 1 2 3 4 5; do
+  log=$dir/killed.$k.mcap
+  "$ORRERY" run configs/wings-slew.yaml --mode realtime --log "$log" --set 'record={channels: ["*"], checkpoint: 1 s}' --set realtime.priority=0 --set realtime.core=any >"$dir/out" 2>&1 &
+  run=$!
+  await test -s "$log" || fail "killed run $k does not log: $(cat "$dir/out")"
+  [ $k -eq 1 ] || await has_chunk "$log" || fail "killed run $k: no chunk"
+  sleep 0.$((2 * k - 1))
+  kill -9 $run
+  wait $run 2>/dev/null
+  same_when_cut "$log" "killed run $k"
 done
 exit 0

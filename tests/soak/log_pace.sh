@@ -6,23 +6,7 @@
 seconds=${MINUTE:-60}
 LOG_SECONDS=$seconds "$(dirname "$ORRERY")/tests/timing/io/log/log_pace" || fail "20 kHz"
 
-cat >"$dir/stall.c" <<'C'
-#define _GNU_SOURCE
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-/* writes of a log stand still while the file that STALL names is there */
-#include <stdlib.h>
-ssize_t pwrite64(int fd, const void *bytes, size_t size, off_t at) {
-  const struct timespec moment = {.tv_nsec = 1000000};
-  const char *file = getenv("STALL");
-  while (file && access(file, F_OK) == 0)
-    nanosleep(&moment, NULL);
-  return syscall(SYS_pwrite64, fd, bytes, size, at);
-}
-ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at) { return pwrite64(fd, bytes, size, at); }
-C
-cc -shared -fPIC -o "$dir/stall.so" "$dir/stall.c" || fail "stall.c"
+. tests/support/stall.sh
 reference() { # LOG: a flight at 1 kHz with everything recorded
   LD_PRELOAD=$dir/stall.so STALL=$dir/stalls "$ORRERY" run configs/reference.yaml --mode realtime --step 1ms --duration "${seconds}s" --set 'expect=[]' --log "$1" \
     --set 'record={channels: ["*"], limit: 20 GB}' >"$dir/out" 2>"$dir/err"

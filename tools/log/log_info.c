@@ -123,9 +123,9 @@ static void tell(const struct orr_log_arguments *a, struct orr_log_open *t, stru
   orr_mcap_measure(t->view.bytes, t->view.size, &t->unpacker, &t->crc, &extent);
   if (!a->json) {
     print_topics(t, s);
-    printf("log         %s, %.3g MB, %" PRIu64 " chunks, %" PRIu64 " messages, %.9g to %.9g s: %s\n", a->path,
-           1e-6 * (double)t->view.size, t->walk.chunks, s->messages, 1e-9 * (double)s->first_ns,
-           1e-9 * (double)s->last_ns, state_of(t, &extent));
+    printf("log         %s, %.3g MB, %" PRIu64 " chunks%s, %" PRIu64 " messages, %.9g to %.9g s: %s\n", a->path,
+           1e-6 * (double)t->view.size, t->walk.chunks, t->walk.compressed_chunks ? " (compressed)" : "", s->messages,
+           1e-9 * (double)s->first_ns, 1e-9 * (double)s->last_ns, state_of(t, &extent));
     return;
   }
   json_t *root = json_object();
@@ -133,6 +133,7 @@ static void tell(const struct orr_log_arguments *a, struct orr_log_open *t, stru
   json_object_set_new(root, "bytes", json_integer((json_int_t)t->view.size));
   json_object_set_new(root, "state", json_string(state_of(t, &extent)));
   json_object_set_new(root, "chunks", json_integer((json_int_t)t->walk.chunks));
+  json_object_set_new(root, "compressed_chunks", json_integer((json_int_t)t->walk.compressed_chunks));
   json_object_set_new(root, "messages", json_integer((json_int_t)s->messages));
   json_object_set_new(root, "first_ns", json_integer((json_int_t)s->first_ns));
   json_object_set_new(root, "last_ns", json_integer((json_int_t)s->last_ns));
