@@ -323,6 +323,7 @@ uninstall:
 reference: programs
 	@$(B)/orrery help devices --markdown > configs/devices.md
 	@$(B)/orrery help run-file --markdown > configs/run-file.md
+	@$(B)/orrery help campaign-file --markdown > configs/campaign-file.md
 
 format:
 	@clang-format -i $(SOURCES) $(HEADERS) $(EXAMPLES)
@@ -381,7 +382,7 @@ help:
 	@echo 'make install  under PREFIX=/usr/local, below DESTDIR; make uninstall takes it away'
 	@echo 'make deb      build/deb/orrery_VERSION_ARCHITECTURE.deb; with everything installed it needs no network'
 	@echo 'make format   lays out the code'
-	@echo 'make reference writes configs/devices.md and configs/run-file.md again'
+	@echo 'make reference writes configs/devices.md, run-file.md and campaign-file.md again'
 	@echo 'make clean    removes build/'
 	@echo 'with          CC=clang  ARCH=native  DEBUG=1  SANITIZE=1  V=1'
 

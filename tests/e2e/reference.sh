@@ -2,13 +2,13 @@
 # The reference: its pages are what the command prints, its examples fly, and no mapping of the reader is missing in it.
 . tests/support/script.sh
 
-for page in devices run-file; do
+for page in devices run-file campaign-file; do
   "$ORRERY" help "$page" --markdown > "$dir/$page.md" || fail "help $page --markdown"
   cmp "$dir/$page.md" "configs/$page.md" || fail "configs/$page.md is not what 'orrery help $page --markdown' prints: make reference"
 done
 
 # Every page fits a terminal of 100 columns.
-for page in devices channels units run-file; do
+for page in devices channels units run-file campaign-file; do
   "$ORRERY" help "$page" > "$dir/$page" || fail "help $page"
 done
 for kind in $(sed -n 's/^  \([a-z_]*\)  *[A-Z].*/\1/p' "$dir/devices"); do
@@ -22,7 +22,7 @@ for section in $(sed -n '/SECTION$/,$s/^  \([a-z_.]*\)  *[A-Z].*/\1/p' "$dir/run
   "$ORRERY" help run-file "$section" > "$dir/section.$section" || fail "help run-file $section"
 done
 [ "$(ls "$dir" | grep -c '^section\.')" -ge 30 ] || fail "help run-file lists the sections"
-python3 - "$dir"/devices "$dir"/channels "$dir"/units "$dir"/run-file "$dir"/kind.* "$dir"/section.* <<'PYTHON' || fail "lines of more than 100 columns"
+python3 - "$dir"/devices "$dir"/channels "$dir"/units "$dir"/run-file "$dir"/campaign-file "$dir"/kind.* "$dir"/section.* <<'PYTHON' || fail "lines of more than 100 columns"
 import sys
 long = [(path, line) for path in sys.argv[1:] for line in open(path, encoding="utf-8") if len(line.rstrip("\n")) > 100]
 print(*long, sep="\n")
@@ -63,10 +63,10 @@ sed -e '/aim: lvlh/!d' configs/run-file.md > "$dir/aim"
 grep -q '^met ' "$dir/out" || fail "the example of pointing.aim points nowhere: $(cat "$dir/out")"
 
 # Each mapping that the reader has, by its name in the sources, stands in the reference.
-cat io/config/run/*.c io/config/spacecraft/*.c |
+cat io/config/run/*.c io/config/spacecraft/*.c io/config/campaign/*.c |
   awk '/^(static )?const struct orr_mapping [a-z_]+ *= *\{/ {looking = 1} looking && match($0, /\.name = "[^"]*"/) {
     print substr($0, RSTART + 9, RLENGTH - 10); looking = 0}' | sort -u > "$dir/sources"
-sed -n 's/^##* //p' configs/run-file.md | sort -u > "$dir/told"
+sed -n 's/^##* //p' configs/run-file.md configs/campaign-file.md | sort -u > "$dir/told"
 missing=$(grep -vx device "$dir/sources" | comm -23 - "$dir/told")
 [ -z "$missing" ] || fail "no section reaches by its shape what the reader reads: $missing"
 [ "$(wc -l < "$dir/sources")" -ge 38 ] || fail "the mappings of the sources are found"

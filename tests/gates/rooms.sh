@@ -20,7 +20,7 @@ core_system=' assert.h float.h inttypes.h limits.h math.h stdalign.h stdarg.h st
 # Sub-rooms of a room, what is included first standing first. A file that stands in the room itself comes last.
 order='core/math core/environment core/model core/tree core/loops core/plant core/devices
 rt/tick rt/machine
-io/wire io/config/text io/config/environment io/config/spacecraft io/config/run io/links io/log'
+io/wire io/config/text io/config/environment io/config/spacecraft io/config/run io/config/campaign io/links io/log'
 
 includes=$(find core rt io tools tests -name '*.[ch]' -exec grep -HnE '^[[:space:]]*#[[:space:]]*include' {} + 2>/dev/null || true)
 printf '%s\n' "$includes" | awk -v core_system="$core_system" -v order="$order" '

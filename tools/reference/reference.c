@@ -9,6 +9,8 @@ const struct orr_topic orr_topics[] = {
     {"units", "", "how numbers, units and times are written", orr_reference_units},
     {"run-file", "[SECTION] [--example]", "every key of a model and run file, with unit, range and default",
      orr_reference_run_file},
+    {"campaign-file", "[--example]", "every key of a campaign file: what varies, what is kept, what must hold",
+     orr_reference_campaign_file},
     {0},
 };
 

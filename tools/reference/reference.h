@@ -1,6 +1,7 @@
-/* The reference of what files may say: `orrery help devices`, `channels`, `units` and `run-file`. Printed from the
- * tables that the reader reads by (io/config/text/reader.h, core/plant/device.h), for a terminal or as Markdown:
- * configs/devices.md and configs/run-file.md are what `--markdown` prints, and a test keeps them so. [init] */
+/* The reference of what files may say: `orrery help devices`, `channels`, `units`, `run-file` and `campaign-file`.
+ * Printed from the tables that the reader reads by (io/config/text/reader.h, core/plant/device.h), for a terminal or as
+ * Markdown: devices.md, run-file.md and campaign-file.md of configs are what `--markdown` prints, and a test keeps them
+ * so. [init] */
 #ifndef ORR_TOOLS_REFERENCE_REFERENCE_H
 #define ORR_TOOLS_REFERENCE_REFERENCE_H
 
@@ -23,6 +24,7 @@ enum orr_exit orr_topic_help(const struct orr_topic *topic, int argc, char **arg
 enum orr_exit orr_reference_devices(struct orr_page *page, const char *kind, bool example);
 enum orr_exit orr_reference_channels(struct orr_page *page, const char *nothing, bool example);
 enum orr_exit orr_reference_run_file(struct orr_page *page, const char *section, bool example);
+enum orr_exit orr_reference_campaign_file(struct orr_page *page, const char *nothing, bool example);
 enum orr_exit orr_reference_units(struct orr_page *page, const char *nothing, bool example);
 
 /* The table of keys of a mapping. */

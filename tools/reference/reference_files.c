@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "io/config/campaign/campaign_file.h"
 #include "io/config/text/names.h"
 #include "io/config/text/unit.h"
 #include "tools/reference/language.h"
@@ -140,6 +141,27 @@ enum orr_exit orr_reference_run_file(struct orr_page *page, const char *section,
     fprintf(page->out, "  %-28s%.*s\n", list[i]->name, (int)strcspn(list[i]->doc, ":.,"), list[i]->doc);
   fprintf(page->out, "\n  'orrery help run-file part file' and 'case' are the other files there are;\n"
                      "  'orrery help run-file --example' prints a run file that flies.\n");
+  return ORR_EXIT_OK;
+}
+
+/* ---- campaign-file ----------------------------------------------------------------------------------------------- */
+
+enum orr_exit orr_reference_campaign_file(struct orr_page *page, const char *nothing, bool example) {
+  const struct orr_mapping *list[ORR_LANGUAGE_MOST];
+  size_t n = orr_language_list(&orr_campaign_file_mapping, list);
+  (void)nothing;
+  if (example) {
+    fprintf(page->out, "orrery: 1\n%s", list[1]->example);
+    return ORR_EXIT_OK;
+  }
+  if (page->markdown) {
+    orr_page_heading(page, 1, "Every key of a campaign file");
+    orr_page_paragraph(page, "Printed by `orrery help campaign-file --markdown` from the tables that the reader reads "
+                             "by; `make reference` writes it again. "
+                             "[campaigns/wings-slew.yaml](campaigns/wings-slew.yaml) is one that flies.");
+  }
+  for (size_t i = 0; i < n; i++)
+    print_mapping(page, list[i]);
   return ORR_EXIT_OK;
 }
 

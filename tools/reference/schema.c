@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/devices/devices.h"
+#include "io/config/campaign/campaign_file.h"
 #include "io/config/text/unit.h"
 #include "tools/common/commands.h"
 #include "tools/reference/language.h"
@@ -120,7 +121,10 @@ static json_t *shape_schema(const struct orr_shape *s) {
                      "minItems", 2, "maxItems", 2);
   case ORR_SHAPE_NAMED:
     return json_pack("{s:[s,s],s:{s:s},s:o}", "type", "object", "null", "propertyNames", "pattern",
-                     "^[A-Za-z_][A-Za-z0-9_-]*$", "additionalProperties", shape_schema(s->of));
+                     strcmp(s->what, "path") == 0      ? "^[A-Za-z_*][A-Za-z0-9_.*\\[\\]-]*$"
+                     : strcmp(s->what, "channel") == 0 ? "^[A-Za-z_*][A-Za-z0-9_.*\\[\\]-]*$"
+                                                       : "^[A-Za-z_][A-Za-z0-9_-]*$",
+                     "additionalProperties", shape_schema(s->of));
   case ORR_SHAPE_EITHER:
     break;
   }
@@ -259,7 +263,10 @@ static int run(int argc, char **argv) {
   static const struct {
     const char *name;
     const struct orr_mapping *file;
-  } files[] = {{"run", &orr_file_mapping}, {"part", &orr_part_file_mapping}, {"case", &orr_case_mapping}};
+  } files[] = {{"run", &orr_file_mapping},
+               {"part", &orr_part_file_mapping},
+               {"case", &orr_case_mapping},
+               {"campaign", &orr_campaign_file_mapping}};
   const struct orr_mapping *file = argc < 2 ? files[0].file : NULL;
   for (size_t i = 0; argc == 2 && i < sizeof files / sizeof *files; i++)
     if (strcmp(argv[1], files[i].name) == 0)
@@ -279,10 +286,11 @@ static int run(int argc, char **argv) {
 const struct orr_command orr_cmd_schema = {
     .name = "schema",
     .summary = "print a JSON Schema of model and run files, for editors",
-    .usage = "[run | part | case]",
-    .help = "Prints a JSON Schema (draft 7) of model and run files, or of the file of a part, or of a case of\n"
-            "'orrery eval'. It is made from the tables that the reader itself uses, so that an editor completes\n"
-            "keys, shows what they mean and marks mistakes. It holds which keys there are and their types, words,\n"
+    .usage = "[run | part | case | campaign]",
+    .help = "Prints a JSON Schema (draft 7) of model and run files, or of the file of a part, of a case of\n"
+            "'orrery eval', or of a campaign. It is made from the tables that the reader itself uses, so that an\n"
+            "editor completes keys, shows what they mean and marks mistakes. It holds which keys there are and their "
+            "types, words,\n"
             "lengths and ranges. What needs the rest of a file (names, keys that go together, the dimension of a\n"
             "unit) only 'orrery check' tells.\n"
             "\n"

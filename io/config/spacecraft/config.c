@@ -13,7 +13,8 @@ struct orr_config {
   struct orr_description description;
   struct orr_place sections[ORR_SECTION_COUNT], section_keys[ORR_SECTION_COUNT];
   bool spacecraft_good;
-  const char *path; /* of the file that was named */
+  const char *path;                         /* of the file that was named */
+  const struct orr_config_options *options; /* while it is read; or NULL */
 };
 
 struct top_keys {
@@ -139,6 +140,14 @@ static void keep_sections(struct orr_config *c, const struct top_keys *keys, str
   }
 }
 
+/* A setting of what stands in the spacecraft's own file, where the run file names one. */
+static bool is_of_named(const struct orr_yaml *root, const char *setting) {
+  if (strncmp(setting, "spacecraft.", strlen("spacecraft.")) != 0 || root->kind != ORR_YAML_MAPPING)
+    return false;
+  size_t at = orr_yaml_find(root, "spacecraft");
+  return at < root->count && root->entries[at].value->kind == ORR_YAML_SCALAR;
+}
+
 /* The spacecraft section of a file: the mapping, or the file it names. */
 static void read_top(struct orr_config *c, const struct orr_file *file, orr_source via, bool named) {
   struct top_keys keys = {0};
@@ -170,8 +179,12 @@ static void read_top(struct orr_config *c, const struct orr_file *file, orr_sour
   const struct orr_file *other = orr_files_open(&c->files, keys.spacecraft.node->text, file->path, at);
   struct orr_location l = orr_sources_get(orr_diagnostics_sources(c->reader.diagnostics), at);
   l.kind = ORR_VIA_INCLUDE;
-  if (other->root)
-    read_top(c, other, orr_sources_add(orr_diagnostics_sources(c->reader.diagnostics), l), true);
+  struct orr_file overlaid = *other;
+  for (size_t i = 0; c->options && overlaid.root && i < c->options->setting_count; i++)
+    if (is_of_named(file->root, c->options->settings[i]))
+      overlaid.root = orr_setting_apply(&c->reader, overlaid.root, c->options->settings[i]);
+  if (overlaid.root)
+    read_top(c, &overlaid, orr_sources_add(orr_diagnostics_sources(c->reader.diagnostics), l), true);
 }
 
 static const struct orr_yaml *apply(struct orr_config *c, const struct orr_yaml *root, const char *setting) {
@@ -201,8 +214,10 @@ struct orr_config *orr_config_read(const char *path, const struct orr_config_opt
   const struct orr_file *file = orr_files_open(&c->files, path, NULL, 0);
   struct orr_file overlaid = *file;
   c->path = file->path;
+  c->options = options;
   for (size_t i = 0; options && overlaid.root && i < options->setting_count; i++)
-    overlaid.root = apply(c, overlaid.root, options->settings[i]);
+    if (!is_of_named(overlaid.root, options->settings[i]))
+      overlaid.root = apply(c, overlaid.root, options->settings[i]);
   if (overlaid.root)
     read_top(c, &overlaid, 0, false);
   return c;

@@ -1,0 +1,225 @@
+/* `orrery campaign`: a run file flown many times. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/campaign/campaign_flight.h"
+#include "tools/campaign/campaign_run.h"
+#include "tools/campaign/campaign_verdict.h"
+#include "tools/campaign/draw.h"
+#include "tools/common/commands.h"
+
+static int usage(const char *what, const char *word) {
+  fprintf(stderr, "orrery campaign: %s%s%s%s\nTry 'orrery help campaign'.\n", what, word ? " '" : "", word ? word : "",
+          word ? "'" : "");
+  return ORR_EXIT_USAGE;
+}
+
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
+
+struct arguments {
+  const char *path, *folder, *junit, *jobs, *flight;
+  bool resume, json;
+};
+
+static int parse(int argc, char **argv, struct arguments *a) {
+  const struct {
+    const char *name;
+    const char **target;
+  } texts[] = {{"-o", &a->folder}, {"--jobs", &a->jobs}, {"--junit", &a->junit}, {"--flight", &a->flight}};
+  for (int i = 1; i < argc; i++) {
+    size_t k = 0;
+    while (k < sizeof texts / sizeof *texts && strcmp(argv[i], texts[k].name) != 0)
+      k++;
+    if (k < sizeof texts / sizeof *texts) {
+      if (i + 1 == argc)
+        return usage("a value is missing after", argv[i]);
+      *texts[k].target = argv[++i];
+    } else if (strcmp(argv[i], "--resume") == 0) {
+      a->resume = true;
+    } else if (strcmp(argv[i], "--json") == 0) {
+      a->json = true;
+    } else if (argv[i][0] == '-') {
+      return usage("unknown option", argv[i]);
+    } else if (a->path) {
+      return usage("one campaign file, not also", argv[i]);
+    } else {
+      a->path = argv[i];
+    }
+  }
+  return a->path ? ORR_EXIT_OK : usage("needs a campaign file", NULL);
+}
+
+/* A whole number on the command line; −1: it is none. */
+static int64_t whole(const char *text) {
+  char *end;
+  errno = 0;
+  long long n = strtoll(text, &end, 10);
+  return *text >= '0' && *text <= '9' && !*end && !errno ? n : -1;
+}
+
+static const struct orr_campaign *load(const char *path, struct orr_diagnostics *d) {
+  const struct orr_campaign *c = orr_campaign_load(path, d);
+  orr_diagnostics_print(d, 0, stderr, false);
+  return c;
+}
+
+/* "NAME.campaign" beside where the command is, of NAME.yaml. */
+static const char *folder_of(const struct arguments *a, char text[PATH_MAX]) {
+  const char *slash = strrchr(a->path, '/'), *name = slash ? slash + 1 : a->path, *dot = strrchr(name, '.');
+  if (a->folder)
+    return a->folder;
+  snprintf(text, PATH_MAX, "%.*s.campaign", dot ? (int)(dot - name) : (int)strlen(name), name);
+  return text;
+}
+
+/* ---- run --------------------------------------------------------------------------------------------------------- */
+
+enum { RANKED = 10 };
+
+static int tell(struct orr_folder *f, const struct arguments *a) {
+  struct orr_verdict v;
+  char path[PATH_MAX];
+  orr_verdict_make(&v, f, RANKED);
+  json_t *root = orr_verdict_json(&v);
+  int status = (int)v.exit;
+  snprintf(path, sizeof path, "%.3800s/summary.json", f->path);
+  if (json_dump_file(root, path, JSON_INDENT(1)) != 0 || (a->junit && !orr_verdict_junit(&v, a->junit))) {
+    fprintf(stderr, "orrery campaign: cannot write '%s': %s\n", a->junit ? a->junit : path, strerror(errno));
+    status = ORR_EXIT_BAD;
+  }
+  if (a->json) {
+    json_dumpf(root, stdout, JSON_INDENT(1));
+    putchar('\n');
+  } else {
+    orr_verdict_print(&v, f);
+  }
+  json_decref(root);
+  orr_verdict_free(&v);
+  return status;
+}
+
+static int fly_into(struct orr_folder *f, const struct arguments *a, int jobs) {
+  orr_campaign_catch_signals();
+  bool good = orr_campaign_fly_all(f, 0, f->campaign->flights, jobs) && !f->broken;
+  if (orr_campaign_signals() == 0)
+    good = good && orr_campaign_keep(f);
+  good = orr_folder_tables(f) && good;
+  return (int)orr_exit_outranking((enum orr_exit)tell(f, a), good ? ORR_EXIT_OK : ORR_EXIT_BAD);
+}
+
+static int run_all(int argc, char **argv) {
+  struct arguments a = {0};
+  char text[PATH_MAX];
+  int status = parse(argc, argv, &a);
+  int64_t jobs = a.jobs ? whole(a.jobs) : orr_campaign_jobs();
+  if (status != ORR_EXIT_OK)
+    return status;
+  if (jobs < 1 || jobs > 256)
+    return usage("--jobs takes a number from 1 to 256, not", a.jobs);
+  if (a.flight)
+    return usage("--flight goes with 'orrery campaign fly'", NULL);
+  struct orr_diagnostics *d = orr_diagnostics_create();
+  const struct orr_campaign *c = load(a.path, d);
+  struct orr_folder f = {.lock = -1};
+  status = ORR_EXIT_BAD;
+  if (c && orr_folder_open(&f, folder_of(&a, text), a.resume ? ORR_FOLDER_RESUME : ORR_FOLDER_NEW, c, d))
+    status = fly_into(&f, &a, (int)jobs);
+  if (c)
+    orr_folder_close(&f);
+  orr_diagnostics_destroy(d);
+  return status;
+}
+
+/* ---- fly --------------------------------------------------------------------------------------------------------- */
+
+/* What stands behind the campaign file goes to `orrery run`, but for --flight and --settings. */
+static int fly(int argc, char **argv) {
+  const char *path = NULL, *number = NULL;
+  bool settings_alone = false;
+  char **words = calloc((size_t)argc + 1, sizeof *words);
+  int count = 0;
+  for (int i = 1; words && i < argc; i++) {
+    if (strcmp(argv[i], "--flight") == 0 && i + 1 < argc)
+      number = argv[++i];
+    else if (strcmp(argv[i], "--settings") == 0)
+      settings_alone = true;
+    else if (!path && argv[i][0] != '-' && count == 0)
+      path = argv[i];
+    else
+      words[count++] = argv[i];
+  }
+  struct orr_diagnostics *d = orr_diagnostics_create();
+  const struct orr_campaign *c = path && number ? load(path, d) : NULL;
+  int64_t flight = number ? whole(number) : -1;
+  int status = ORR_EXIT_BAD;
+  double values[ORR_CAMPAIGN_VARIED];
+  if (!path || !number)
+    status = usage("fly takes a campaign file and --flight N", NULL);
+  else if (c && (flight < 0 || flight >= c->flights))
+    status = usage("this campaign has no flight", number);
+  else if (c) {
+    struct orr_flight_settings settings;
+    orr_draw_flight(c, flight, values);
+    orr_flight_settings_make(&settings, c, values);
+    for (size_t i = 0; settings_alone && i < settings.count; i++)
+      puts(settings.text[i]);
+    orr_flight_settings_free(&settings);
+    status = settings_alone ? ORR_EXIT_OK : orr_campaign_fly_one(c, values, count, words);
+  }
+  orr_diagnostics_destroy(d);
+  free(words);
+  return status;
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------- */
+
+static int run(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+  } verbs[] = {{"run", run_all}, {"fly", fly}};
+  if (argc < 2)
+    return usage("needs a verb: run or fly", NULL);
+  for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+    if (strcmp(argv[1], verbs[i].name) == 0)
+      return verbs[i].run(argc - 1, argv + 1);
+  return usage("unknown verb", argv[1]);
+}
+
+const struct orr_command orr_cmd_campaign = {
+    .name = "campaign",
+    .summary = "fly a run file many times, with what varies, as one table and one verdict",
+    .usage = "run CAMPAIGN.yaml [-o FOLDER] [--jobs N] [--resume] [--junit FILE] [--json]\n"
+             "       orrery campaign fly CAMPAIGN.yaml --flight N [--settings] [OPTIONS of orrery run]",
+    .help =
+        "Flies a run file many times. The campaign file names it and says what varies, how many flights there are,\n"
+        "what is kept and what must hold over all (orrery help campaign-file). Flight i depends on these files\n"
+        "and on i alone: not on order, machine or number of workers.\n"
+        "\n"
+        "run flies what is not flown yet, by workers that are processes, into FOLDER (NAME.campaign): a row for\n"
+        "each flight in table.csv and table.jsonl, with parameters, seed, hash, verdict, expectations with\n"
+        "their margins, and measures; summary.json; timing.jsonl with wall time, host and worker. A flight that\n"
+        "crashes, takes longer than `limits` says or more memory is a row with its reason.\n"
+        "  --jobs N             workers; by default as many as processors\n"
+        "  --resume             goes on after Ctrl-C, a kill or a crash, to the same table to the byte\n"
+        "  --junit FILE, --json the verdict as JUnit; the summary as JSON on standard output\n"
+        "Ctrl-C ends after the flights in the air, the second one now.\n"
+        "\n"
+        "fly flies one again, with the hash in the table: by orrery run, whose options stand behind it, in batch\n"
+        "if they name no other mode. --settings only prints what it sets.\n"
+        "\n"
+        "The folder belongs to its files, to this build and to the elementary functions of the C library here,\n"
+        "which differ between processors: the fingerprint says which. Another one is refused.\n"
+        "\n"
+        "Examples:\n"
+        "  orrery campaign run configs/campaigns/wings-slew.yaml -o out --jobs 4\n"
+        "  orrery campaign fly configs/campaigns/wings-slew.yaml --flight 17 --plot flight.svg\n"
+        "\n"
+        "Exit status:\n"
+        "  0  passed: all flights were flown, and what it expects holds (without `expect`: all passed)\n"
+        "  1  failed: it does not hold or is not shown, or a file is wrong or cannot be written\n"
+        "  2  the command line is wrong\n"
+        "  3  incomplete: not all flights were flown\n",
+    .run = run,
+};
