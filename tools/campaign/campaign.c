@@ -209,7 +209,7 @@ const struct orr_command orr_cmd_campaign = {
         "fly flies one again, with the hash in the table: by orrery run, whose options stand behind it, in batch\n"
         "if they name no other mode. --settings only prints what it sets.\n"
         "\n"
-        "The folder belongs to its files, to this build and to the elementary functions of the C library here,\n"
+        "The folder belongs to its files, to this build and to the elementary functions of the C library,\n"
         "which differ between processors: the fingerprint says which. Another one is refused.\n"
         "\n"
         "Examples:\n"

@@ -289,10 +289,9 @@ const struct orr_command orr_cmd_schema = {
     .usage = "[run | part | case | campaign]",
     .help = "Prints a JSON Schema (draft 7) of model and run files, or of the file of a part, of a case of\n"
             "'orrery eval', or of a campaign. It is made from the tables that the reader itself uses, so that an\n"
-            "editor completes keys, shows what they mean and marks mistakes. It holds which keys there are and their "
-            "types, words,\n"
-            "lengths and ranges. What needs the rest of a file (names, keys that go together, the dimension of a\n"
-            "unit) only 'orrery check' tells.\n"
+            "editor completes keys, shows what they mean and marks mistakes. It holds which keys there are and\n"
+            "their types, words, lengths and ranges. What needs the rest of a file (names, keys that go together,\n"
+            "the dimension of a unit) only 'orrery check' tells.\n"
             "\n"
             "In an editor with a YAML language server, this first line of a file names the schema:\n"
             "  # yaml-language-server: $schema=orrery.schema.json\n"
