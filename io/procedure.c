@@ -53,12 +53,16 @@ void orr_procedure_ask(struct orr_procedure *p) {
 
 void orr_procedure_start(struct orr_procedure *p) {
   p->event_count = 0;
+  p->begun = -1;
   orr_faults_start(p->faults);
   orr_assess_start(p->assess);
   orr_sequence_start(p->sequence);
 }
 
 void orr_procedure_begin_frame(struct orr_procedure *p) {
+  if (p->begun == orr_plant_frame(p->plant))
+    return;
+  p->begun = orr_plant_frame(p->plant);
   orr_sequence_begin(p->sequence);
   orr_faults_begin_frame(p->faults);
 }
@@ -99,6 +103,7 @@ void orr_procedure_state_get(const struct orr_procedure *p, uint64_t *words) {
 
 void orr_procedure_state_put(struct orr_procedure *p, const uint64_t *words) {
   struct orr_sequence *s = p->sequence;
+  p->begun = -1;
   memcpy(s->words, words, 8 * s->replayed);
   orr_faults_state_put(p->faults, words + s->replayed);
   words += s->replayed + orr_faults_state_words(p->faults);

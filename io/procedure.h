@@ -29,6 +29,7 @@ struct orr_procedure {
   struct orr_sequence *sequence;
   struct orr_event events[ORR_EVENTS_KEPT];                /* the first ones */
   bool judging;                                            /* what is decided now acts in the next frame */
+  int64_t begun;                                           /* the last frame that was begun; −1 */
   uint64_t event_count;                                    /* of all */
   void (*tell)(void *user, const struct orr_event *event); /* [rt] besides; NULL: nobody */
   void *user;
@@ -42,7 +43,7 @@ struct orr_procedure *orr_procedure_layout(const struct orr_run *run, struct orr
 void orr_procedure_ask(struct orr_procedure *procedure);
 void orr_procedure_start(struct orr_procedure *procedure);
 
-/* [rt] */
+/* [rt] A frame is begun once: again does nothing. */
 void orr_procedure_begin_frame(struct orr_procedure *procedure);
 void orr_procedure_before_latch(struct orr_procedure *procedure);
 void orr_procedure_after_latch(struct orr_procedure *procedure);

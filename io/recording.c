@@ -85,6 +85,10 @@ bool orr_recording_start(struct orr_recording *r, const struct orr_recording_req
     s->procedure->tell = take_event;
     s->procedure->user = r;
   }
+  if (r->logger && s->control) {
+    s->control->tell = take_event;
+    s->control->user = r;
+  }
   return r->logger != NULL;
 }
 
@@ -101,6 +105,8 @@ const struct orr_logger_result *orr_recording_stop(struct orr_recording *r, cons
   orr_session_tell_no_more(r->session, &r->recorder);
   if (r->session->procedure)
     r->session->procedure->tell = NULL;
+  if (r->session->control)
+    r->session->control->tell = NULL;
   return orr_logger_stop(r->logger, r->next, timing_of(r), end, end_count);
 }
 

@@ -78,6 +78,13 @@ struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn 
   return s;
 }
 
+void orr_session_take_control(struct orr_session *s, bool may_pause, bool paused, bool (*interrupted)(void)) {
+  s->control = orr_control_create(s->plant, s->procedure, may_pause);
+  s->control->paused = paused && may_pause;
+  s->control->interrupted = interrupted;
+  add_region(s, s->control, s->control->bytes);
+}
+
 void orr_session_shut_links(struct orr_session *s) {
   for (size_t i = 0; i < s->run->link_count; i++)
     if (s->links[i].room)
@@ -133,6 +140,7 @@ void orr_session_destroy(struct orr_session *s) {
   for (size_t i = 0; i < s->run->link_count; i++)
     if (s->links[i].outside)
       orr_port_close(s->links[i].outside);
+  orr_control_destroy(s->control);
   free(s->link_block);
   orr_build_destroy(&s->build);
   free(s);
@@ -154,11 +162,25 @@ static struct orr_port *port_of(const struct orr_session_link *link) {
   return link->outside ? link->outside : link->inside;
 }
 
-int orr_session_publish(struct orr_session *s) {
+/* Commands from outside come before all else of a frame. */
+static int obey(struct orr_session *s) {
+  enum orr_control_end end = s->control ? orr_control_begin_frame(s->control) : ORR_CONTROL_GOES_ON;
+  if (end == ORR_CONTROL_GOES_ON)
+    return 0;
+  s->end = end == ORR_CONTROL_STOPPED ? ORR_PORT_STOPPED : ORR_PORT_INTERRUPTED;
+  return (int)s->end;
+}
+
+static int publish(struct orr_session *s) {
   int64_t frame = orr_plant_frame(s->plant);
   for (size_t i = 0; i < s->run->link_count; i++)
     orr_port_publish(port_of(&s->links[i]), frame, orr_plant_time_ns(s->plant), s->plant->values);
   return 0;
+}
+
+int orr_session_publish(struct orr_session *s) {
+  int code = obey(s);
+  return code ? code : publish(s);
 }
 
 /* ---- latch ------------------------------------------------------------------------------------------------------- */
@@ -208,6 +230,8 @@ static void latch_script(struct orr_session *s, int64_t now_ns) {
 
 int orr_session_latch(struct orr_session *s) {
   int64_t frame = orr_plant_frame(s->plant);
+  if (s->control)
+    orr_control_give(s->control);
   latch_script(s, orr_plant_time_ns(s->plant));
   if (s->end == ORR_PORT_GOES_ON && atomic_load_explicit(&s->relay.failed, memory_order_relaxed))
     s->end = ORR_PORT_BROKEN;
@@ -298,8 +322,11 @@ void orr_session_judge(struct orr_session *s) {
 }
 
 static int publish_with_procedure(struct orr_session *s) {
+  int code = obey(s);
+  if (code)
+    return code;
   orr_procedure_begin_frame(s->procedure);
-  return orr_session_publish(s);
+  return publish(s);
 }
 
 static int latch_with_procedure(struct orr_session *s) {

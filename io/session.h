@@ -13,6 +13,7 @@
 #include "core/plant/plant.h"
 #include "io/config/run/run_file.h"
 #include "io/config/spacecraft/build.h"
+#include "io/control.h"
 #include "io/expect.h"
 #include "io/links/linked.h"
 #include "io/links/port.h"
@@ -29,7 +30,7 @@ struct orr_session_link {
   bool alone;               /* no peer came before frame 0 */
 };
 
-enum { ORR_SESSION_REGIONS = ORR_BUILD_PARTS + 2 };
+enum { ORR_SESSION_REGIONS = ORR_BUILD_PARTS + 3 };
 
 struct orr_session;
 
@@ -52,6 +53,7 @@ struct orr_session {
   struct orr_session_link *links;  /* [run->link_count] */
   struct orr_expect_seen *seen;    /* [run->expect_count] */
   struct orr_procedure *procedure; /* NULL: the run has none */
+  struct orr_control *control;     /* NULL: no commands from outside */
   struct orr_samples *samples;     /* taken for a picture; NULL: none */
   struct orr_watch *watch;         /* numbers to show while it flies; NULL: none */
   struct orr_recorder *recorders;  /* NULL: none */
@@ -61,13 +63,17 @@ struct orr_session {
   size_t region_count;
   enum orr_status status; /* of the first failure */
   struct orr_relay relay; /* of the links over UDP */
-  enum orr_port_end end;  /* set by latch when a link ends the run */
+  enum orr_port_end end;  /* set by latch when a link ends the run, by publish when a command does */
   int end_link;           /* which */
 };
 
 /* [init] Compiles the spacecraft and lays everything out. `answer` is the controller that is linked in. Never NULL. */
 struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn *answer);
 void orr_session_destroy(struct orr_session *session);
+
+/* [init] Commands from outside are taken from now on, with `paused` from the first frame on: in a run that is not in
+ * real time. Asked while it is paused: `interrupted` (NULL: never). Before orr_realtime_init. */
+void orr_session_take_control(struct orr_session *session, bool may_pause, bool paused, bool (*interrupted)(void));
 
 /* [init] Opens the links whose transport leads outside, for `realtime` or `lockstep`; without this call every link is
  * answered by the controller inside. False with what is wrong in `message`. `interrupted` is asked while a link waits
@@ -85,8 +91,8 @@ bool orr_session_wait_for_peers(struct orr_session *session);
 /* [init] Frame 0. Fails where the solver does at the initial state. */
 enum orr_status orr_session_start(struct orr_session *session);
 
-/* [rt] The stages of a frame. Each returns 0, or what ended the frame there: of latch session->end, of advance and
- * sense session->status, which is the solver's, with the body in plant->failed_body. */
+/* [rt] The stages of a frame. Each returns 0, or what ended the frame there: of publish and latch session->end, of
+ * advance and sense session->status, which is the solver's, with the body in plant->failed_body. */
 int orr_session_publish(struct orr_session *session);
 int orr_session_latch(struct orr_session *session);
 int orr_session_record(struct orr_session *session); /* what is expected and sampled, before the frame is computed */

@@ -8,7 +8,7 @@
 
 #include "io/links/carrier.h"
 
-/* How a run ends by a link. */
+/* How a run ends by a link, or by a word from outside. */
 enum orr_port_end {
   ORR_PORT_GOES_ON,
   ORR_PORT_PEER_ENDED,  /* the flight software asked for it */
@@ -16,6 +16,7 @@ enum orr_port_end {
   ORR_PORT_SILENT,      /* no command for as long as the run file allows, under the policy `stop` */
   ORR_PORT_INTERRUPTED, /* while waiting */
   ORR_PORT_BROKEN,      /* the io thread of links over UDP cannot go on: orr_relay.failed says why */
+  ORR_PORT_STOPPED,     /* `orrery ctl stop` */
 };
 
 /* For the summary: the spans of frames in which no command was applied, and the frames at which peers came. The newest

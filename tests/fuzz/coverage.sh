@@ -15,7 +15,7 @@ flags="-std=c17 -D_GNU_SOURCE -O0 -g -I. $(pkg-config --cflags libfyaml liburing
 object() { echo "$dir/$(echo "$1" | tr / _ | sed 's/c$/o/')"; }
 config=$(find io/config -name "*.c" | sort)
 links="io/links/udp.c io/links/shm.c io/links/layout.c io/links/rules.c io/links/directory.c io/client/client.c io/client/client_shm.c io/client/client_udp.c"
-targets="model case run_file condition packet segment client_packet client_segment"
+targets="model case run_file condition control packet segment client_packet client_segment"
 for f in $config $links; do
   gcc $flags --coverage -c -o "$(object "$f")" "$f"
 done

@@ -32,6 +32,7 @@ cleanup() {
 }
 trap cleanup EXIT
 export "ORRERY_LOGS=$dir/logs" # of runs that log by themselves
+export "ORRERY_CTL=$dir/ctl"   # where runs take commands
 
 claim_ports || exit 1
 

@@ -29,6 +29,7 @@ extern const struct orr_command orr_cmd_icd;
 extern const struct orr_command orr_cmd_bench;
 extern const struct orr_command orr_cmd_doctor;
 extern const struct orr_command orr_cmd_top;
+extern const struct orr_command orr_cmd_ctl;
 extern const struct orr_command orr_cmd_schema;
 extern const struct orr_command orr_cmd_campaign;
 

@@ -11,6 +11,7 @@
 #include "io/status_text.h"
 #include "rt/machine/denormals.h"
 #include "tools/common/commands.h"
+#include "tools/common/log_breaks.h"
 #include "tools/common/log_run.h"
 #include "tools/common/text.h"
 #include "tools/common/version.h"
@@ -47,9 +48,10 @@ struct replay {
   struct topic *topics; /* [ORR_WALK_IDS] */
   double *commands;     /* [command_count] that act until others come */
   int command_count;
-  uint64_t *words; /* scratch for a state */
-  bool begun;      /* the procedure has begun the frame that stands */
-  bool blind;      /* frames are missing: no command is known until the next checkpoint */
+  uint64_t *words;              /* scratch for a state */
+  bool begun;                   /* the procedure has begun the frame that stands */
+  struct orr_log_breaks breaks; /* of the frames to come */
+  bool blind;                   /* frames are missing: no command is known until the next checkpoint */
   int64_t begin, skipped, last_seen;
   uint64_t numbers, checkpoints;
   bool hash_compared;
@@ -141,8 +143,10 @@ static bool map_topics(struct replay *r) {
 /* The block of the frame as the log has it: faults of sensors, then the commands as they acted. */
 static void complete_frame(struct replay *r) {
   struct orr_plant *p = r->session->plant;
-  if (!r->begun)
+  if (!r->begun) {
+    orr_log_breaks_apply(&r->breaks, r->session);
     orr_session_begin_frame(r->session);
+  }
   r->begun = true;
   memcpy(p->values + p->table.output_values, r->commands, 8 * (size_t)r->command_count);
 }
@@ -251,6 +255,14 @@ static bool take_numbers(struct replay *r, const struct orr_mcap_message *m, int
   return true;
 }
 
+/* A fault that was begun or ended from outside. */
+static bool advance_to_break(struct replay *r, const struct orr_mcap_message *m, int64_t frame) {
+  struct orr_log_break one;
+  if (!orr_log_break_read(m, r->run, &one))
+    return true;
+  return !advance_to(r, frame) || orr_log_breaks_add(&r->breaks, &one, frame);
+}
+
 /* False where the log is not what this program writes. */
 static bool take(struct replay *r, const struct orr_mcap_message *m) {
   int64_t frame = (int64_t)(m->log_ns / (uint64_t)r->of.step_ns);
@@ -260,6 +272,8 @@ static bool take(struct replay *r, const struct orr_mcap_message *m) {
     r->blind = r->blind || frame >= r->begin;
     return true;
   }
+  if (orr_log_is_topic(&r->log, m->channel, "/orrery/event") && frame >= r->begin && !r->blind)
+    return advance_to_break(r, m, frame);
   bool commands = orr_log_is_topic(&r->log, m->channel, "/orrery/commands");
   if (!commands && !r->topics[m->channel].ours)
     return true;

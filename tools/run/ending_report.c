@@ -38,7 +38,8 @@ static struct orr_ending ending_of(const struct orr_run_report *r) {
   struct orr_ending e = {
       .frames_asked = r->frames_asked,
       .frames_flown = frames_flown(r),
-      .told_to_end = r->signalled || s->end == ORR_PORT_INTERRUPTED || s->end == ORR_PORT_PEER_ENDED,
+      .told_to_end =
+          r->signalled || s->end == ORR_PORT_INTERRUPTED || s->end == ORR_PORT_PEER_ENDED || s->end == ORR_PORT_STOPPED,
       .diverged = s->status != ORR_OK,
       .unwritten = r->unwritten,
   };
@@ -73,7 +74,7 @@ static const char *what_to_do_about_end(const struct orr_run_report *r) {
   default:
     break;
   }
-  if (r->signalled || r->session->end == ORR_PORT_INTERRUPTED)
+  if (r->signalled || r->session->end == ORR_PORT_INTERRUPTED || r->session->end == ORR_PORT_STOPPED)
     return "let it fly to its end, or ask for less with --duration";
   return "see what 'orrery doctor' says of this machine; a longer step, or an overrun policy that goes on";
 }

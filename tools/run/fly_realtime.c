@@ -9,6 +9,7 @@
 #include "tools/common/commands.h"
 #include "tools/common/neighbours.h"
 #include "tools/common/timing_report.h"
+#include "tools/run/control_start.h"
 #include "tools/run/ending_report.h"
 #include "tools/run/junit.h"
 #include "tools/run/links_report.h"
@@ -23,6 +24,7 @@ struct flight {
   struct orr_executive executive;
   struct orr_isolation isolation;
   struct orr_environment before, after;
+  struct orr_control_socket *control;
   const char *stages[ORR_STAGES_MAX]; /* their names, for the log */
   int64_t first_frame;
   int signal;
@@ -286,6 +288,8 @@ static int fly(struct flight *f, const struct orr_executive_options *options, co
   if (f->request->status)
     orr_run_status_wipe(f->request->status);
   orr_executive_join(&f->executive);
+  orr_control_socket_close(f->control);
+  f->control = NULL;
   if (f->realtime.session->status == ORR_OK)
     orr_session_record_last(f->realtime.session);
   orr_session_settle(f->realtime.session);
@@ -341,10 +345,12 @@ int orr_run_realtime(const struct orr_realtime_request *request, struct orr_sess
     let_signals_back(&signals, &before);
     return ORR_EXIT_BAD;
   }
+  f.control = orr_run_serve_control(session, request->path, "realtime", core_of(run->realtime.core));
   orr_realtime_init(&f.realtime, session);
   start_log(&f);
   struct orr_executive_options options = orr_realtime_options(&f.realtime, request->path, (uint64_t)frames_asked(run));
   int status = fly_fixed(&f, &options, &signals);
+  orr_control_socket_close(f.control);
   orr_realtime_close(&f.realtime);
   let_signals_back(&signals, &before);
   return status;

@@ -146,6 +146,9 @@ const char *orr_links_end(const struct orr_session *s, char text[ORR_LINKS_END_T
   case ORR_PORT_INTERRUPTED:
     snprintf(text, ORR_LINKS_END_TEXT, "by a signal");
     break;
+  case ORR_PORT_STOPPED:
+    snprintf(text, ORR_LINKS_END_TEXT, "by orrery ctl stop");
+    break;
   case ORR_PORT_BROKEN:
     snprintf(text, ORR_LINKS_END_TEXT, "by the io thread of the links over UDP, which failed: %s",
              strerror(atomic_load(&s->relay.failed)));

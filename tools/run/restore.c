@@ -7,6 +7,7 @@
 
 #include "io/status_text.h"
 #include "rt/machine/denormals.h"
+#include "tools/common/log_breaks.h"
 #include "tools/common/version.h"
 #include "tools/run/controller.h"
 
@@ -60,7 +61,8 @@ struct passage {
   bool batch;       /* the controllers inside flew, and fly again */
   double *commands; /* [command_count] that act until others come */
   size_t command_bytes;
-  int64_t seen; /* the last frame that the log tells of */
+  int64_t seen;                 /* the last frame that the log tells of */
+  struct orr_log_breaks breaks; /* of the frames to come */
 };
 
 /* Controllers inside that flew then remember what they saw; what they answer is in the log. */
@@ -79,6 +81,7 @@ static void tell_inside(struct passage *p) {
 static bool advance_to(struct passage *p, int64_t frame) {
   struct orr_plant *plant = p->session->plant;
   while (orr_plant_frame(plant) < frame) {
+    orr_log_breaks_apply(&p->breaks, p->session);
     orr_session_begin_frame(p->session);
     tell_inside(p);
     memcpy(plant->values + plant->table.output_values, p->commands, p->command_bytes);
@@ -95,6 +98,15 @@ static bool tell_lost(const struct passage *p, int64_t first, int64_t last) {
   return cannot(p->restore, text);
 }
 
+/* A fault that was begun or ended from outside. False after a message. */
+static bool take_break(struct passage *p, const struct orr_mcap_message *m, int64_t frame) {
+  struct orr_log_break one;
+  if (!orr_log_break_read(m, p->session->run, &one))
+    return true;
+  return advance_to(p, frame) && (orr_log_breaks_add(&p->breaks, &one, frame) ||
+                                  cannot(p->restore, "a frame has more commands than one can have"));
+}
+
 /* False after a message. */
 static bool take(struct passage *p, const struct orr_mcap_message *m) {
   const struct orr_log_open *log = &p->restore->log;
@@ -106,8 +118,11 @@ static bool take(struct passage *p, const struct orr_mcap_message *m) {
     return span[0] >= p->restore->frame || span[1] < p->restore->of.checkpoint.frame || tell_lost(p, span[0], span[1]);
   }
   p->seen = frame > p->seen ? frame : p->seen;
-  if (frame >= p->restore->frame || frame < p->restore->of.checkpoint.frame ||
-      !orr_log_is_topic(log, m->channel, "/orrery/commands"))
+  if (frame >= p->restore->frame || frame < p->restore->of.checkpoint.frame)
+    return true;
+  if (orr_log_is_topic(log, m->channel, "/orrery/event"))
+    return take_break(p, m, frame);
+  if (!orr_log_is_topic(log, m->channel, "/orrery/commands"))
     return true;
   if (m->size != ORR_CDR_HEAD_BYTES + 8 + p->command_bytes)
     return cannot(p->restore, "a message is not what its topic says");

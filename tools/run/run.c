@@ -16,6 +16,7 @@
 #include "rt/machine/denormals.h"
 #include "tools/common/commands.h"
 #include "tools/common/progress.h"
+#include "tools/run/control_start.h"
 #include "tools/run/controller.h"
 #include "tools/run/csv.h"
 #include "tools/run/ending_report.h"
@@ -34,7 +35,7 @@ struct arguments {
   const char *path, *mode, *csv, *plot, *plot_channels, *channels, *csv_rate, *save, *from_state, *from, *ready, *log,
       *junit;
   const char *json_file; /* NULL: on stdout, where asked for */
-  bool json, realtime, lockstep, no_log;
+  bool json, realtime, lockstep, no_log, paused;
   bool told; /* the summary stands on standard output */
   struct orr_fix_request fix;
   const char *settings[MOST_SETTINGS];
@@ -143,6 +144,8 @@ static int check_mode(struct arguments *a) {
     return usage("--fix goes with --mode realtime", NULL);
   if (a->fix.move_count && !a->fix.wanted)
     return usage("--move goes with --fix", NULL);
+  if (a->paused && a->realtime)
+    return usage("--paused goes with --mode batch or lockstep: real time does not wait", NULL);
   if (a->ready && !a->realtime && !a->lockstep)
     return usage("--ready goes with --mode lockstep or realtime: a batch run opens no links", NULL);
   if (a->from && a->from_state)
@@ -174,6 +177,8 @@ static int parse(int argc, char **argv, struct arguments *a) {
       a->fix.wanted = true;
     else if (strcmp(word, "--no-log") == 0)
       a->no_log = true;
+    else if (strcmp(word, "--paused") == 0)
+      a->paused = true;
     else if (word[0] == '-' && word[1] == '-' && word[2])
       status = option(a, word, argv[i + 1]), i++;
     else if (word[0] == '-')
@@ -297,6 +302,7 @@ static int fly_in_real_time(struct arguments *a, const struct orr_run *run, stru
   struct orr_plot plot = {0};
   bool chosen = !a->plot || orr_plot_choose(&plot, session, a->plot_channels, frames_of(run));
   struct orr_run_status screen;
+  orr_session_take_control(session, false, false, NULL);
   orr_run_status_choose(&screen, session, a->path, !a->json || a->json_file);
   struct orr_run_log log = log_of(a);
   orr_run_log_choose(&log, a->log, a->no_log, true, session);
@@ -358,6 +364,7 @@ static int fly_and_tell(struct arguments *a, const struct orr_run *run, struct o
   struct flight f = {.session = orr_session_create(run, orr_controller_answer), .log = &log};
   struct orr_plot plot = {0};
   int exit_status = ORR_EXIT_BAD, divisor = csv_divisor(a, run);
+  orr_session_take_control(f.session, true, a->paused, orr_links_interrupted);
   bool chosen = !a->plot || orr_plot_choose(&plot, f.session, a->plot_channels, frames_of(run));
   orr_run_log_choose(&log, a->log, a->no_log, a->lockstep, f.session);
   orr_rt_flush_denormals();
@@ -366,8 +373,11 @@ static int fly_and_tell(struct arguments *a, const struct orr_run *run, struct o
   if (good && status == ORR_OK)
     good = put_state(a, f.session);
   if (good && status == ORR_OK)
-    good = a->lockstep ? orr_links_open(f.session, true) && orr_links_wait(f.session, a->ready)
-                       : orr_links_batch(run, a->path);
+    good = a->lockstep ? orr_links_open(f.session, true) : orr_links_batch(run, a->path);
+  struct orr_control_socket *control =
+      good && status == ORR_OK ? orr_run_serve_control(f.session, a->path, a->mode, -1) : NULL;
+  if (good && status == ORR_OK && a->lockstep)
+    good = orr_links_wait(f.session, a->ready);
   f.first = orr_plant_frame(f.session->plant);
   f.last = f.first + frames_of(run);
   bool started = good && status == ORR_OK;
@@ -376,6 +386,7 @@ static int fly_and_tell(struct arguments *a, const struct orr_run *run, struct o
     status = fly(&f);
     orr_run_log_stop(&log);
   }
+  orr_control_socket_close(control);
   if (status != ORR_OK)
     orr_run_report_failure(a->path, f.session, status);
   if (started)
@@ -507,7 +518,7 @@ const struct orr_command orr_cmd_run = {
     .usage = "RUN | --from LOG@T [RUN] --mode batch|lockstep|realtime [--duration T] [--seed N] [--step T] "
              "[--set PATH=VALUE]... [--sequence FILE] [--csv FILE] "
              "[--plot FILE [--plot-channels PATTERNS]] "
-             "[--save-state FILE] [--from-state FILE] [--ready FILE] [--log FILE | --no-log] "
+             "[--save-state FILE] [--from-state FILE] [--ready FILE] [--paused] [--log FILE | --no-log] "
              "[--json [FILE.json]] [--junit FILE] [--fix]",
     .help = "Reads a run file (a spacecraft with its devices, and how to fly it), flies it and prints a summary.\n"
             "The same file and seed give the same bits on every run and in every mode: state_hash says so in one\n"
@@ -535,6 +546,8 @@ const struct orr_command orr_cmd_run = {
             "  --from-state FILE    goes on from such a state, with the same bits as if it had never stopped\n"
             "  --ready FILE         written once the links are open, with this process's id: flight software that\n"
             "                       is started then meets this run, and no other that may have its name or port\n"
+            "  --paused             stands before its first frame until `orrery ctl` says go or step; not in real\n"
+            "                       time\n"
             "  --log FILE           the log of the run (orrery help log) in a file that is not there yet. By\n"
             "                       default in real time and lockstep, as ./orrery-logs/RUN-UTC.mcap, the newest\n"
             "                       ten of a name kept; the variable ORRERY_LOGS names another folder, and empty\n"

@@ -29,26 +29,58 @@ static json_t *channels_json(const struct orr_plant *p) {
   return channels;
 }
 
-/* What a procedure did, the first of it. */
-static json_t *events_json(const struct orr_procedure *procedure) {
-  json_t *list = json_array();
-  for (uint64_t i = 0; i < procedure->event_count && i < ORR_EVENTS_KEPT; i++) {
-    const struct orr_event *e = &procedure->events[i];
-    json_array_append_new(list, json_pack("{s:I, s:f, s:s, s:s, s:s}", "frame", (json_int_t)e->frame, "t_s",
-                                          1e-9 * (double)(e->frame * procedure->plant->step_ns), "kind", e->kind,
-                                          "name", e->name, "text", e->text));
-  }
-  return list;
+static double event_s(const struct orr_session *s, const struct orr_event *e) {
+  return 1e-9 * (double)(e->frame * s->plant->step_ns);
 }
 
-static void print_events(const struct orr_procedure *procedure) {
-  for (uint64_t i = 0; i < procedure->event_count && i < ORR_EVENTS_KEPT; i++) {
-    const struct orr_event *e = &procedure->events[i];
-    printf("%-11s %s %s at %.9g s\n", e->kind, e->name, e->text, 1e-9 * (double)(e->frame * procedure->plant->step_ns));
+static void event_json(const struct orr_session *s, const struct orr_event *e, json_t *list) {
+  json_t *one = json_object();
+  json_object_set_new(one, "frame", json_integer(e->frame));
+  json_object_set_new(one, "t_s", json_real(event_s(s, e)));
+  json_object_set_new(one, "kind", json_string(e->kind));
+  json_object_set_new(one, "name", orr_json_text(e->name));
+  json_object_set_new(one, "text", orr_json_text(e->text));
+  json_array_append_new(list, one);
+}
+
+static void print_event(const struct orr_session *s, const struct orr_event *e, json_t *list) {
+  (void)list;
+  printf("%-11s %s%s%s at %.9g s\n", e->kind, e->name, e->text[0] ? " " : "", e->text, event_s(s, e));
+}
+
+typedef void event_fn(const struct orr_session *session, const struct orr_event *event, json_t *list);
+
+static struct orr_event commanded(const struct orr_control *c, uint64_t i) {
+  const struct orr_control_event *e = &c->events[i];
+  return (struct orr_event){e->frame, "ctl", orr_control_verbs[e->sort], e->text};
+}
+
+/* What a procedure did and what was commanded from outside, the first of both, by their frames. Returns how many of all
+ * were told. */
+static uint64_t each_event(const struct orr_session *s, event_fn *tell, json_t *list) {
+  const struct orr_procedure *p = s->procedure;
+  uint64_t steps = p ? p->event_count : 0, commands = s->control ? s->control->event_count : 0, i = 0, k = 0;
+  steps = steps < ORR_EVENTS_KEPT ? steps : ORR_EVENTS_KEPT;
+  commands = commands < ORR_CONTROL_KEPT ? commands : ORR_CONTROL_KEPT;
+  while (i < steps || k < commands) {
+    bool command = k < commands && (i == steps || s->control->events[k].frame <= p->events[i].frame);
+    const struct orr_event event = command ? commanded(s->control, k++) : p->events[i++];
+    tell(s, &event, list);
   }
-  if (procedure->event_count > ORR_EVENTS_KEPT)
-    printf("            and %llu more; a log has them all\n",
-           (unsigned long long)(procedure->event_count - ORR_EVENTS_KEPT));
+  return steps + commands;
+}
+
+static void print_events(const struct orr_session *s) {
+  uint64_t all = (s->procedure ? s->procedure->event_count : 0) + (s->control ? s->control->event_count : 0);
+  uint64_t told = each_event(s, print_event, NULL);
+  if (told < all)
+    printf("            and %llu more; a log has them all\n", (unsigned long long)(all - told));
+}
+
+static json_t *events_json(const struct orr_session *s) {
+  json_t *list = json_array();
+  each_event(s, event_json, list);
+  return list;
 }
 
 json_t *orr_run_report_json(const struct orr_run_report *r) {
@@ -67,8 +99,8 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
   json_object_set_new(root, "state_hash", json_string(hash));
   json_object_set_new(root, "channels", channels_json(p));
   orr_links_json(r->session, r->end ? r->end : "all frames flown", root);
-  if (r->session->procedure)
-    json_object_set_new(root, "events", events_json(r->session->procedure));
+  if (r->session->procedure || (r->session->control && r->session->control->event_count))
+    json_object_set_new(root, "events", events_json(r->session));
   const struct orr_expect_report expect = {r->session, r->stats, r->live};
   if (r->session->run->expect_count)
     json_object_set_new(root, "expect", orr_expect_json(&expect));
@@ -113,8 +145,7 @@ void orr_run_report_end(const struct orr_run_report *r) {
            p->values[c->offset] * 57.295779513082320876798);
   }
   orr_links_print(r->session);
-  if (r->session->procedure)
-    print_events(r->session->procedure);
+  print_events(r->session);
   printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(r->session));
   const struct orr_expect_report expect = {r->session, r->stats, r->live};
   orr_expect_print(&expect);

@@ -271,7 +271,8 @@ static bool read_start(struct reading *r) {
   if (count == 0) {
     if (!orr_config_section(r->d->config, ORR_SECTION_SEQUENCE).node)
       orr_read_warning(r->d->reader, r->place, "never",
-                       "nothing begins this fault: give it 'at', 'frame' or 'when', or let a sequence begin it");
+                       "nothing begins this fault: give it 'at', 'frame' or 'when', let a sequence begin it, or "
+                       "'orrery ctl fault' while it flies");
     return true;
   }
   if (given(r, WHEN).node) {

@@ -1,0 +1,88 @@
+"""Clients of a run that flies, some of which die: each says what the run answered, so that the log can be held to it.
+
+    ctl_clients.py storm PID SECONDS SEED ANSWERS    five clients at once, killed and started again at random
+    ctl_clients.py client PID ANSWERS NAME           one of them: a line in ANSWERS for each answer it got
+    ctl_clients.py check LOG ANSWERS                 each answered command stands in the log at its frame, and acted whole
+"""
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+sys.path[:0] = ["io", "io/log"]
+import orrery_ctl
+import orrery_log
+
+
+def client(pid, answers, name):
+    """Commands that tell whose they are: marks by their text, torques by their value."""
+    with orrery_ctl.open(pid) as run, open(answers, "a", buffering=1) as out:
+        count = 0
+        while True:
+            count += 1
+            torque = f"{random.randrange(1, 10**9)}e-13"
+            line = random.choice([f"mark {name}-{count}", f"set wheel_x.torque {torque}", "fault stuck", "clear stuck", "get gyro.*", "status"])
+            answer = run.ask(line)
+            if line.split()[0] in ("mark", "set", "fault", "clear"):
+                out.write(f"{answer['frame']} {line}\n")
+
+
+def storm(pid, seconds, seed, answers):
+    rng = random.Random(seed)
+    end, living, killed = time.monotonic() + seconds, {}, 0
+    while time.monotonic() < end:
+        for k in range(5):
+            if k not in living or living[k].poll() is not None:
+                name = f"c{k}-{killed}"
+                living[k] = subprocess.Popen([sys.executable, __file__, "client", str(pid), answers, name], stderr=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0.05, 0.4))
+        living.pop(k := rng.choice(list(living))).send_signal(signal.SIGKILL)
+        killed += 1
+    for process in living.values():
+        process.kill()
+        process.wait()
+    print(f"{killed} clients killed")
+
+
+def check(log_path, answers):
+    """An answer may be missing, for its client died; a command that was answered may not."""
+    events, acted = {}, {}
+    with orrery_log.open(log_path) as log:
+        for message in log.messages("/orrery/event"):
+            if message["kind"] == "ctl":
+                events.setdefault(message["frame"], []).append(f"{message['name']} {message['text']}")
+        for message in log.messages("/orrery/commands"):
+            acted[message["frame"]] = message.fields
+    count = 0
+    for line in open(answers):
+        if not line.endswith("\n"):
+            continue  # its client died while it wrote
+        frame, command = line[:-1].split(" ", 1)
+        if command not in events.get(int(frame), []):
+            sys.exit(f"'{command}' was answered with frame {frame}, where the log has {events.get(int(frame))}")
+        count += 1
+    sets = stuck = 0
+    for frame in sorted(events):
+        torques = [e.split()[2] for e in events[frame] if e.startswith("set ")]
+        for event in events[frame]:
+            stuck = {"fault stuck": 1, "clear stuck": 0}.get(event, stuck)
+        if torques and not stuck:
+            values = [v for f in acted.get(frame, {}).values() if isinstance(f, (list, tuple)) for v in f]
+            if float(torques[-1]) not in values:
+                sys.exit(f"frame {frame}: {torques[-1]} was set, and {values} acted")
+            sets += 1
+    print(f"{count} answered, {sum(map(len, events.values()))} in the log, {sets} torques acted in their frames")
+    if count < 50 or sets < 10:
+        sys.exit("too few to show anything")
+
+
+if __name__ == "__main__":
+    what, rest = sys.argv[1], sys.argv[2:]
+    if what == "storm":
+        storm(int(rest[0]), float(rest[1]), int(rest[2]), rest[3])
+    elif what == "client":
+        client(int(rest[0]), rest[1], rest[2])
+    else:
+        check(*rest)
