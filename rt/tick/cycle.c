@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rt/tick/calm.h"
 #include "rt/tick/clock.h"
 
 /* The first tick leaves room for the first reading of the counters and the caches to settle. */
@@ -95,13 +96,21 @@ static void read_counters(struct orr_cycle *cycle, const struct orr_wait *wait, 
 
 static void judge(struct orr_cycle *cycle, struct orr_frame_record *r) {
   int64_t usual_ns[ORR_STAGES_MAX];
-  int64_t on_time = (int64_t)cycle->live.late[ORR_CAUSE_NONE];
+  int64_t on_time = (int64_t)cycle->on_time;
   for (size_t i = 0; i < cycle->work->stage_count; i++)
     usual_ns[i] = on_time > 0 ? cycle->stage_sum_ns[i] / on_time : 0;
   orr_verdict(r, &cycle->limits, usual_ns, cycle->work->stage_count);
-  if (r->cause == ORR_CAUSE_NONE)
-    for (size_t i = 0; i < cycle->work->stage_count; i++)
-      cycle->stage_sum_ns[i] += r->stage_ns[i];
+  if (r->cause != ORR_CAUSE_NONE)
+    return;
+  cycle->on_time++;
+  for (size_t i = 0; i < cycle->work->stage_count; i++)
+    cycle->stage_sum_ns[i] += r->stage_ns[i];
+}
+
+/* A frame that nothing came into, between the marks of its stages either. */
+static void keep_calm(struct orr_cycle *cycle, const struct orr_frame_record *r) {
+  if (r->gap_ns == 0)
+    orr_stats_add_calm(cycle->stats, r->stage_ns);
 }
 
 static void account(struct orr_cycle *cycle, const struct orr_frame_record *r) {
@@ -132,7 +141,7 @@ static void account(struct orr_cycle *cycle, const struct orr_frame_record *r) {
 static void slip(struct orr_cycle *cycle, uint64_t next_frame, int64_t now_ns) {
   int64_t behind_ns = now_ns - orr_grid_tick_ns(&cycle->grid, next_frame);
   uint64_t periods = orr_grid_slip(&cycle->grid, next_frame, now_ns);
-  if (periods == 0)
+  if (periods == 0 || next_frame <= cycle->options.warm_up_frames)
     return;
   orr_histogram_add_ramp(&cycle->stats->histogram[ORR_HISTOGRAM_START], behind_ns, cycle->options.period_ns, periods);
   cycle->live.slips++;
@@ -165,12 +174,18 @@ static bool obey_policy(struct orr_cycle *cycle, const struct orr_frame_record *
   return true;
 }
 
+/* The frames of the warm-up leave nothing behind, but for the grid. */
+static void forget(struct orr_cycle *cycle) { memset(&cycle->live, 0, sizeof cycle->live); }
+
 static bool run_frame(struct orr_cycle *cycle, uint64_t n) {
   struct orr_wait wait;
   struct orr_frame_record r = {.frame = n, .tick_ns = orr_grid_tick_ns(&cycle->grid, n)};
   orr_wait_until(r.tick_ns, cycle->options.margin_ns, &wait);
   struct orr_frame frame = {.number = n, .tick_ns = r.tick_ns, .mark_ns = wait.start_ns};
+  if (cycle->options.watch)
+    orr_calm_begin();
   bool go_on = run_stages(cycle, &frame, &r);
+  bool calm = cycle->options.watch && orr_calm_kept();
   r.slept = wait.slept;
   r.entry_ns = wait.asleep_ns - r.tick_ns;
   r.asked_ns = wait.asked_ns - r.tick_ns;
@@ -182,8 +197,14 @@ static bool run_frame(struct orr_cycle *cycle, uint64_t n) {
   cycle->last_end_ns = frame.mark_ns;
   read_counters(cycle, &wait, &r);
   judge(cycle, &r);
-  account(cycle, &r);
+  if (n >= cycle->options.warm_up_frames) {
+    account(cycle, &r);
+    if (calm)
+      keep_calm(cycle, &r);
+  }
   go_on = obey_policy(cycle, &r) && go_on;
+  if (n + 1 == cycle->options.warm_up_frames)
+    forget(cycle);
   cycle->result.record = r;
   orr_stats_put_live(cycle->stats, &cycle->live);
   return go_on;

@@ -80,6 +80,8 @@ struct orr_cycle_options {
   enum orr_overrun_policy policy;
   uint32_t catch_up_limit; /* ≥ 1 under catch_up */
   uint64_t frames;         /* 0: until stopped */
+  uint64_t warm_up_frames; /* the first so many are flown and not measured */
+  bool watch;              /* keeps `calm` of the statistics: where orr_calm_works (tick/calm.h) */
 };
 
 enum orr_cycle_end {
@@ -105,7 +107,8 @@ struct orr_cycle {
   struct orr_grid grid;
   struct orr_counters counters; /* at the end of the last frame */
   struct orr_live live;
-  int64_t stage_sum_ns[ORR_STAGES_MAX]; /* of frames on time */
+  int64_t stage_sum_ns[ORR_STAGES_MAX]; /* of frames on time, those of the warm-up too */
+  uint64_t on_time;                     /* how many they are */
   int64_t last_end_ns;                  /* absolute */
   uint32_t behind;                      /* frames run at once in a row */
   struct orr_cycle_result result;

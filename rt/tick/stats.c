@@ -36,6 +36,20 @@ void orr_stats_put_live(struct orr_stats *stats, const struct orr_live *live) {
   orr_seqlock_store(&stats->live_lock, stats->live, words, ORR_LIVE_WORDS);
 }
 
+static int64_t get_ns(const _Atomic int64_t *value) { return atomic_load_explicit(value, memory_order_relaxed); }
+static void put_ns(_Atomic int64_t *value, int64_t to) { atomic_store_explicit(value, to, memory_order_relaxed); }
+
+void orr_stats_add_calm(struct orr_stats *stats, const int64_t stage_ns[ORR_STAGES_MAX]) {
+  struct orr_calm *calm = &stats->calm;
+  uint64_t frames = atomic_load_explicit(&calm->frames, memory_order_relaxed);
+  for (uint32_t i = 0; i < stats->stage_count; i++) {
+    put_ns(&calm->sum_ns[i], get_ns(&calm->sum_ns[i]) + stage_ns[i]);
+    if (frames == 0 || stage_ns[i] < get_ns(&calm->min_ns[i]))
+      put_ns(&calm->min_ns[i], stage_ns[i]);
+  }
+  atomic_store_explicit(&calm->frames, frames + 1, memory_order_release);
+}
+
 bool orr_stats_live(const struct orr_stats *stats, struct orr_live *live) {
   uint64_t words[ORR_LIVE_WORDS];
   if (!orr_seqlock_load(&stats->live_lock, stats->live, words, ORR_LIVE_WORDS, READ_TRIES))
@@ -60,6 +74,14 @@ static void copy_histogram(const struct orr_histogram *from, struct orr_histogra
   copy_words(from->bucket, to->bucket, ORR_HISTOGRAM_BUCKETS);
 }
 
+static void copy_calm(const struct orr_calm *from, struct orr_calm *to) {
+  atomic_store_explicit(&to->frames, atomic_load_explicit(&from->frames, memory_order_acquire), memory_order_relaxed);
+  for (size_t i = 0; i < ORR_STAGES_MAX; i++) {
+    put_ns(&to->sum_ns[i], get_ns(&from->sum_ns[i]));
+    put_ns(&to->min_ns[i], get_ns(&from->min_ns[i]));
+  }
+}
+
 void orr_stats_copy(const struct orr_stats *stats, struct orr_stats *to) {
   struct orr_live live;
   memcpy(to, stats, offsetof(struct orr_stats, live_lock));
@@ -68,6 +90,7 @@ void orr_stats_copy(const struct orr_stats *stats, struct orr_stats *to) {
   orr_worst_copy(&stats->worst, &to->worst);
   for (unsigned i = 0; i < ORR_HISTOGRAM_COUNT; i++)
     copy_histogram(&stats->histogram[i], &to->histogram[i]);
+  copy_calm(&stats->calm, &to->calm);
 }
 
 static bool names_end(const struct orr_stats *stats) {

@@ -20,7 +20,7 @@
 #include "rt/tick/worst.h"
 
 #define ORR_STATS_MAGIC UINT64_C(0x315441545352524f) /* "ORRSTAT1", little-endian */
-enum { ORR_STATS_VERSION = 2, ORR_STATS_NAME_MAX = 64 };
+enum { ORR_STATS_VERSION = 3, ORR_STATS_NAME_MAX = 64 };
 
 enum orr_histogram_id {
   ORR_HISTOGRAM_START,   /* work began after its tick; skipped periods included */
@@ -28,6 +28,13 @@ enum orr_histogram_id {
   ORR_HISTOGRAM_SLACK,   /* from the end of work to the next tick; negative when it overran */
   ORR_HISTOGRAM_STAGE_0, /* then one per stage */
   ORR_HISTOGRAM_COUNT = ORR_HISTOGRAM_STAGE_0 + ORR_STAGES_MAX
+};
+
+/* What the stages took in frames that nothing came into (tick/calm.h): exact, to the nanosecond of the clock. */
+struct orr_calm {
+  _Atomic uint64_t frames;
+  _Atomic int64_t sum_ns[ORR_STAGES_MAX];
+  _Atomic int64_t min_ns[ORR_STAGES_MAX]; /* valid when frames > 0 */
 };
 
 /* Where the run is: the part that changes as a whole, once a frame. */
@@ -70,6 +77,7 @@ struct orr_stats {
   _Atomic uint64_t live[ORR_LIVE_WORDS];
   _Alignas(64) struct orr_worst worst;
   _Alignas(64) struct orr_histogram histogram[ORR_HISTOGRAM_COUNT];
+  _Alignas(64) struct orr_calm calm; /* nothing where the cycle does not watch */
 };
 
 /* [init] Zeroes the block (touching each page) and fills the header. `name` is cut to what fits. */
@@ -77,6 +85,9 @@ void orr_stats_init(struct orr_stats *stats, const char *name, int64_t period_ns
 
 /* [rt] Replaces the live record. O(1). */
 void orr_stats_put_live(struct orr_stats *stats, const struct orr_live *live);
+
+/* [rt] Counts a frame of which nothing came into the stages. O(stages). */
+void orr_stats_add_calm(struct orr_stats *stats, const int64_t stage_ns[ORR_STAGES_MAX]);
 
 /* [any] Reads the live record; false when the writer died inside. */
 bool orr_stats_live(const struct orr_stats *stats, struct orr_live *live);

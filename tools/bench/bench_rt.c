@@ -5,12 +5,9 @@
  * in pairs. Same core, priority, period, phase and load; both without spin. */
 #include <jansson.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "rt/executive.h"
@@ -18,11 +15,12 @@
 #include "rt/tick/clock.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_rt_slice.h"
+#include "tools/common/burners.h"
 #include "tools/common/commands.h"
 #include "tools/common/progress.h"
 #include "tools/common/timing_report.h"
 
-enum { LOAD_MAX = 64, VARIANTS = 4 };
+enum { VARIANTS = 4 };
 
 struct arguments {
   struct orr_slice_conditions conditions;
@@ -93,44 +91,6 @@ static int parse(int argc, char **argv, struct arguments *a) {
   a->conditions.period_us = (int64_t)(1e6 / a->rate_hz + 0.5);
   a->conditions.frames = (uint64_t)(a->slice_s * a->rate_hz + 0.5);
   return a->conditions.core < 0 ? usage("this process may use one core only; name it with", "--core") : ORR_EXIT_OK;
-}
-
-/* --- load: one ordinary process per core that moves memory and enters the kernel ---------------------------------- */
-static void burn_on(int core) {
-  enum { BYTES = 4 << 20 };
-  cpu_set_t only;
-  CPU_ZERO(&only);
-  CPU_SET((size_t)core, &only);
-  sched_setaffinity(0, sizeof only, &only);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  char *from = calloc(1, BYTES), *to = malloc(BYTES);
-  if (!from || !to)
-    _exit(1);
-  for (unsigned i = 0;; i++) {
-    memcpy(to, from, BYTES);
-    from[i % BYTES] = to[(i * 7919u) % BYTES];
-    sched_yield();
-  }
-}
-
-static size_t start_load(pid_t burners[LOAD_MAX]) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  size_t count = 0;
-  for (int core = 0; core < cores && count < LOAD_MAX; core++) {
-    pid_t child = fork();
-    if (child == 0)
-      burn_on(core);
-    if (child > 0)
-      burners[count++] = child;
-  }
-  return count;
-}
-
-static void end_load(const pid_t *burners, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    kill(burners[i], SIGKILL);
-    waitpid(burners[i], NULL, 0);
-  }
 }
 
 /* --- beside cyclictest -------------------------------------------------------------------------------------------- */
@@ -266,7 +226,7 @@ static const char *measure(const struct arguments *a, struct pools *p, json_t *j
 static int run(int argc, char **argv, json_t *json) {
   struct arguments a = {
       .conditions = {.core = ORR_CORE_AUTO, .priority = 80}, .slice_s = 10, .rate_hz = 1000, .slices = 20, .rounds = 3};
-  pid_t burners[LOAD_MAX];
+  struct orr_burners burners = {.count = 0};
   int status = parse(argc, argv, &a);
   if (status != ORR_EXIT_OK)
     return status;
@@ -278,9 +238,10 @@ static int run(int argc, char **argv, json_t *json) {
   };
   const char *wrong = p.ours && p.theirs && p.variant && p.scratch ? NULL : "out of memory";
   if (!wrong) {
-    size_t burning = a.load ? start_load(burners) : 0;
+    for (long core = 0; a.load && core < sysconf(_SC_NPROCESSORS_ONLN); core++)
+      orr_burners_add(&burners, (int)core);
     wrong = measure(&a, &p, json);
-    end_load(burners, burning);
+    orr_burners_end(&burners);
   }
   if (json && !wrong) {
     struct orr_environment environment;

@@ -27,6 +27,7 @@ extern const struct orr_command orr_cmd_judge;
 extern const struct orr_command orr_cmd_log;
 extern const struct orr_command orr_cmd_icd;
 extern const struct orr_command orr_cmd_bench;
+extern const struct orr_command orr_cmd_timing;
 extern const struct orr_command orr_cmd_doctor;
 extern const struct orr_command orr_cmd_top;
 extern const struct orr_command orr_cmd_ctl;

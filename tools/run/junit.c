@@ -10,8 +10,7 @@
 
 enum { HOST = 65 };
 
-/* Text for an attribute. What XML cannot hold becomes a question mark. */
-static void put(FILE *out, const char *text) {
+void orr_junit_text(FILE *out, const char *text) {
   for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
     const char *entity = *c == '&' ? "&amp;" : *c == '<' ? "&lt;" : *c == '>' ? "&gt;" : *c == '"' ? "&quot;" : NULL;
     if (entity)
@@ -23,16 +22,16 @@ static void put(FILE *out, const char *text) {
 
 static void put_case(FILE *out, const char *suite, const char *name, double took_s) {
   fputs("    <testcase name=\"", out);
-  put(out, name);
+  orr_junit_text(out, name);
   fputs("\" classname=\"", out);
-  put(out, suite);
+  orr_junit_text(out, suite);
   fprintf(out, "\" time=\"%.6f\"", took_s);
 }
 
 /* <failure> or <error> with its message; ends the case. */
 static void put_wrong(FILE *out, const char *element, const char *type, const char *message) {
   fprintf(out, ">\n      <%s type=\"%s\" message=\"", element, type);
-  put(out, message);
+  orr_junit_text(out, message);
   fprintf(out, "\"/>\n    </testcase>\n");
 }
 
@@ -117,9 +116,9 @@ static void put_suite(FILE *out, const struct orr_run_report *r, const json_t *r
       errors = wrong.any && !wrong.failed;
   fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite id=\"0\" package=\"orrery\" name=\"",
         out);
-  put(out, r->path);
+  orr_junit_text(out, r->path);
   fprintf(out, "\" timestamp=\"%s\" hostname=\"", stamp);
-  put(out, host);
+  orr_junit_text(out, host);
   fprintf(out, "\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=\"%.6f\">\n    <properties>\n", tests,
           failures, errors, count(list, "not_judged"), r->took_s);
   fprintf(out, "      <property name=\"mode\" value=\"%s\"/>\n      <property name=\"state_hash\" value=\"%s\"/>\n",

@@ -8,4 +8,7 @@
  * the file cannot be written; what stood there before stays. */
 bool orr_junit_write(const char *path, const struct orr_run_report *report);
 
+/* Text for an attribute, or between elements. What XML cannot hold becomes a question mark. */
+void orr_junit_text(FILE *out, const char *text);
+
 #endif

@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "rt/tick/calm.h"
 #include "rt/tick/clock.h"
 #include "tests/support/rig.h"
 
@@ -64,6 +65,49 @@ static void stages_run_in_order_and_finish_once(void **state) {
   assert_int_equal(rig.result.end, ORR_CYCLE_FRAMES_DONE);
   assert_int_equal(live.frames, 20);
   assert_string_equal(stats.stage_name[2], "compute");
+}
+
+/* Also of what a policy did in the frames of the warm-up: the slow one is among them. */
+static void a_warm_up_is_flown_and_leaves_nothing(void **state) {
+  (void)state;
+  struct orr_cycle_options o = options(30);
+  o.period_ns = MS;
+  o.policy = ORR_OVERRUN_SLIP;
+  o.warm_up_frames = 20;
+  rig = (struct orr_rig){.fault_frame = FAULT_FRAME, .fault = ORR_RIG_BURN, .fault_ns = 50 * MS};
+  orr_rig_run(&rig, &o, &stats, &live);
+  assert_int_equal(rig.order_used, 30 * 4 + 1);
+  assert_int_equal(live.frames, 10);
+  assert_int_equal(stats.histogram[ORR_HISTOGRAM_STAGE_0].total, 10);
+  assert_int_equal(stats.histogram[ORR_HISTOGRAM_START].total, 10 + live.skipped_periods);
+  struct orr_frame_record records[ORR_WORST_COUNT];
+  size_t count = orr_worst_read(&stats.worst, records);
+  assert_int_equal(count, 10);
+  for (size_t i = 0; i < count; i++)
+    assert_true(records[i].frame >= 20);
+}
+
+/* Thirty milliseconds of computing see the timer of the kernel; most of the short frames do not. */
+static void frames_without_an_interrupt_are_told_from_others(void **state) {
+  (void)state;
+  if (!orr_calm_works())
+    skip();
+  struct orr_cycle_options o = options(100);
+  o.watch = true;
+  rig = (struct orr_rig){.fault_frame = FAULT_FRAME, .fault = ORR_RIG_BURN, .fault_ns = 60 * MS};
+  orr_rig_run(&rig, &o, &stats, &live);
+  assert_int_equal(live.frames, 100);
+  assert_in_range(stats.calm.frames, 1, 99);
+  for (int i = 0; i < 4; i++) {
+    assert_true(stats.calm.min_ns[i] >= stats.histogram[ORR_HISTOGRAM_STAGE_0 + i].min_ns);
+    assert_true(stats.calm.sum_ns[i] >= (int64_t)stats.calm.frames * stats.calm.min_ns[i]);
+    assert_true(stats.calm.sum_ns[i] <= stats.histogram[ORR_HISTOGRAM_STAGE_0 + i].sum_ns);
+  }
+  assert_true(stats.calm.sum_ns[2] < 60 * MS); /* the long one is not among them */
+  o.watch = false;
+  rig = (struct orr_rig){0};
+  orr_rig_run(&rig, &o, &stats, &live);
+  assert_int_equal(stats.calm.frames, 0);
 }
 
 static void ticks_stay_on_the_grid_and_publish_never_comes_early(void **state) {
@@ -374,6 +418,8 @@ int main(void) {
       cmocka_unit_test(slip_moves_the_grid_by_whole_periods_and_counts_them),
       cmocka_unit_test(stop_ends_the_run_and_says_which_frame_and_why),
       cmocka_unit_test(a_stage_that_fails_ends_the_run_with_its_code),
+      cmocka_unit_test(a_warm_up_is_flown_and_leaves_nothing),
+      cmocka_unit_test(frames_without_an_interrupt_are_told_from_others),
       cmocka_unit_test(bad_options_are_refused_with_a_reason),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

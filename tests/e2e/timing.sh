@@ -1,0 +1,150 @@
+#!/bin/sh
+# `orrery timing`: a case is flown and kept, results are merged, compared and drawn; what is said and how it ends. No time is judged: what has to
+# differ is put into the files.
+. tests/support/script.sh
+core=$(($(nproc) - 1))
+cat >"$dir/case.yaml" <<END
+timing: 1
+run: $PWD/configs/cubesat.yaml
+set: [realtime.core=$core, simulation.step=2ms, links.fsw.rate=50 Hz, links.fsw.name=$name, realtime.phase=0s, realtime.spin=0s]
+slices: 2
+slice: 200 ms
+warm_up: 100 ms
+load: {cores: [0], kind: burner}
+END
+timing() { "$ORRERY" timing "$@" >"$dir/out" 2>"$dir/err"; }
+said() { # FILE EXPRESSION: of JSON, as j; its slices are s
+  python3 -c 'import json,sys; j=json.load(open(sys.argv[1])); s=[s for p in j.get("parts", []) for s in p["slices"]]; sys.exit(0 if eval(sys.argv[2], {"j": j, "s": s}) else 1)' "$1" "$2"
+}
+
+timing run "$dir/case.yaml" -o "$dir/a.json" || fail "run: $(cat "$dir/out" "$dir/err")"
+said "$dir/a.json" 'j["orrery_timing"] == 1 and len(j["parts"]) == 1 and len(s) == 2' || fail "one part of two slices"
+said "$dir/a.json" 'all(x["counts"]["frames"] == 100 and x["distributions"]["integrate"]["count"] == 100 for x in s)' || fail "100 frames each, without the warm-up"
+said "$dir/a.json" 'all({"start", "wake-up", "slack", "publish", "latch", "record", "integrate", "sensors"} <= set(x["distributions"]) for x in s)' || fail "distributions"
+said "$dir/a.json" 'all(0 < x["distributions"]["link fsw publication"]["count"] <= 11 for x in s)' || fail "publication of 10 frames or so"
+said "$dir/a.json" 'all(x["distributions"]["link fsw publication"]["min_ns"] <= x["distributions"]["link fsw round trip"]["min_ns"] for x in s)' || fail "a round trip is no shorter"
+said "$dir/a.json" 'all(x["calm"]["frames"] <= 100 and all(c["min_ns"] >= x["distributions"][n]["min_ns"] for n, c in x["calm"]["stages"].items()) for x in s if "calm" in x)' || fail "calm frames"
+said "$dir/a.json" 'all(0 < len(x["worst"]) <= 8 and "cause" in x["worst"][0] and "links" in x for x in s)' || fail "worst frames and links"
+said "$dir/a.json" 'all(k in p for p in j["parts"] for k in ("when", "build", "case", "environment", "doctor", "lacks")) and "burner" in j["parts"][0]["case"]["load"]' ||
+  fail "facts"
+said "$dir/a.json" 'len(set(x["state_hash"] for x in s)) == 1' || fail "slices of one case have the same bits"
+timing run "$dir/case.yaml" -o "$dir/b.json" --for 10ms --set simulation.seed=2 || fail "--for: $(cat "$dir/err")"
+said "$dir/b.json" 'len(s) == 1' || fail "--for 10ms flies one slice"
+timing run "$dir/case.yaml" -o "$dir/c.json" --slices 1 --set realtime.core=x && fail "a wrong setting is taken"
+grep -q 'core' "$dir/err" || fail "a wrong setting: $(cat "$dir/err")"
+printf 'timing: 1\nrum: x\n' >"$dir/wrong.yaml"
+timing run "$dir/wrong.yaml" -o "$dir/c.json" && fail "a wrong case is taken"
+grep -q "wrong.yaml:2:1: error: unknown key 'rum'.*did you mean 'run'" "$dir/err" || fail "a wrong case: $(cat "$dir/err")"
+[ ! -e "$dir/c.json" ] || fail "a result of nothing"
+# a signal ends it
+"$ORRERY" timing run "$dir/case.yaml" -o "$dir/cut.json" --slices 1000 >"$dir/out" 2>"$dir/err" &
+pid=$!
+await grep -q 'waits for flight software' "$dir/err"
+kill -TERM $pid
+wait $pid
+[ $? -eq 3 ] || fail "a signal: $(cat "$dir/err")"
+
+# merge
+timing merge "$dir/a.json" "$dir/b.json" -o "$dir/m.json" || fail "merge: $(cat "$dir/err")"
+grep -q '^integrate .* 300$' "$dir/out" || fail "merge counts 300 frames: $(cat "$dir/out")"
+grep -q 'p99.9999' "$dir/out" || fail "merge has p99.9999"
+said "$dir/m.json" 'len(j["parts"]) == 2' || fail "another case is another part"
+timing merge "$dir/case.yaml" && fail "merge takes what is no result"
+
+# compare: files with as many slices as it takes, NEW with 1.6 us more in integrate, another kernel, wild samples
+python3 - "$dir" <<'END' || fail "making results"
+import copy, json, os, random, sys
+d = sys.argv[1]
+random.seed(1)
+part = json.load(open(d + "/a.json"))["parts"][0]
+def index(ns):
+    if ns < 128:
+        return ns
+    shift = ns.bit_length() - 8
+    return ((shift + 1) << 7) + (ns >> shift) - 128
+def slice_of(shift, wild):
+    s = copy.deepcopy(part["slices"][0])
+    s["distributions"] = {}
+    for name, ns in (("publish", 400), ("integrate", 32000 + shift)):
+        luck = random.gauss(1, 0.002 + wild)
+        values = [max(0, int(ns * luck * random.gauss(1, 0.02))) for _ in range(2000)]
+        bins = {}
+        for v in values:
+            bins[index(v)] = bins.get(index(v), 0) + 1
+        s["distributions"][name] = {"count": 2000, "sum_ns": sum(values), "min_ns": min(values), "max_ns": max(values),
+                                    "bins": [x for k in sorted(bins) for x in (k, bins[k])]}
+    s["calm"] = {"frames": 0, "stages": {}}
+    return s
+def write(name, shift, slices=12, wild=0, kernel=None, when=None):
+    p = copy.deepcopy(part)
+    p["slices"] = [slice_of(shift, wild) for _ in range(slices)]
+    if kernel:
+        p["environment"]["kernel"]["release"] = kernel
+    if when:
+        p["when"] = when
+    json.dump({"orrery_timing": 1, "parts": [p]}, open(d + "/" + name, "w"))
+write("base.json", 0)
+write("same.json", 0)
+write("slower.json", 1600)
+write("faster.json", -3200)
+write("wild.json", 0, wild=0.3)
+write("wild.2.json", 0, wild=0.3)
+write("few.json", 1600, slices=3)
+write("kernel.json", 0, kernel="6.12.0-rt")
+os.mkdir(d + "/nights")
+for n in range(16):
+    write("nights/%02d.json" % n, 0 if n < 9 else 3200, slices=1, when="2026-01-%02dT00:00:00Z" % (n + 1))
+open(d + "/nights/other.json", "w").write("{}")
+END
+base=base
+verdict() { # FILE STATUS VERDICT [OPTIONS...]
+  file=$1 expected=$2 word=$3
+  shift 3
+  timing compare "$dir/$base.json" "$dir/$file.json" "$@"
+  [ $? -eq "$expected" ] || fail "$file: not exit $expected: $(cat "$dir/out" "$dir/err")"
+  grep -q "^verdict     $word" "$dir/out" || fail "$file is not $word: $(cat "$dir/out")"
+}
+verdict same 0 same
+verdict slower 1 'slower: integrate$'
+verdict faster 0 'faster: integrate$'
+base=wild
+verdict wild.2 3 'too noisy'
+base=base
+verdict few 3 'too noisy'
+grep -q 'more slices of each' "$dir/out" || fail "no more slices are asked for"
+verdict kernel 3 'not comparable'
+grep -q 'the kernel differs: .*6.12.0-rt' "$dir/out" || fail "the kernel is not named: $(cat "$dir/out")"
+verdict kernel 0 same --across kernel
+timing compare "$dir/base.json" "$dir/slower.json" --json --junit "$dir/junit.xml" --plot "$dir/plot.svg"
+said "$dir/out" 'j["verdict"] == "slower" and any(r["distribution"] == "integrate" and r["verdict"] == "slower" and 1200 < r["worse_by_ns"] < 2000 and r["low_ns"] <= r["worse_by_ns"] <= r["high_ns"] for r in j["rows"])' ||
+  fail "--json: $(cat "$dir/out")"
+said "$dir/out" 'j["effect"]["integrate"] > 0.5 and abs(j["effect"]["publish"]) < 0.2' || fail "effects: $(cat "$dir/out")"
+python3 - "$dir" <<'END' || fail "JUnit and the picture"
+import sys, xml.etree.ElementTree as t
+suite = t.parse(sys.argv[1] + "/junit.xml").getroot()[0]
+failed = {c.get("name").split()[0] for c in suite.iter("testcase") if c.find("failure") is not None}
+assert failed == {"integrate"} and int(suite.get("failures")) >= 1 and suite.get("tests") == str(len(list(suite.iter("testcase"))))
+text = " ".join(t.parse(sys.argv[1] + "/plot.svg").getroot().itertext())
+assert "base" in text and "new" in text and "integrate" in text and "log" in text
+END
+for wrong in "compare $dir/base.json" "compare $dir/base.json $dir/same.json --across moon" "compare $dir/base.json $dir/same.json --decide 5" 'run' 'nothing' \
+  "run $dir/case.yaml" "compare $dir/base.json $dir/same.json --slices 9" 'trend'; do
+  # shellcheck disable=SC2086
+  timing $wrong
+  [ $? -eq 2 ] || fail "not a wrong command line: $wrong"
+done
+
+# flown in turn: whatever so few slices say, both are kept
+timing compare --fly "$dir/case.yaml" "$dir/case.yaml" --slices 8 --limit 8 --keep "$dir/kept"
+[ $? -ne 2 ] && grep -q '^verdict ' "$dir/out" || fail "--fly: $(cat "$dir/out" "$dir/err")"
+for side in base new; do
+  said "$dir/kept/$side.json" 'len(s) == 8' || fail "--keep: $side"
+done
+
+# trend: one change, at the tenth night
+timing trend "$dir/nights" -o "$dir/page.html" || fail "trend: $(cat "$dir/err")"
+grep -q 'other.json: warning: left out' "$dir/err" || fail "what is no result is left out: $(cat "$dir/err")"
+[ "$(grep -c '<li>integrate p50: .* from result 10 on, 2026-01-10T00:00:00Z, commit ' "$dir/page.html")" -eq 1 ] || fail "the change: $(grep '<li>' "$dir/page.html")"
+grep -q '<li>publish' "$dir/page.html" && fail "a change that is none: $(grep '<li>' "$dir/page.html")"
+grep -Eq 'src=|href=|url\([^#]|@import' "$dir/page.html" && fail "the page needs something else"
+exit 0

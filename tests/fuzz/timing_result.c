@@ -1,0 +1,49 @@
+/* Reads results of `orrery timing` made of any bytes, and compares what can be read with itself. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "tools/timing/timing_result.h"
+#include "tools/timing/timing_verdict.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { SLICES_COMPARED = 12 };
+
+static void must(bool good) {
+  if (!good)
+    abort();
+}
+
+static void compare(const struct orr_timing_set *set) {
+  const struct orr_timing_options options = {.draws = 20, .seed = 1};
+  struct orr_timing_comparison *c = calloc(1, sizeof *c);
+  must(c != NULL);
+  must(orr_timing_compare(set, set, &options, c));
+  must(c->verdict != ORR_TIMING_SLOWER && c->verdict != ORR_TIMING_FASTER); /* than itself */
+  free(c);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static char reasons[ORR_TIMING_REASONS_MAX][ORR_TIMING_REASON];
+  struct orr_timing_result r;
+  json_t *root = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL);
+  if (!root)
+    return 0;
+  if (!orr_timing_result_of(root, &r)) {
+    must(r.error[0] != '\0');
+    return 0;
+  }
+  for (size_t i = 0; i < r.set.name_count; i++) {
+    double value = orr_timing_percentile_ns(&r.set, (int)i, 0.999);
+    must(orr_timing_count(&r.set, (int)i) == 0 ||
+         (value >= (double)orr_timing_least_ns(&r.set, (int)i) && value <= (double)orr_timing_most_ns(&r.set, (int)i)));
+  }
+  orr_timing_incomparable(&r, &r, NULL, reasons);
+  if (r.set.slice_count > 0 && r.set.slice_count <= SLICES_COMPARED)
+    compare(&r.set);
+  json_t *all = orr_timing_result_new();
+  must(orr_timing_result_add(all, r.root, true));
+  json_decref(all);
+  orr_timing_result_close(&r);
+  return 0;
+}

@@ -1,0 +1,136 @@
+/* Results of timing: what is written is read again, what is wrong is refused with a word, what differs is named. */
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tools/timing/timing_result.h"
+
+static json_t *part(const char *kernel, const struct orr_histogram *h) {
+  json_t *root =
+      json_pack("{s:i, s:[{s:{s:{s:s}, s:{s:s}, s:i, s:{s:b, s:i}}, s:{s:s, s:s}, s:[{s:{s:o}, s:{s:i, "
+                "s:{s:{s:i, s:i}}}}]}]}",
+                "orrery_timing", 1, "parts", "environment", "kernel", "release", kernel, "power", "cpu", "A",
+                "cores_online", 2, "isolation", "isolcpus", 0, "irqs", (int)strlen(kernel), "case", "identity", "1",
+                "load", "none", "slices", "distributions", "integrate", orr_timing_bins_json(h), "calm", "frames", 90,
+                "stages", "integrate", "min_ns", 950, "sum_ns", 90000);
+  assert_non_null(root);
+  return root;
+}
+
+static void fill(struct orr_histogram *h) {
+  memset(h, 0, sizeof *h);
+  for (int64_t ns = 1000; ns < 1100; ns++)
+    orr_histogram_add(h, ns);
+  orr_histogram_add(h, -5);
+  orr_histogram_add(h, ORR_HISTOGRAM_LIMIT_NS + 7);
+}
+
+static void what_is_written_is_read_again(void **state) {
+  (void)state;
+  static struct orr_histogram h;
+  struct orr_timing_result r;
+  fill(&h);
+  assert_true(orr_timing_result_of(part("6.1", &h), &r));
+  assert_int_equal(r.set.slice_count, 1);
+  assert_int_equal(r.set.name_count, 1);
+  const struct orr_timing_bins *b = &r.set.slice[0].of[0];
+  assert_int_equal(b->count, 102);
+  assert_int_equal(b->sum_ns, h.sum_ns);
+  assert_int_equal(b->at[0], -1);
+  assert_int_equal(b->at[b->used - 1], ORR_HISTOGRAM_BUCKETS);
+  assert_int_equal(b->min_ns, -5);
+  assert_int_equal(b->max_ns, ORR_HISTOGRAM_LIMIT_NS + 7);
+  assert_int_equal(r.set.slice[0].calm_frames, 90);
+  assert_true(r.set.slice[0].calm[0]);
+  assert_int_equal(r.set.slice[0].calm_min_ns[0], 950);
+  orr_timing_result_close(&r);
+}
+
+static void merged_results_have_the_samples_of_all(void **state) {
+  (void)state;
+  static struct orr_histogram h;
+  struct orr_timing_result r;
+  fill(&h);
+  json_t *all = orr_timing_result_new(), *one = part("6.1", &h), *other = part("6.12", &h);
+  assert_true(orr_timing_result_add(all, one, true));
+  assert_true(orr_timing_result_add(all, one, true));
+  assert_true(orr_timing_result_add(all, other, true));
+  assert_int_equal(json_array_size(json_object_get(all, "parts")), 2); /* another kernel is another part */
+  assert_true(orr_timing_result_of(all, &r));
+  assert_int_equal(r.set.slice_count, 3);
+  assert_int_equal(orr_timing_count(&r.set, 0), 306);
+  orr_timing_result_close(&r);
+  json_decref(one);
+  json_decref(other);
+}
+
+static void what_keeps_two_apart_is_named(void **state) {
+  (void)state;
+  static struct orr_histogram h;
+  static char reasons[ORR_TIMING_REASONS_MAX][ORR_TIMING_REASON];
+  struct orr_timing_result a, b;
+  fill(&h);
+  assert_true(orr_timing_result_of(part("6.1", &h), &a));
+  assert_true(orr_timing_result_of(part("6.12", &h), &b));
+  assert_int_equal(orr_timing_incomparable(&a, &a, NULL, reasons), 0);
+  assert_int_equal(orr_timing_incomparable(&a, &b, NULL, reasons), 1); /* interrupts that may come are no isolation */
+  assert_non_null(strstr(reasons[0], "kernel"));
+  assert_non_null(strstr(reasons[0], "6.12"));
+  assert_int_equal(orr_timing_incomparable(&a, &b, "load,kernel", reasons), 0);
+  assert_int_equal(orr_timing_incomparable(&a, &b, "kernels", reasons), 1);
+  json_t *of_b = json_array_get(json_object_get(b.root, "parts"), 0);
+  json_object_set_new(json_object_get(json_object_get(of_b, "environment"), "isolation"), "isolcpus", json_true());
+  json_object_set_new(json_object_get(of_b, "case"), "load", json_string("burner"));
+  assert_int_equal(orr_timing_incomparable(&a, &b, NULL, reasons), 3);
+  orr_timing_result_close(&a);
+  orr_timing_result_close(&b);
+}
+
+#define DISTRIBUTION(text) "{\"orrery_timing\": 1, \"parts\": [{\"slices\": [{\"distributions\": {\"x\": " text "}}]}]}"
+
+static void what_is_wrong_is_refused_with_a_word(void **state) {
+  (void)state;
+  static const char *const wrong[] = {
+      "[]",
+      "{}",
+      "{\"orrery_timing\": 2, \"parts\": []}",
+      "{\"orrery_timing\": 1, \"parts\": 7}",
+      "{\"orrery_timing\": 1, \"parts\": [{\"slices\": [5]}]}",
+      DISTRIBUTION("5"),
+      DISTRIBUTION("{\"count\": 1, \"sum_ns\": 1, \"min_ns\": 1, \"max_ns\": 1}"),
+      DISTRIBUTION("{\"count\": 1, \"sum_ns\": 1, \"min_ns\": 2, \"max_ns\": 1, \"bins\": [1, 1]}"),
+      DISTRIBUTION("{\"count\": 1, \"sum_ns\": 1, \"min_ns\": 1, \"max_ns\": 1, \"bins\": [1]}"),
+      DISTRIBUTION("{\"count\": 1, \"sum_ns\": 1, \"min_ns\": 1, \"max_ns\": 1, \"bins\": [1, 2]}"),
+      DISTRIBUTION("{\"count\": 2, \"sum_ns\": 1, \"min_ns\": 1, \"max_ns\": 1, \"bins\": [1, 1, 1, 1]}"),
+      DISTRIBUTION("{\"count\": 1, \"sum_ns\": 1, \"min_ns\": 1, \"max_ns\": 1, \"bins\": [-2, 1]}"),
+      DISTRIBUTION("{\"count\": 1, \"sum_ns\": 1, \"min_ns\": 1, \"max_ns\": 1, \"bins\": [99999999, 1]}"),
+      DISTRIBUTION("{\"count\": 0, \"sum_ns\": 1, \"min_ns\": 1, \"max_ns\": 1, \"bins\": [1, 0]}"),
+      DISTRIBUTION("{\"count\": -1, \"sum_ns\": 1, \"min_ns\": 1, \"max_ns\": 1, \"bins\": []}"),
+      DISTRIBUTION("{\"count\": 1.5, \"sum_ns\": 1, \"min_ns\": 1, \"max_ns\": 1, \"bins\": [1, 1]}"),
+      "{\"orrery_timing\": 1, \"parts\": [{\"slices\": [{\"distributions\": {}, \"calm\": {\"frames\": -1}}]}]}",
+      "{\"orrery_timing\": 1, \"parts\": [{\"slices\": [{\"distributions\": {\"\": {}}}]}]}",
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    struct orr_timing_result r;
+    json_t *root = json_loads(wrong[i], 0, NULL);
+    assert_non_null(root);
+    if (orr_timing_result_of(root, &r))
+      fail_msg("taken: %s", wrong[i]);
+    assert_true(r.error[0] != '\0');
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_is_written_is_read_again),
+      cmocka_unit_test(merged_results_have_the_samples_of_all),
+      cmocka_unit_test(what_keeps_two_apart_is_named),
+      cmocka_unit_test(what_is_wrong_is_refused_with_a_word),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,105 @@
+#include "tools/timing/timing_flier.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/common/ending.h"
+#include "tools/run/links_report.h"
+
+enum { WORDS_MAX = 160 };
+
+bool orr_timing_flier_open(struct orr_timing_flier *f) {
+  f->interrupted = false;
+  snprintf(f->file, sizeof f->file, "/tmp/orrery.timing.XXXXXX");
+  int fd = mkstemp(f->file);
+  if (fd < 0) {
+    fprintf(stderr, "orrery timing: no file in /tmp: %s\n", strerror(errno));
+    return false;
+  }
+  close(fd);
+  orr_links_signals(&f->signals);
+  sigdelset(&f->signals, SIGCHLD);
+  sigset_t all = f->signals;
+  sigaddset(&all, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &all, &f->before);
+  return true;
+}
+
+void orr_timing_flier_close(struct orr_timing_flier *f) {
+  const struct timespec now = {0};
+  while (sigtimedwait(&f->signals, NULL, &now) > 0) {
+    /* has been answered */
+  }
+  unlink(f->file);
+  sigprocmask(SIG_SETMASK, &f->before, NULL);
+}
+
+/* Its status as waitpid gives it. A signal for us is passed on, and the slice ends in its own time. */
+static int await(struct orr_timing_flier *f, pid_t child) {
+  sigset_t all = f->signals;
+  int status;
+  sigaddset(&all, SIGCHLD);
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    int signal = sigwaitinfo(&all, NULL);
+    if (signal <= 0 || signal == SIGCHLD)
+      continue;
+    f->interrupted = true;
+    kill(child, SIGTERM);
+  }
+  return status;
+}
+
+static pid_t spawn(const struct orr_timing_flier *f, const char *program, char *const *words) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  pid_t child = -1;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0); /* its summary is not ours */
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigmask(&attributes, &f->before);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  int error = posix_spawnp(&child, program, &actions, &attributes, words, environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error)
+    fprintf(stderr, "orrery timing: cannot start '%s': %s\n", program, strerror(error));
+  return error ? -1 : child;
+}
+
+static int take(struct orr_timing_flier *f, json_t *root) {
+  struct orr_timing_result slice;
+  if (!orr_timing_result_load(f->file, &slice)) {
+    fprintf(stderr, "orrery timing: a slice left no result: %s\n", slice.error);
+    return ORR_EXIT_BAD;
+  }
+  bool good = orr_timing_result_add(root, slice.root, true);
+  orr_timing_result_close(&slice);
+  return good ? ORR_EXIT_OK : ORR_EXIT_BAD;
+}
+
+int orr_timing_flier_fly(struct orr_timing_flier *f, const char *program, const char *const *words, size_t count,
+                         json_t *root) {
+  const char *all[WORDS_MAX + 4] = {program ? program : "orrery"};
+  if (count > WORDS_MAX)
+    return ORR_EXIT_USAGE;
+  memcpy(all + 1, words, count * sizeof *words);
+  all[count + 1] = "-o";
+  all[count + 2] = f->file;
+  pid_t child = spawn(f, program ? program : "/proc/self/exe", (char *const *)all);
+  if (child < 0)
+    return ORR_EXIT_BAD;
+  int status = await(f, child);
+  if (f->interrupted)
+    return ORR_EXIT_INCOMPLETE;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    return take(f, root);
+  if (!WIFEXITED(status))
+    fprintf(stderr, "orrery timing: a slice ended by a signal (%s)\n", strsignal(WTERMSIG(status)));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : ORR_EXIT_BAD;
+}
