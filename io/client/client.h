@@ -63,13 +63,17 @@ struct orr_client_coming {
   uint64_t *payload;
 };
 
+struct orr_client_seal;
+
 struct orr_client {
   struct orr_client_frame frame;
   int64_t step_ns;
   uint32_t divisor;
   uint64_t missed; /* frames that went by unseen */
   uint64_t late;   /* of those, over UDP: came when a newer one had been taken */
-  char error[128]; /* of the last open or wait that failed, a time-out too; empty: none has */
+  uint64_t forged,
+      replayed;    /* over UDP with a key: datagrams without a seal of it; sealed for others, or seen before */
+  char error[512]; /* of the last open or wait that failed, a time-out too; empty: none has */
   /* -- the library's own -- */
   char *memory; /* shared memory */
   size_t memory_bytes;
@@ -98,6 +102,8 @@ struct orr_client {
   bool taken, over;                    /* the run told us: another client commands; the run is over */
   uint64_t unsent;                     /* commands, by packets, that the kernel did not take */
   int64_t asked_ms;                    /* when we asked last which run this is */
+  struct orr_client_seal *seal;        /* UDP with a key */
+  bool keyed;                          /* the run has said that it takes another key than ours, or a key at all */
 };
 
 /* [init] Opens `shm:/name` or `udp:host:port`, host an IPv4 address or a name that has one; tries again for `wait_ms`
@@ -105,6 +111,10 @@ struct orr_client {
  * for an IPv6 address; -EHOSTUNREACH for a name that has no address; -ENOENT; -EACCES; -EPROTO when what is there is
  * not a link of this version. */
 int orr_client_open(struct orr_client *client, const char *url, int wait_ms);
+/* [init] The same over UDP with the key of the link's `key_file` (NULL: without). Also the errno of a file that is not
+ * there, -EACCES for one that others may read, -EINVAL for one that is no key, or over shared memory. A run that wants
+ * a key and is opened without: -ENOKEY; one that wants another answers nobody: -ENOENT. */
+int orr_client_open_keyed(struct orr_client *client, const char *url, const char *key_file, int wait_ms);
 /* [init] Any time, also after a failed open. The run goes on by the policy of the link's `timeout`. */
 void orr_client_close(struct orr_client *client);
 

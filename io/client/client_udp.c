@@ -10,19 +10,48 @@
 #include <unistd.h>
 
 #include "io/client/client_carrier.h"
+#include "io/client/client_seal.h"
 
 enum { DESCRIPTION_MAX = 1 << 22 };
 
 static bool write_packet(struct orr_client *c, const struct orr_wire_packet *p, const void *piece, size_t bytes) {
   uint8_t packet[ORR_WIRE_PACKET_MAX];
   size_t all = orr_wire_packet_write(packet, p, piece, bytes);
+  if (c->seal)
+    all = orr_client_seal_put(c->seal, packet, all, p->function == ORR_WIRE_DESCRIBE);
   bool sent = send(c->fd, packet, all, MSG_NOSIGNAL) >= 0;
   c->refused |= !sent && errno == ECONNREFUSED;
   return sent;
 }
 
-/* A datagram that is a packet: 1; another: 0; -EAGAIN: there is none; -ECONNREFUSED: nobody is there. The kernel tells
- * that before it gives what had come. */
+/* A word without a seal, for people: the run takes another key than ours. */
+static bool is_keyed(const uint8_t *packet, size_t bytes) {
+  struct orr_wire_packet p;
+  const uint8_t *piece;
+  return orr_wire_packet_read(packet, bytes, &p, &piece, &bytes) && p.id == ORR_WIRE_DESCRIPTION_ID &&
+         p.flags & ORR_WIRE_OUT_KEYED;
+}
+
+/* With a key: whether a datagram is for us, and new, as read_packet says it; the bytes of its packet. */
+static int unseal(struct orr_client *c, const uint8_t *datagram, size_t bytes, size_t *packet_bytes) {
+  switch (orr_client_seal_take(c->seal, datagram, bytes, packet_bytes)) {
+  case ORR_CLIENT_SEALED:
+    return 1;
+  case ORR_CLIENT_ANOTHER_RUN: /* while the description comes together it is asked for anew */
+    return c->places ? -ECONNRESET : 0;
+  case ORR_CLIENT_REPLAYED:
+    c->replayed++;
+    return 0;
+  case ORR_CLIENT_FORGED:
+    break;
+  }
+  c->keyed |= is_keyed(datagram, bytes);
+  c->forged++;
+  return 0;
+}
+
+/* A datagram that is a packet: 1; another: 0; -EAGAIN: there is none; -ECONNREFUSED: nobody is there; -ECONNRESET:
+ * another run answers. The kernel tells that nobody is there before it gives what had come. */
 static int read_packet(struct orr_client *c, uint8_t *packet, struct orr_wire_packet *p, const uint8_t **piece,
                        size_t *bytes) {
   ssize_t got = recv(c->fd, packet, ORR_WIRE_PACKET_MAX, MSG_TRUNC);
@@ -32,7 +61,11 @@ static int read_packet(struct orr_client *c, uint8_t *packet, struct orr_wire_pa
   }
   if (got < 0)
     return c->refused ? -ECONNREFUSED : -EAGAIN;
-  return got <= ORR_WIRE_PACKET_MAX && orr_wire_packet_read(packet, (size_t)got, p, piece, bytes);
+  size_t size = (size_t)got;
+  if (size > ORR_WIRE_PACKET_MAX)
+    return 0;
+  int status = c->seal ? unseal(c, packet, size, &size) : 1;
+  return status == 1 ? orr_wire_packet_read(packet, size, p, piece, bytes) : status;
 }
 
 /* ---- the description --------------------------------------------------------------------------------------------- */
@@ -64,6 +97,8 @@ static int ask(struct orr_client *c, uint64_t number, int answer_ms, uint8_t *pa
     int status = read_packet(c, packet, &p, piece, &bytes);
     if (status == -ECONNREFUSED)
       return -ENOENT;
+    if (status > 0 && p.id == ORR_WIRE_DESCRIPTION_ID && p.flags & ORR_WIRE_OUT_KEYED && !c->seal)
+      return -ENOKEY;
     if (status > 0 && is_piece(&p, number) && bytes > 0) {
       *all = p.answered;
       c->generation = (uint32_t)p.time_ns;
@@ -119,7 +154,7 @@ static bool ids_sound(uint16_t first, unsigned type, uint32_t pieces) {
 
 static int prepare(struct orr_client *c) {
   size_t in = orr_wire_words(c->header.command_bytes), out = orr_wire_words(c->header.telemetry_bytes);
-  if (c->header.packet_max > ORR_WIRE_PACKET_MAX || c->header.packet_max < 100)
+  if (c->header.packet_max > ORR_WIRE_PACKET_MAX - (c->seal ? ORR_WIRE_SEAL_BYTES : 0) || c->header.packet_max < 100)
     return EPROTO;
   const struct orr_wire_header *h = &c->header;
   const struct orr_wire_cut out_cut = orr_wire_cut(h->telemetry_id, h->telemetry_bytes, h->packet_max);
@@ -476,6 +511,8 @@ void orr_client_udp_close(struct orr_client *c) {
   }
   free(c->places);
   c->places = NULL;
+  orr_client_seal_free(c->seal);
+  c->seal = NULL;
   c->fd = -1;
   c->refused = false;
 }

@@ -12,13 +12,28 @@
 #include <unistd.h>
 
 #include "io/client/client_carrier.h"
+#include "io/client/client_seal.h"
+#include "io/wire/key.h"
 
-enum { ANSWER_MS = 100, ROOM = 1 << 20 };
+enum { ANSWER_MS = 100, ROOM = 1 << 20, WHY = 200 };
 
 /* Writes `what: why`, or without `why` the error's own text, and returns −error. */
 static int fail(struct orr_client *c, int error, const char *what, const char *why) {
   snprintf(c->error, sizeof c->error, "%s: %s", what, why ? why : strerror(error));
   return -error;
+}
+
+/* What is there is a link, of another version of the wire: whom to build anew. */
+static const char *why_version(const struct orr_client *c, char text[WHY]) {
+  const struct orr_wire_header *h = &c->header;
+  if (h->magic != ORR_WIRE_MAGIC || h->byte_order != ORR_WIRE_BYTE_ORDER || h->version == ORR_WIRE_VERSION)
+    return NULL;
+  snprintf(
+      text, WHY,
+      "the run speaks version %u of the wire, this program version %d: build it with the client of the Orrery that "
+      "runs%s",
+      (unsigned)h->version, ORR_WIRE_VERSION, h->version < ORR_WIRE_VERSION ? ", or fly with a newer Orrery" : "");
+  return text;
 }
 
 /* -EAGAIN while the segment is still being made, -ENOENT also when its run is over. */
@@ -37,8 +52,9 @@ static int open_segment(struct orr_client *c, const char *name) {
     return fail(c, error, name, NULL);
   c->memory = memory;
   c->memory_bytes = bytes;
+  char text[WHY];
   error = orr_client_shm_enter(c);
-  return error ? fail(c, error, name, NULL) : 0;
+  return error ? fail(c, error, name, error == EPROTO ? why_version(c, text) : NULL) : 0;
 }
 
 /* Splits `host:port`. NULL, or what is wrong with it. */
@@ -76,27 +92,40 @@ static int connect_to(struct orr_client *c, const char *address) {
   return error ? fail(c, error, address, NULL) : 0;
 }
 
-static int open_socket(struct orr_client *c, const char *address) {
+/* What a run that does not answer may mean. */
+static const char *why_silent(const struct orr_client *c, int error) {
+  if (error == ENOKEY)
+    return "the run there takes packets with a key alone: give the key file that its link has as 'key_file'";
+  if (error != ENOENT || !c->seal)
+    return NULL;
+  return c->keyed ? "the run there has another key: give the file that its link has as 'key_file'"
+                  : "nobody answers with this key: is the run there, and has its link 'key_file'?";
+}
+
+static int open_socket(struct orr_client *c, const char *address, const uint8_t *key) {
   int status = connect_to(c, address);
   if (status != 0)
     return status;
+  c->seal = key ? orr_client_seal_make(key) : NULL;
+  if (key && !c->seal)
+    return fail(c, ENOMEM, address, NULL);
   int error = orr_client_udp_enter(c, ANSWER_MS);
-  return error ? fail(c, error, address, NULL) : 0;
+  char text[WHY];
+  return error ? fail(c, error, address, error == EPROTO ? why_version(c, text) : why_silent(c, error)) : 0;
 }
 
-static int open_once(struct orr_client *c, const char *url) {
+static int open_once(struct orr_client *c, const char *url, const uint8_t *key) {
   if (strncmp(url, "shm:/", 5) == 0)
-    return open_segment(c, url + 4);
+    return key ? fail(c, EINVAL, url, "a key is for links over UDP") : open_segment(c, url + 4);
   if (strncmp(url, "udp:", 4) == 0)
-    return open_socket(c, url + 4);
+    return open_socket(c, url + 4, key);
   return fail(c, EINVAL, url, "a link is shm:/name or udp:host:port");
 }
 
-int orr_client_open(struct orr_client *c, const char *url, int wait_ms) {
+static int open_in_time(struct orr_client *c, const char *url, const uint8_t *key, int wait_ms) {
   int64_t until_ms = orr_client_now_ms() + wait_ms;
-  *c = (struct orr_client){.fd = -1};
   for (;;) {
-    int error = open_once(c, url);
+    int error = open_once(c, url, key);
     if (error == 0)
       break;
     orr_client_close(c);
@@ -107,4 +136,17 @@ int orr_client_open(struct orr_client *c, const char *url, int wait_ms) {
   c->error[0] = 0; /* of tries before */
   orr_client_beat(c);
   return 0;
+}
+
+int orr_client_open_keyed(struct orr_client *c, const char *url, const char *key_file, int wait_ms) {
+  uint8_t key[ORR_WIRE_KEY_BYTES];
+  *c = (struct orr_client){.fd = -1};
+  int error = key_file ? orr_wire_key_read(key_file, key, c->error, sizeof c->error) : 0;
+  int status = error ? -error : open_in_time(c, url, key_file ? key : NULL, wait_ms);
+  orr_wire_key_forget(key, sizeof key);
+  return status;
+}
+
+int orr_client_open(struct orr_client *c, const char *url, int wait_ms) {
+  return orr_client_open_keyed(c, url, NULL, wait_ms);
 }

@@ -1,5 +1,4 @@
-"""The flight software's side of a link (io/wire/wire.h) in Python 3.11, for quick experiments. Standard library only; x86-64 or another machine
-whose stores are seen in order (shared memory is written without fences here).
+"""The flight software's side of a link (io/wire/wire.h) in Python 3.11, for quick experiments. Standard library only.
 
     with orrery_client.open("shm:/orrery.fsw") as link:       # or "udp:127.0.0.1:5010"
         while link.wait():                                     # the next frame in turn; False when the run is over
@@ -12,9 +11,11 @@ status 1 when frames were lost, or it ended before the run, with a word on why.
 """
 import fcntl
 import functools
-import mmap
+import hashlib
+import hmac
 import os
 import socket
+import stat
 import struct
 import sys
 import time
@@ -26,7 +27,8 @@ RUN_AT, PEER_AT, DIRECTORY_AT = 128, 192, 256
 DESCRIPTION_ID, COMMAND_FLAG = 0x0FFE, 0x1000
 COMMANDS, END, BEAT, DESCRIBE, AGAIN, LEAVE = range(6)
 VERSION = 4
-TIMED_OUT, LATE, ENDED, RESTORED, LOCKSTEP, AWAITED, TAKEN = 1, 2, 4, 8, 16, 32, 64  # flags of a frame
+TIMED_OUT, LATE, ENDED, RESTORED, LOCKSTEP, AWAITED, TAKEN, KEYED = 1, 2, 4, 8, 16, 32, 64, 128  # flags of a frame
+KEY_BYTES, MAC_BYTES, SEAL_BYTES, SEEN = 32, 16, 40, 1024
 WINDOW = 8  # frames over UDP that come together, or wait for their turn
 PAYLOAD_MAX, PACKET_MAX, PIECES_MAX, DESCRIPTION_MAX = 1 << 16, 8192, 64, 1 << 22
 PULSE_S = 0.1  # so often, while nothing comes, we say that we live and ask whether the run does
@@ -36,6 +38,10 @@ NAMES = ("magic order version layout_hash bytes step_ns divisor channel_count di
 
 class NotALink(ValueError):
     """What is there is not a link of this version, or contradicts itself."""
+
+
+class NotAKey(ValueError):
+    """The key file is none, or others may read it; or the run wants a key."""
 
 
 class Channel:
@@ -87,6 +93,12 @@ def _sound(h, size):
             and h["names_bytes"] > 0 and h["names_at"] <= size and h["names_bytes"] <= size - h["names_at"])
 
 
+def other_version(theirs):
+    """In words: what to do with a run that speaks another version of the wire."""
+    return ("the run speaks version %d of the wire, this client version %d: take the orrery_client.py of the Orrery that runs"
+            % (theirs, VERSION) + (", or fly with a newer Orrery" if theirs < VERSION else ""))
+
+
 def _slots_sound(h):
     return all(h[slot] == _slot_bytes(h[payload]) and h[at] % 64 == 0 and _inside(h[at], SLOTS * h[slot], h["bytes"])
                for at, slot, payload in (("out_at", "out_slot", "telemetry_bytes"), ("in_at", "in_slot", "command_bytes")))
@@ -102,10 +114,14 @@ def _channel_sound(row, h):
 class Link:
     """What both carriers share. Raises NotALink for what is none, ConnectionError when another peer took our place."""
 
-    def _describe(self, memory):
+    def _describe(self, memory, size=None):
+        """From the bytes in front of what is `size` long in all."""
+        size = len(memory) if size is None else size
         h = self.header = _header(memory)
-        if not _sound(h, len(memory)):
-            raise NotALink("not a link of this version")
+        if h["magic"] == MAGIC and h["order"] == 0x01020304 and h["version"] != VERSION:
+            raise NotALink(other_version(h["version"]))
+        if not _sound(h, size) or max(h["names_at"] + h["names_bytes"], h["directory_at"] + h["channel_count"] * CHANNEL.size) > len(memory):
+            raise NotALink("not a link, or one that contradicts itself")
         names = bytes(memory[h["names_at"] : h["names_at"] + h["names_bytes"]]) + b"\0"
         rows = [CHANNEL.unpack_from(memory, h["directory_at"] + i * CHANNEL.size) for i in range(h["channel_count"])]
         if not all(_channel_sound(row, h) for row in rows):
@@ -150,10 +166,46 @@ class Link:
         self.close()
 
 
+class Segment:
+    """A file in shared memory, read and written by calls: through a mapping, one that is shrunk would end this process by SIGBUS, which Python cannot
+    catch. Whole words of eight bytes, so that the other side sees no number half written."""
+
+    def __init__(self, fd):
+        self.fd, self.size = fd, os.fstat(fd).st_size
+
+    def __len__(self):
+        return self.size
+
+    def read(self, at, count):
+        data = os.pread(self.fd, count, at)
+        if len(data) != count:
+            raise ConnectionResetError("the segment was shrunk")
+        return data
+
+    def words(self, at, count):
+        """Words that one writer changes one by one, as they stood at a moment."""
+        data, again = None, self.read(at, 8 * count)
+        while data != again:
+            data, again = again, self.read(at, 8 * count)
+        return struct.unpack("<%dQ" % count, data)
+
+    def write(self, at, *words):
+        self.write_bytes(at, struct.pack("<%dQ" % len(words), *words))
+
+    def write_bytes(self, at, data):
+        if os.fstat(self.fd).st_size < self.size:  # it does not grow again by us
+            raise ConnectionResetError("the segment was shrunk")
+        os.pwrite(self.fd, data, at)
+
+
+def _halves(word):
+    return word % 2**32, word >> 32
+
+
 class SharedMemory(Link):
     def __init__(self, name):
         self.fd = os.open("/dev/shm" + name, os.O_RDWR | os.O_CLOEXEC)
-        self.memory, self.words, self.halves, self.generation = None, None, None, None
+        self.memory, self.generation = None, None
         try:
             self._enter()
         except BaseException:
@@ -161,33 +213,30 @@ class SharedMemory(Link):
             raise
 
     def _enter(self):
-        if os.fstat(self.fd).st_size < DIRECTORY_AT:
+        self.memory = Segment(self.fd)
+        if self.memory.size < DIRECTORY_AT or self.memory.words(0, 1)[0] == 0:
             raise FileNotFoundError("the segment is still being made")
-        self.memory = mmap.mmap(self.fd, 0)
-        # one store, one load each: the other side never sees a number half written
-        whole = len(self.memory) // 8 * 8
-        with memoryview(self.memory) as view:
-            self.words, self.halves = view[:whole].cast("Q"), view[:whole].cast("I")
-        if self.words[0] == 0:
-            raise FileNotFoundError("the segment is still being made")
-        self._describe(self.memory)
+        h = _header(self.memory.read(0, DIRECTORY_AT))
+        whole = h["names_at"] + h["names_bytes"] if h["version"] == VERSION else DIRECTORY_AT
+        self._describe(self.memory.read(0, min(whole, self.memory.size)), self.memory.size)
         if not _slots_sound(self.header):
             raise NotALink("a slot lies outside the segment")
-        if self._ended() or not self._run_lives():
+        if self._run()["ended"] or not self._run_lives():
             raise FileNotFoundError("the run is over")
-        self.any, self.seen = False, max(0, self.halves[RUN_AT // 4 + 3] - 1)
-        self.halves[PEER_AT // 4 + 2] = os.getpid()
-        self.generation = (self.halves[PEER_AT // 4 + 3] + 1) % 2**32
-        self.halves[PEER_AT // 4 + 3] = self.generation
-        self.sent = self.halves[PEER_AT // 4]
+        self.any, self.seen, self.beats = False, max(0, self._run()["awaited"] - 1), 0
+        commanded, ours = self.memory.words(PEER_AT, 2)
+        self.generation = ((ours >> 32) + 1) % 2**32
+        self.memory.write(PEER_AT + 8, os.getpid() | self.generation << 32)
+        self.sent = commanded % 2**32
 
-    def _must_be_whole(self):
-        """One that was shrunk would end this process by SIGBUS."""
-        if os.fstat(self.fd).st_size < len(self.memory):
-            raise ConnectionResetError("the segment was shrunk")
+    def _run(self):
+        """The words of the run."""
+        a, b, c = self.memory.words(RUN_AT, 3)
+        (published, _), (ended, awaited), (last, _) = _halves(a), _halves(b), _halves(c)
+        return {"published": published, "ended": ended, "awaited": awaited, "last": last}
 
-    def _ended(self):
-        return self.halves[RUN_AT // 4 + 2] != 0
+    def _is_ours(self):
+        return self.memory.words(PEER_AT + 8, 1)[0] >> 32 == self.generation
 
     def _run_lives(self):
         """A run that lives holds a lock on its segment; the kernel gives it back when it dies."""
@@ -200,25 +249,23 @@ class SharedMemory(Link):
 
     def beat(self):
         """We live, though we have nothing to command."""
-        self.words[PEER_AT // 8 + 2] = (self.words[PEER_AT // 8 + 2] + 1) % 2**64
+        self.memory.write(PEER_AT + 16, (self.memory.words(PEER_AT + 16, 1)[0] + 1) % 2**64)
 
-    def _look(self):
-        newest = self.halves[RUN_AT // 4]
-        if self._ended():  # then that is one more than the last one
-            newest = self.halves[RUN_AT // 4 + 4]
+    def _look(self, run):
+        newest = run["last"] if run["ended"] else run["published"]  # once it has ended, that is one more than the last one
         if newest == self.seen:
             return False
         following = (self.seen + 1) % 2**32
         if not self.any:  # in lockstep an older one may be awaited
-            following = min(following, self.halves[RUN_AT // 4 + 3])
+            following = min(following, run["awaited"])
         if (newest - following) % 2**32 >= 2**31:  # what is awaited is written before what is published
             following = newest
         if (newest - following) % 2**32 > SLOTS - 2:
             following = (newest - SLOTS + 2) % 2**32
         at = self.header["out_at"] + self.header["out_slot"] * (following % SLOTS)
-        sequence = self.words[at // 8]
-        copy = self.memory[at + 8 : at + 40 + len(self.telemetry)]
-        if sequence == 0 or sequence & 1 or self.words[at // 8] != sequence:
+        sequence = self.memory.read(at, 8)
+        copy = self.memory.read(at + 8, 32 + len(self.telemetry))
+        if not any(sequence) or sequence[0] & 1 or self.memory.read(at, 8) != sequence:
             return False
         self.missed += (following - self.seen - 1) % 2**32 if self.any else 0
         self.any, self.seen, self.telemetry = True, following, copy[32:]
@@ -228,47 +275,45 @@ class SharedMemory(Link):
     def wait(self, timeout=5.0):
         until, pulse = time.monotonic() + timeout, 0
         while True:
-            self._must_be_whole()
-            over = self._ended()
-            if self.halves[PEER_AT // 4 + 3] != self.generation:
+            run = self._run()
+            if not self._is_ours():
                 raise ConnectionError("another peer has taken our place")
-            if self._look():
+            if self._look(run):
                 self.beat()
                 return True
-            if over:
+            if run["ended"]:
                 return False
             now = time.monotonic()
             if now > pulse:
                 self.beat()
-                if not self._run_lives() and not self._ended():
+                if not self._run_lives() and not self._run()["ended"]:
                     raise ConnectionResetError("the run has died")
                 pulse = now + PULSE_S
             if now > until:
                 raise TimeoutError("no frame")
             time.sleep(20e-6)
 
-    def _send(self, end):
-        self._must_be_whole()
+    def _put(self, command):
+        """Into the next slot, which is odd while it is written; an executive that sleeps looks again by itself."""
         self.sent = (self.sent + 1) % 2**32
         at = self.header["in_at"] + self.header["in_slot"] * (self.sent % SLOTS)
-        command = slot_command(self.frame, self.header["layout_hash"], self.generation, int(end), bytes(self.command))
-        sequence = self.words[at // 8] | 1
-        self.words[at // 8] = sequence
-        self.memory[at + 8 : at + 8 + len(command)] = command
-        self.words[at // 8] = (sequence + 1) % 2**64
+        sequence = self.memory.words(at, 1)[0] | 1
+        self.memory.write(at, sequence)
+        self.memory.write_bytes(at + 8, command)
+        self.memory.write(at, (sequence + 1) % 2**64)
         self.beat()
-        self.halves[PEER_AT // 4] = self.sent  # an executive that sleeps looks again by itself
+        self.memory.write(PEER_AT, self.sent)  # and that we do not sleep
+
+    def _send(self, end):
+        self._put(slot_command(self.frame, self.header["layout_hash"], self.generation, int(end), bytes(self.command)))
 
     def close(self):
-        if self.generation is not None and os.fstat(self.fd).st_size >= DIRECTORY_AT and self.halves[PEER_AT // 4 + 3] == self.generation:
-            self.halves[PEER_AT // 4 + 2] = 0
+        try:
+            if self.generation is not None and self._is_ours():
+                self.memory.write(PEER_AT + 8, self.generation << 32)
+        except ConnectionResetError:
+            pass
         self.generation = None
-        for view in (self.words, self.halves, self.memory):
-            if isinstance(view, memoryview):
-                view.release()
-            elif view is not None:
-                view.close()
-        self.words = self.halves = self.memory = None
         if self.fd >= 0:
             os.close(self.fd)
         self.fd = -1
@@ -320,9 +365,65 @@ def read_telemetry(packet):
     return (message_id, struct.unpack_from(">I", packet, 12)[0], *struct.unpack_from("<QqQ", packet, 16), packet[40:-4])
 
 
+def read_key(path):
+    """The key in a file of 64 hexadecimal digits, which must be a regular one, ours, and for nobody else to read or write."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise NotAKey("key file %s: it is not a regular file" % path)
+        if status.st_uid != os.geteuid():
+            raise NotAKey("key file %s: it belongs to user %d, and this is user %d: chown it, or make a copy of one's own"
+                          % (path, status.st_uid, os.geteuid()))
+        if status.st_mode & 0o077:
+            raise NotAKey("key file %s: others may read or write it (mode %04o): chmod 600 it, and make a new key if they may have"
+                          % (path, status.st_mode & 0o7777))
+        text = file.read(2 * KEY_BYTES + 2)
+    digits = text.removesuffix(b"\n")
+    if len(text) > 2 * KEY_BYTES + 1 or len(digits) != 2 * KEY_BYTES or not set(digits) <= set(b"0123456789abcdefABCDEF"):
+        raise NotAKey("key file %s: a key is 64 hexadecimal digits: (umask 077; od -An -tx1 -N32 /dev/urandom | tr -d ' \\n' > FILE)" % path)
+    return bytes.fromhex(digits.decode())
+
+
+class Seal:
+    """Behind each packet of a link with a key: numbers of run and peer, a counter, and a keyed BLAKE2b over all before it."""
+
+    def __init__(self, key):
+        self.key, self.run, self.peer, self.sent, self.newest, self.seen = key, 0, 0, 0, 0, set()
+        while self.peer == 0:
+            self.peer = int.from_bytes(os.urandom(8), "little")
+
+    def _sum(self, data):
+        return hashlib.blake2b(data, digest_size=MAC_BYTES, key=self.key).digest()
+
+    def put(self, packet, question=False):
+        self.sent += 1
+        packet += struct.pack("<3Q", 0 if question else self.run, self.peer, self.sent)
+        return packet + self._sum(packet)
+
+    def take(self, datagram):
+        """The packet and "sealed", or None and "forged" (our own, sent back, too), "replayed" or "another run". The first one sealed for us tells the run."""
+        if len(datagram) < SEAL_BYTES or datagram[0] & 0x10 or not hmac.compare_digest(self._sum(datagram[:-MAC_BYTES]), datagram[-MAC_BYTES:]):
+            return None, "forged"
+        run, peer, counter = struct.unpack("<3Q", datagram[-SEAL_BYTES:-MAC_BYTES])
+        if peer != self.peer:
+            return None, "replayed"
+        self.run = self.run or run
+        if run != self.run:
+            return None, "another run"
+        if counter == 0 or counter + SEEN <= self.newest or counter in self.seen:
+            return None, "replayed"
+        self.seen.add(counter)
+        if counter > self.newest:
+            self.newest = counter
+            if len(self.seen) > 2 * SEEN:
+                self.seen = {c for c in self.seen if c + SEEN > counter}
+        return datagram[:-SEAL_BYTES], "sealed"
+
+
 class Udp(Link):
-    def __init__(self, host, port):
+    def __init__(self, host, port, key=None):
         self.entered = False
+        self.seal, self.keyed, self.forged, self.replayed = Seal(key) if key else None, False, 0, 0
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         try:
@@ -331,7 +432,9 @@ class Udp(Link):
             try:
                 self._describe(self._fetch())
             except TimeoutError:  # whether the network tells so or not
-                raise ConnectionRefusedError("nobody answers at %s:%d" % (host, port)) from None
+                why = "" if not key else (": the run there has another key: give the file that its link has as 'key_file'" if self.keyed else
+                                          " with this key: is the run there, and has its link 'key_file'?")
+                raise ConnectionRefusedError("nobody answers at %s:%d%s" % (host, port, why)) from None
             # later than the newest peer's; two that come at a time shall differ
             self.generation = (self.generation + 1 + int.from_bytes(os.urandom(2), "little")) % 2**32
             self._judge_packets()
@@ -344,7 +447,22 @@ class Udp(Link):
         self.beat()
 
     def _question(self, number):
-        return write_command(DESCRIPTION_ID | COMMAND_FLAG, number, DESCRIBE, number, 0, 0)
+        packet = write_command(DESCRIPTION_ID | COMMAND_FLAG, number, DESCRIBE, number, 0, 0)
+        return self.seal.put(packet, question=True) if self.seal else packet
+
+    def _read(self, datagram):
+        """As read_telemetry, behind the seal where there is a key."""
+        if not self.seal:
+            return read_telemetry(datagram)
+        packet, what = self.seal.take(datagram)
+        if what == "another run" and self.entered:
+            raise ConnectionResetError("another run has taken its place")
+        if what == "forged":
+            p = read_telemetry(datagram)  # a word for people, and worth nothing else
+            self.keyed |= bool(p and p[0] == DESCRIPTION_ID and p[1] & KEYED)
+        self.forged += what == "forged"
+        self.replayed += what == "replayed"
+        return read_telemetry(packet) if packet else None
 
     def _ask(self, number):
         """The answer to a question; both may be lost."""
@@ -354,9 +472,11 @@ class Udp(Link):
             while (left := until - time.monotonic()) > 0:
                 self.socket.settimeout(left)
                 try:
-                    p = read_telemetry(self.socket.recv(9000))
+                    p = self._read(self.socket.recv(9000))
                 except TimeoutError:
                     break
+                if p and p[0] == DESCRIPTION_ID and p[1] & KEYED and not self.seal:
+                    raise NotAKey("the run there takes packets with a key alone: give the key file that its link has as 'key_file'")
                 if p and p[0] == DESCRIPTION_ID and p[2] == number and not p[1] and p[5]:
                     return p
         raise TimeoutError
@@ -373,7 +493,7 @@ class Udp(Link):
     def _judge_packets(self):
         """All pieces of a payload have message ids of one kind, none of them the description's."""
         h = self.header
-        if not 100 <= h["packet_max"] <= PACKET_MAX:
+        if not 100 <= h["packet_max"] <= PACKET_MAX - (SEAL_BYTES if self.seal else 0):
             raise NotALink("packets of no possible length")
         for key, kind, size, overhead in (("telemetry_id", 1, h["telemetry_bytes"], 44), ("command_id", 3, h["command_bytes"], 36)):
             pieces = max(1, -(-size // self._piece_bytes(size, overhead)))
@@ -395,7 +515,8 @@ class Udp(Link):
         message_id = self.header["command_id"] + index
         count = self.counts[message_id] = self.counts.get(message_id, -1) + 1
         sender = self._sender(self.sent if number is None else number)
-        self._transmit(write_command(message_id, count, function, sender, self.time_ns if time_ns is None else time_ns, answered, piece))
+        packet = write_command(message_id, count, function, sender, self.time_ns if time_ns is None else time_ns, answered, piece)
+        self._transmit(self.seal.put(packet) if self.seal else packet)
 
     def beat(self):
         """We live, though we have nothing to command."""
@@ -426,7 +547,7 @@ class Udp(Link):
         """A packet as read_telemetry has it, or None."""
         self.socket.settimeout(0 if self.refused else max(0, seconds))
         try:
-            return read_telemetry(self.socket.recv(9000))
+            return self._read(self.socket.recv(9000))
         except ConnectionRefusedError:
             self.refused = True
         except (TimeoutError, BlockingIOError):
@@ -596,9 +717,14 @@ def _parts(url):
     return Udp, (host, int(port))
 
 
-def open(url, wait=10.0):  # noqa: A001
-    """shm:/name or udp:host:port, host an IPv4 address or a name that has one; tries again for `wait` seconds while nobody is there."""
+def open(url, wait=10.0, key_file=None):  # noqa: A001
+    """shm:/name or udp:host:port, host an IPv4 address or a name that has one; tries again for `wait` seconds while nobody is there. Over UDP with the key
+    of the link's `key_file`; raises NotAKey where that is none, or the run wants one."""
     carrier, where = _parts(url)
+    if key_file is not None:
+        if carrier is not Udp:
+            raise ValueError(url + ": a key is for links over UDP")
+        where += (read_key(key_file),)
     until = time.monotonic() + wait
     while True:
         try:
@@ -609,11 +735,11 @@ def open(url, wait=10.0):  # noqa: A001
             time.sleep(0.01)
 
 
-def _echo(url):
+def _echo(url, key_file):
     """Answers every frame until the run is over: what was seen in words, and why it ended before, or None."""
     seen = first = last = 0
     why = None
-    with open(url) as link:
+    with open(url, key_file=key_file) as link:
         try:
             while link.wait():
                 link.send()
@@ -627,11 +753,14 @@ def _echo(url):
 
 
 def main():
-    if len(sys.argv) != 2:
-        print("usage: orrery_client.py URL", file=sys.stderr)
+    words, key_file = sys.argv[1:], None
+    if len(words) == 3 and words[0] == "--key-file":
+        key_file, words = words[1], words[2:]
+    if len(words) != 1:
+        print("usage: orrery_client.py [--key-file FILE] URL", file=sys.stderr)
         return 2
     try:
-        said, why = _echo(sys.argv[1])
+        said, why = _echo(words[0], key_file)
     except (OSError, ValueError) as error:
         said, why = "", str(error)
     if said:

@@ -9,7 +9,7 @@
 const char *orr_refusal_name(enum orr_refusal refusal) {
   static const char *const names[ORR_REFUSALS] = {"none",          "stale",        "duplicate",  "malformed",
                                                   "wrong_version", "wrong_layout", "not_finite", "out_of_range",
-                                                  "foreign",       "dropped"};
+                                                  "foreign",       "dropped",      "forged",     "replayed"};
   return refusal < ORR_REFUSALS ? names[refusal] : "?";
 }
 
@@ -19,12 +19,15 @@ const char *orr_refusal_text(enum orr_refusal refusal) {
       [ORR_REFUSAL_STALE] = "older than what is applied, or overtaken before it was due",
       [ORR_REFUSAL_DUPLICATE] = "answers a frame that is answered already",
       [ORR_REFUSAL_MALFORMED] = "length, checksum or frame number make no sense",
-      [ORR_REFUSAL_VERSION] = "another version, or a message id or function that this link has not",
+      [ORR_REFUSAL_VERSION] =
+          "another version of the wire than the run's, or a message id or function that this link has not",
       [ORR_REFUSAL_LAYOUT] = "made for another layout of the channels",
       [ORR_REFUSAL_NOT_FINITE] = "holds NaN or an infinity",
       [ORR_REFUSAL_OUT_OF_RANGE] = "a number is outside its channel's range",
       [ORR_REFUSAL_FOREIGN] = "not from the peer, or from one that was replaced",
       [ORR_REFUSAL_DROPPED] = "came too fast: overwritten, or no room for it, before it was read",
+      [ORR_REFUSAL_FORGED] = "no seal of the link's key behind it",
+      [ORR_REFUSAL_REPLAYED] = "sealed for another run, or seen before",
   };
   return refusal < ORR_REFUSALS ? texts[refusal] : "?";
 }

@@ -39,6 +39,8 @@ enum orr_refusal {
   ORR_REFUSAL_OUT_OF_RANGE, /* finite, but outside the range of its channel */
   ORR_REFUSAL_FOREIGN,      /* not from the peer: another sender, or a peer that was replaced */
   ORR_REFUSAL_DROPPED,      /* overwritten before it was read */
+  ORR_REFUSAL_FORGED,       /* without a seal of the link's key */
+  ORR_REFUSAL_REPLAYED,     /* sealed for another run, or seen before */
   ORR_REFUSALS
 };
 

@@ -109,6 +109,10 @@ int orr_udp_prepare(struct orr_udp *u, const struct orr_run_link *desc, const st
     return EMSGSIZE;
   if (desc->peer.port)
     u->peer = address_of(&desc->peer);
+  int error = 0;
+  u->seal = desc->key_file ? orr_seal_make(desc->key_file, &error) : NULL;
+  if (error)
+    return error;
   if (describe(u, step_ns) && make_rings(u))
     return 0;
   orr_udp_close(u);
@@ -130,6 +134,8 @@ int orr_udp_open(struct orr_udp *u, const struct orr_run_link *desc, const struc
 void orr_udp_close(struct orr_udp *u) {
   if (u->fd >= 0)
     close(u->fd);
+  orr_seal_free(u->seal);
+  u->seal = NULL;
   free(u->description);
   free(u->out_memory);
   free(u->in_memory);

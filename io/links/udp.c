@@ -9,6 +9,7 @@
 
 #include "io/links/owner.h"
 #include "io/links/relay.h"
+#include "io/wire/key.h"
 #include "rt/tick/clock.h"
 
 /* ---- the rt thread ----------------------------------------------------------------------------------------------- */
@@ -103,8 +104,9 @@ static bool same_address(const struct sockaddr_in *a, const struct sockaddr_in *
 }
 
 static bool is_peer(const struct orr_udp *u, uint32_t generation, const struct sockaddr_in *from) {
-  return atomic_load_explicit(&u->peers, memory_order_relaxed) && generation == u->generation &&
-         !atomic_load_explicit(&u->left, memory_order_relaxed) && same_address(from, &u->commander);
+  return (!u->seal || u->came.peer == u->seal->peer) && atomic_load_explicit(&u->peers, memory_order_relaxed) &&
+         generation == u->generation && !atomic_load_explicit(&u->left, memory_order_relaxed) &&
+         same_address(from, &u->commander);
 }
 
 static bool is_silent(const struct orr_udp *u, int64_t now_ns) {
@@ -138,13 +140,20 @@ static void enter_peer(struct orr_udp *u, uint32_t generation, const struct sock
   atomic_store(&u->asked, 1); /* where shall it begin? */
 }
 
-/* Counts what is not the peer's, and tells its sender; not so often that it would make traffic. */
-static size_t refuse_foreign(struct orr_udp *u, uint32_t generation, int64_t now_ns, uint8_t *reply) {
+/* Those that are refused are not told so often that it would make traffic. */
+static bool may_tell(int64_t *told_ns, int64_t now_ns) {
   enum { APART_NS = 5000000 };
+  if (now_ns - *told_ns < APART_NS)
+    return false;
+  *told_ns = now_ns;
+  return true;
+}
+
+/* Counts what is not the peer's, and tells its sender. */
+static size_t refuse_foreign(struct orr_udp *u, uint32_t generation, int64_t now_ns, uint8_t *reply) {
   refuse(u, ORR_REFUSAL_FOREIGN);
-  if (now_ns - u->told_ns < APART_NS)
+  if (!may_tell(&u->told_ns, now_ns))
     return 0;
-  u->told_ns = now_ns;
   const struct orr_wire_packet p = {.id = ORR_WIRE_DESCRIPTION_ID,
                                     .count = u->description_count++,
                                     .flags = ORR_WIRE_OUT_TAKEN,
@@ -254,13 +263,11 @@ static void leave(struct orr_udp *u) {
     u->peer.sin_port = 0;
 }
 
-size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const uint8_t *bytes, size_t count,
-                       uint8_t *reply) {
+static size_t receive(struct orr_udp *u, const struct sockaddr_in *from, const uint8_t *bytes, size_t count,
+                      uint8_t *reply) {
   struct orr_wire_packet p;
   const uint8_t *piece;
   size_t piece_bytes;
-  if (!allowed(u, from))
-    return refuse(u, ORR_REFUSAL_FOREIGN);
   if (!orr_wire_packet_read(bytes, count, &p, &piece, &piece_bytes))
     return refuse(u, is_of_another_version(bytes, count) ? ORR_REFUSAL_VERSION : ORR_REFUSAL_MALFORMED);
   if (p.id == (ORR_WIRE_DESCRIPTION_ID | ORR_WIRE_ID_COMMAND) && p.function == ORR_WIRE_DESCRIBE)
@@ -280,6 +287,8 @@ size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const 
       return refuse_foreign(u, generation, now_ns, reply);
     enter_peer(u, generation, from);
   }
+  if (u->seal)
+    orr_seal_enter(u->seal, &u->came);
   u->heard_ns = now_ns;
   atomic_fetch_add_explicit(&u->heard, 1, memory_order_relaxed);
   if (p.function == ORR_WIRE_END) {
@@ -293,6 +302,43 @@ size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const 
   else if (p.function == ORR_WIRE_COMMANDS)
     return take_command(u, &p, piece, piece_bytes);
   return 0;
+}
+
+/* A packet as it goes out. */
+static size_t sealed(struct orr_udp *u, uint64_t peer, uint8_t *packet, size_t bytes) {
+  return u->seal && bytes ? orr_seal_put(u->seal, peer, packet, bytes) : bytes;
+}
+
+static bool is_question(const uint8_t *bytes, size_t count) {
+  return count > ORR_WIRE_PRIMARY_BYTES &&
+         orr_wire_get_big(bytes, 2) == (ORR_WIRE_DESCRIPTION_ID | ORR_WIRE_ID_COMMAND) &&
+         bytes[ORR_WIRE_PRIMARY_BYTES] == ORR_WIRE_DESCRIBE;
+}
+
+/* Who asks without our key is told that there is one: its user will wonder. The word has no seal, and is worth nothing
+ * else. */
+static size_t refuse_forged(struct orr_udp *u, const uint8_t *bytes, size_t count, uint8_t *reply) {
+  const struct orr_wire_packet p = {
+      .id = ORR_WIRE_DESCRIPTION_ID, .count = u->description_count, .flags = ORR_WIRE_OUT_KEYED};
+  refuse(u, ORR_REFUSAL_FORGED);
+  return is_question(bytes, count) && may_tell(&u->keyed_ns, orr_clock_now_ns())
+             ? orr_wire_packet_write(reply, &p, NULL, 0)
+             : 0;
+}
+
+size_t orr_udp_receive(struct orr_udp *u, const struct sockaddr_in *from, const uint8_t *bytes, size_t count,
+                       uint8_t *reply) {
+  if (!allowed(u, from))
+    return refuse(u, ORR_REFUSAL_FOREIGN);
+  if (!u->seal)
+    return receive(u, from, bytes, count, reply);
+  size_t packet_bytes;
+  if (!orr_seal_check(u->seal, bytes, count, &u->came, &packet_bytes))
+    return refuse_forged(u, bytes, count, reply);
+  bool asks = is_question(bytes, packet_bytes) && u->came.run == 0; /* by whom is known from the answer alone */
+  if (!asks && orr_seal_is_old(u->seal, &u->came))
+    return refuse(u, ORR_REFUSAL_REPLAYED);
+  return sealed(u, u->came.peer, reply, receive(u, from, bytes, packet_bytes, reply));
 }
 
 /* A frame goes out, or goes out again. */
@@ -323,6 +369,7 @@ size_t orr_udp_send(struct orr_udp *u, uint32_t *piece, uint8_t *packet) {
                                     .time_ns = (int64_t)slot[ORR_WIRE_OUT_TIME_NS]};
   size_t bytes = orr_wire_packet_write(packet, &p, (const uint8_t *)(slot + ORR_WIRE_OUT_WORDS) + at,
                                        left < u->out_cut.piece ? left : u->out_cut.piece);
+  bytes = sealed(u, u->seal ? u->seal->peer : 0, packet, bytes);
   if (++*piece < u->out_cut.pieces)
     return bytes;
   *piece = 0;
@@ -342,7 +389,8 @@ void orr_udp_unsent(struct orr_udp *u, int error) {
 size_t orr_udp_farewell(struct orr_udp *u, uint8_t *packet) {
   const struct orr_wire_packet p = {
       .id = ORR_WIRE_DESCRIPTION_ID, .count = u->description_count++, .flags = ORR_WIRE_OUT_ENDED};
-  return u->peer.sin_port ? orr_wire_packet_write(packet, &p, NULL, 0) : 0;
+  return u->peer.sin_port ? sealed(u, u->seal ? u->seal->peer : 0, packet, orr_wire_packet_write(packet, &p, NULL, 0))
+                          : 0;
 }
 
 /* ---- the carrier ------------------------------------------------------------------------------------------------- */
@@ -389,16 +437,18 @@ static void describe(const struct orr_run_link *desc, char *text, size_t size) {
 }
 
 static void explain(const struct orr_run_link *desc, int error, char *text, size_t size) {
+  uint8_t key[ORR_WIRE_KEY_BYTES];
   if (error == EADDRINUSE)
     orr_carrier_taken(desc, "another run or program", orr_owner_of_port(desc->listen.ip, desc->listen.port),
                       "listen=ADDRESS:PORT", "PORT=N", text, size);
-  else
+  else if (!desc->key_file || orr_wire_key_read(desc->key_file, key, text, size) == 0)
     snprintf(text, size, "%s", strerror(error));
+  orr_wire_key_forget(key, sizeof key);
 }
 
 static void document(const struct orr_run_link *desc, const struct orr_wire_header *h, char *text, size_t size) {
   uint32_t ip = desc->listen.ip;
-  snprintf(
+  int said = snprintf(
       text, size,
       "UDP: commands to %u.%u.%u.%u:%u. One CCSDS space packet per datagram, cFE's default headers (big-endian): 6 "
       "bytes primary; "
@@ -416,6 +466,15 @@ static void document(const struct orr_run_link *desc, const struct orr_wire_head
       ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255, (unsigned)desc->listen.port,
       (unsigned)orr_wire_layout_tag(h->layout_hash), ORR_WIRE_OUT_TIMED_OUT, ORR_WIRE_OUT_LATE, ORR_WIRE_OUT_LOCKSTEP,
       ORR_WIRE_OUT_AWAITED, ORR_WIRE_SILENCE_MS);
+  if (desc->key_file && said > 0 && (size_t)said < size)
+    snprintf(text + said, size - (size_t)said,
+             "A seal stands behind each packet in its datagram, both ways, little-endian: u64 run, u64 peer, u64 "
+             "counter, then %d bytes of BLAKE2b with the key of %d bytes over the packet and these three. The packet's "
+             "own length does not count it. The peer's number is random, another for each opening, and the run answers "
+             "with it; the run's number is in its answer to function code 3, which is sealed with 0 in its place. The "
+             "counter goes up by one with each packet; either side takes one of each number, and none of another run. "
+             "All together are io/wire/wire.h.\n",
+             ORR_WIRE_MAC_BYTES, ORR_WIRE_KEY_BYTES);
 }
 
 static void publish(struct orr_carrier *c, struct orr_rules *rules, const uint64_t head[ORR_WIRE_OUT_WORDS],

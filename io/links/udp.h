@@ -15,6 +15,7 @@
 #include <netinet/in.h>
 
 #include "io/links/carrier.h"
+#include "io/links/seal.h"
 #include "rt/tick/ring.h"
 
 /* Frames that wait for the relay, commands that wait for the rt thread: powers of two. */
@@ -48,9 +49,10 @@ struct orr_udp {
   int fd; /* bound, not blocking; −1: closed */
   /* fixed */
   struct orr_wire_cut out_cut, in_cut;
-  int64_t period_ns;    /* of the link's frames in real time */
-  uint32_t run;         /* the lower half of the header's */
-  uint8_t *description; /* header, directory, names: what a peer may ask for */
+  struct orr_seal *seal; /* with a key; NULL: without. Its numbers are the relay's */
+  int64_t period_ns;     /* of the link's frames in real time */
+  uint32_t run;          /* the lower half of the header's */
+  uint8_t *description;  /* header, directory, names: what a peer may ask for */
   size_t description_bytes, description_piece;
   /* between the threads */
   struct orr_ring out, in;
@@ -79,9 +81,11 @@ struct orr_udp {
   struct sockaddr_in peer;      /* where frames go; port 0: not known yet */
   struct sockaddr_in commander; /* where commands come from */
   int64_t heard_ns, told_ns;    /* when the last packet of the peer came; when another peer was last told TAKEN */
+  int64_t keyed_ns;             /* when somebody without our key was told that there is one */
   uint32_t generation;
   uint16_t counts[ORR_WIRE_PIECES_MAX]; /* sequence counts of telemetry, by piece */
   uint16_t description_count;
+  struct orr_wire_seal came; /* with a key: the seal of what is received now */
   struct orr_udp_gathering gathering[ORR_UDP_GATHERINGS];
   uint32_t gathered;        /* pieces so far: the age of each of those */
   uint64_t newest;          /* frame out; ORR_WIRE_NONE: none */

@@ -26,7 +26,7 @@ static const char *const schemas[ORR_LOG_ENTITIES] = {
     [ORR_LOG_LINK] = FRAME "# the frame that the command applied last answered, -1: none yet\nint64 answers\n"
                            "# what happened: applied, late, missed, timeout, refused, peer\nstring event\n"
                            "uint64 published\nuint64 answered\nuint64 applied\nuint64 late\nuint64 missed\n"
-                           "uint64 timeouts\nuint64[10] refused\nuint64 peers\n",
+                           "uint64 timeouts\nuint64[12] refused\nuint64 peers\n",
 };
 
 static struct orr_mcap_text text_of(struct orr_arena *arena, const char *text) {

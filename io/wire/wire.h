@@ -138,6 +138,7 @@ enum {
   ORR_WIRE_OUT_RESTORED = 8,  /* the run did not begin at frame 0: it goes on from a saved state. In all its frames */
   ORR_WIRE_OUT_LOCKSTEP = 16, /* the run waits for the answer to each frame: none may be left out */
   ORR_WIRE_OUT_TAKEN = 64,    /* UDP, with the description's id: another peer commands; see below */
+  ORR_WIRE_OUT_KEYED = 128,   /* UDP, with the description's id: packets need a seal, of another key than that had */
   ORR_WIRE_OUT_AWAITED = 32, /* UDP, a frame sent again: the run waits for its answer, and for none to an older frame */
 };
 /* Flags of a command: the run shall end. */
@@ -265,6 +266,19 @@ static inline uint64_t orr_wire_command_sum(const uint64_t head[ORR_WIRE_IN_WORD
  * the header's `run` in the upper half. A newcomer takes a later generation than that, whatever its clock says, and not
  * just the next number, because two may ask at the same time. A peer that flies already sees by `run` that the run is
  * still the same.
+ *
+ * Where the run file names a `key_file`, a seal stands behind each packet in its datagram, in both directions,
+ * little-endian:
+ *
+ *   0   u64 run: a random number of the run, another for each; 0 in a DESCRIBE, which does not know it
+ *   8   u64 peer: a random number of the client, another for each that opens; the run seals with that of whom it tells
+ *   16  u64 counter: 1 and on; each side counts all packets that it seals for that run and that peer
+ *   24  16 bytes of BLAKE2b (RFC 7693) with the key of 32 bytes, over the packet and the 24 bytes before
+ *
+ * The packet itself is as without a key: its own length does not count the seal. What has no seal of the key is forged.
+ * The client's number comes back in the answer to its DESCRIBE, so that answer is new, and tells the number of a run
+ * that lives now. From then on either side takes a packet of both numbers once (struct orr_wire_seen); what is of
+ * another run, or was seen, is replayed. A DESCRIBE without such a seal gets KEYED without one, a word to people alone.
  */
 enum {
   ORR_WIRE_PRIMARY_BYTES = 6,
@@ -278,6 +292,10 @@ enum {
   ORR_WIRE_ID_SECONDARY = 0x0800, /* secondary header flag */
   ORR_WIRE_DESCRIPTION_ID = 0x0fff - 1,
   ORR_WIRE_SILENCE_MS = 500, /* a peer sends a sign of life ten times a second */
+  ORR_WIRE_KEY_BYTES = 32,
+  ORR_WIRE_MAC_BYTES = 16,
+  ORR_WIRE_SEAL_BYTES = 24 + ORR_WIRE_MAC_BYTES,
+  ORR_WIRE_SEEN = 1024, /* counters; a power of two: more packets than may overtake one another */
 };
 
 enum orr_wire_function {
@@ -456,6 +474,50 @@ static inline int orr_wire_gather_add(struct orr_wire_gather *g, uint64_t key, u
   g->key = ~key;
   g->seen = 0;
   return 1;
+}
+
+/* ---- UDP with a key ---------------------------------------------------------------------------------------------- */
+
+struct orr_wire_seal {
+  uint64_t run, peer, counter;
+};
+
+/* [any] The seal's numbers behind a packet of `bytes`: to be covered, with it, by the sum that follows. O(1). */
+static inline void orr_wire_seal_write(uint8_t *packet, size_t bytes, const struct orr_wire_seal *seal) {
+  __builtin_memcpy(packet + bytes, seal, sizeof *seal);
+}
+/* [any] Those of a datagram of any bytes, and the bytes of the packet before; false when it is too short, or goes the
+ * other way than `commands`: what was sealed by one side is not sent back to it. O(1). */
+static inline bool orr_wire_seal_read(const uint8_t *datagram, size_t bytes, bool commands, struct orr_wire_seal *seal,
+                                      size_t *packet_bytes) {
+  if (bytes < ORR_WIRE_SEAL_BYTES || bytes > ORR_WIRE_PACKET_MAX ||
+      commands != !!(orr_wire_get_big(datagram, 2) & ORR_WIRE_ID_COMMAND))
+    return false;
+  *packet_bytes = bytes - ORR_WIRE_SEAL_BYTES;
+  __builtin_memcpy(seal, datagram + *packet_bytes, sizeof *seal);
+  return true;
+}
+
+/* Which counters came; those that are older than it reaches count as seen. All zero: none did. */
+struct orr_wire_seen {
+  uint64_t newest;
+  uint64_t bits[ORR_WIRE_SEEN / 64]; /* counter i is bit i mod ORR_WIRE_SEEN */
+};
+
+/* [any] O(1). */
+static inline bool orr_wire_seen_has(const struct orr_wire_seen *s, uint64_t counter) {
+  if (counter > s->newest)
+    return false;
+  return counter == 0 || s->newest - counter >= ORR_WIRE_SEEN ||
+         (s->bits[counter / 64 % (ORR_WIRE_SEEN / 64)] >> counter % 64 & 1);
+}
+/* [any] Notes one that it has not. O(1), and O(gap) after a gap, ORR_WIRE_SEEN at most. */
+static inline void orr_wire_seen_add(struct orr_wire_seen *s, uint64_t counter) {
+  uint64_t gap = counter > s->newest ? counter - s->newest : 0;
+  for (uint64_t i = 1; i <= gap && i <= ORR_WIRE_SEEN; i++)
+    s->bits[(s->newest + i) / 64 % (ORR_WIRE_SEEN / 64)] &= ~(UINT64_C(1) << (s->newest + i) % 64);
+  s->newest += gap;
+  s->bits[counter / 64 % (ORR_WIRE_SEEN / 64)] |= UINT64_C(1) << counter % 64;
 }
 
 #endif

@@ -39,10 +39,10 @@ row flexible0 10
 row flexible5 10
 row flexible10 10
 
-side() { # FUNCTION BYTES
+side() { # FUNCTION BYTES [PROGRAM]
   only=$1
-  a=$(counted "$commands" "$2" $few)
-  b=$(counted "$commands" "$2" $many)
+  a=$(counted "${3:-$commands}" "$2" $few)
+  b=$(counted "${3:-$commands}" "$2" $many)
   echo $(((b - a) / (many - few)))
 }
 
@@ -52,4 +52,10 @@ for bytes in 104 65536; do
   applied=$(side orr_rules_latch $bytes)
   sent=$(side orr_client_send $bytes)
   printf '%-14s %14d %12d %12d\n' $bytes "$taken" "$applied" "$sent"
+done
+
+printf '\n%-14s %14s %12s\n' 'packet bytes' 'sealed (run)' 'taken (client)'
+for bytes in 136 680 1432; do
+  printf '%-14s %14d %12d\n' $bytes "$(side orr_seal_put $bytes "$(dirname "$commands")/seals")" \
+    "$(side orr_client_seal_take $bytes "$(dirname "$commands")/seals")"
 done

@@ -198,7 +198,7 @@ def run(directory, settings, url):
     with client.open(url) as link:
         while link.wait(20):
             if isinstance(link, client.SharedMemory) and link.frame >= 20:
-                image = bytes(link.memory)
+                image = link.memory.read(0, len(link.memory))
             link.send()
     client.read_telemetry = read
     if process.wait(60) != 0:

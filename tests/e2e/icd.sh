@@ -143,12 +143,12 @@ class Segment:
 
     def newest(self, side):
         """The head and the numbers of the newest slot."""
-        number, = struct.unpack_from("<I", self.link.memory, self.counts[side])
+        number, = struct.unpack("<I", self.link.memory.read(self.counts[side], 4))
         at = self.places[side][0] + self.places[side][1] * (number % self.slots)
         size = markdown.links[self.name][side]["bytes"]
-        sequence, *head = struct.unpack_from("<5Q", self.link.memory, at)
+        sequence, *head = struct.unpack("<5Q", self.link.memory.read(at, 40))
         assert sequence % 2 == 0
-        payload = self.link.memory[at + self.payload_at : at + self.payload_at + size]
+        payload = self.link.memory.read(at + self.payload_at, size)
         assert self.payload_at == icd.LINKS[self.name][side]["payload_at"]
         return head, payload
 

@@ -2,7 +2,8 @@
  * system call: what the relay does is done here.
  *
  * The first byte is the shape: bits 0 to 3 as orr_link_rig_init takes them, bit 4 packets of 1472 bytes in place of 64,
- * bit 5 the run file names the peer. Then steps; what:
+ * bit 5 the run file names the peer, bit 6 the link has a key, and what is set right is sealed with it, but for every
+ * eighth, which is a copy of the seal before. Then steps; what:
  *   0 a datagram as it is
  *   1 the same with length, checksums and sequence flags set right, so that what lies behind is reached
  *   2 the same from an address that is not allowed
@@ -22,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/client/client_seal.h"
 #include "io/links/udp.h"
 #include "tests/support/steps.h"
 
@@ -32,6 +34,8 @@ struct rig {
   struct orr_run_link desc;
   struct orr_udp udp;
   struct sockaddr_in from, foreign;
+  struct orr_client_seal *client; /* with a key */
+  bool raw;                       /* what comes is not sealed by us */
 };
 
 /* The bytes as a packet that is right: a head of theirs, a piece of what is left. */
@@ -49,26 +53,47 @@ static size_t set_right(uint8_t to[ORR_WIRE_PACKET_MAX], const uint8_t *bytes, s
   return orr_wire_packet_write(to, &p, bytes + at, size - at);
 }
 
-/* What is read is exactly as large as the datagram, so that the sanitizer sees a byte beyond. */
-static void receive(struct rig *r, const struct sockaddr_in *from, const uint8_t *bytes, size_t size) {
-  uint8_t reply[ORR_WIRE_PACKET_MAX];
-  uint8_t *exact = malloc(size ? size : 1);
+/* What goes out is a packet, sealed where the link has a key: but the word that it has one. */
+static void must_be_packet(const struct rig *r, const uint8_t *bytes, size_t size) {
   struct orr_wire_packet p;
   const uint8_t *piece;
+  size_t piece_bytes, seal = r->udp.seal ? ORR_WIRE_SEAL_BYTES : 0;
+  orr_must(size <= r->desc.packet_max + seal);
+  if (seal && orr_wire_packet_read(bytes, size, &p, &piece, &piece_bytes))
+    orr_must(p.flags == ORR_WIRE_OUT_KEYED && piece_bytes == 0);
+  else
+    orr_must(size > seal && orr_wire_packet_read(bytes, size - seal, &p, &piece, &piece_bytes));
+}
+
+/* As a client seals; its number of the run is the right one, or 0 in a question. */
+static size_t sealed(struct rig *r, uint8_t to[ORR_WIRE_PACKET_MAX], const uint8_t *bytes, size_t size) {
+  memcpy(to, bytes, size);
+  if (!r->client || r->raw || size + ORR_WIRE_SEAL_BYTES > ORR_WIRE_PACKET_MAX)
+    return size;
+  bool asks = size > 6 && orr_wire_get_big(bytes, 2) == (ORR_WIRE_DESCRIPTION_ID | ORR_WIRE_ID_COMMAND);
+  r->client->run = r->udp.seal->run;
+  r->client->sent -= r->client->sent % 8 == 7;
+  return orr_client_seal_put(r->client, to, size, asks && bytes[6] == ORR_WIRE_DESCRIBE);
+}
+
+/* What is read is exactly as large as the datagram, so that the sanitizer sees a byte beyond. */
+static void receive(struct rig *r, const struct sockaddr_in *from, const uint8_t *packet, size_t packet_size) {
+  uint8_t reply[ORR_WIRE_PACKET_MAX], bytes[ORR_WIRE_PACKET_MAX];
+  size_t size = sealed(r, bytes, packet, packet_size);
+  uint8_t *exact = malloc(size ? size : 1);
   orr_must(exact != NULL);
   memcpy(exact, bytes, size);
-  size_t piece_bytes, n = orr_udp_receive(&r->udp, from, exact, size, reply);
+  size_t n = orr_udp_receive(&r->udp, from, exact, size, reply);
   free(exact);
-  orr_must(n <= r->desc.packet_max && (n == 0 || orr_wire_packet_read(reply, n, &p, &piece, &piece_bytes)));
+  if (n)
+    must_be_packet(r, reply, n);
 }
 
 static void send_all(struct rig *r) {
   uint8_t packet[ORR_WIRE_PACKET_MAX];
-  struct orr_wire_packet p;
-  const uint8_t *bytes;
-  size_t n, count;
+  size_t n;
   for (uint32_t piece = 0; (n = orr_udp_send(&r->udp, &piece, packet)) > 0;)
-    orr_must(n <= r->desc.packet_max && orr_wire_packet_read(packet, n, &p, &bytes, &count));
+    must_be_packet(r, packet, n);
 }
 
 static void latch(struct rig *r) {
@@ -105,7 +130,9 @@ static void do_step(struct rig *r, const struct orr_step *s) {
   uint8_t packet[ORR_WIRE_PACKET_MAX];
   switch (s->what % 9) {
   case 0:
+    r->raw = true;
     receive(r, &r->from, s->bytes, s->size);
+    r->raw = false;
     break;
   case 1:
     receive(r, &r->from, packet, set_right(packet, s->bytes, s->size));
@@ -131,15 +158,25 @@ static void do_step(struct rig *r, const struct orr_step *s) {
     latch(r);
     break;
   default:
-    orr_must(orr_udp_farewell(&r->udp, packet) <= r->desc.packet_max);
+    orr_must(orr_udp_farewell(&r->udp, packet) <= r->desc.packet_max + ORR_WIRE_SEAL_BYTES);
     orr_udp_unsent(&r->udp, s->size ? EAGAIN : EPERM);
   }
+}
+
+/* Without a file. */
+static void give_key(struct rig *r) {
+  r->udp.seal = calloc(1, sizeof *r->udp.seal);
+  orr_must(r->udp.seal != NULL);
+  r->udp.seal->seen = calloc(1, sizeof *r->udp.seal->seen);
+  r->udp.seal->run = 7;
+  r->client = orr_client_seal_make(r->udp.seal->key);
+  orr_must(r->client != NULL && r->udp.seal->seen != NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const uint32_t allow[] = {INADDR_LOOPBACK};
   unsigned shape = size ? data[0] : 0;
-  struct rig r;
+  struct rig r = {.client = NULL};
   orr_link_rig_init(&r.link, shape, 188);
   r.desc = (struct orr_run_link){.divisor = ORR_RIG_DIVISOR,
                                  .telemetry_id = 0x0880,
@@ -152,11 +189,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   r.foreign = r.from;
   r.foreign.sin_addr.s_addr ^= htonl(2);
   orr_must(orr_udp_prepare(&r.udp, &r.desc, &r.link.layout, 1000000) == 0);
+  if (shape & 64)
+    give_key(&r);
   struct orr_steps steps = {data + 1, size ? size - 1 : 0};
   for (struct orr_step s; orr_steps_next(&steps, &s);)
     do_step(&r, &s);
   uint64_t handed_over = atomic_load(&r.udp.in.head) - orr_ring_used(&r.udp.in);
   orr_link_rig_account(&r.link, handed_over);
+  orr_client_seal_free(r.client);
   orr_udp_close(&r.udp);
   return 0;
 }

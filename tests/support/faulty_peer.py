@@ -56,16 +56,11 @@ class Faulty:
 
     def put(self, raw):
         link = self.link
-        link.sent = (link.sent + 1) % 2**32
         if self.udp:
+            link.sent = (link.sent + 1) % 2**32
             link.socket.send(raw)
-            return
-        at = link.header["in_at"] + link.header["in_slot"] * (link.sent % orrery_client.SLOTS)
-        sequence = link.words[at // 8] | 1
-        link.words[at // 8] = sequence
-        link.memory[at + 8 : at + 8 + len(raw)] = raw
-        link.words[at // 8] = (sequence + 1) % 2**64
-        link.halves[orrery_client.PEER_AT // 4] = link.sent
+        else:
+            link._put(raw)
 
     def payload(self, torque, on_time):
         self.link._fill({self.torque: torque, self.on_time: on_time})

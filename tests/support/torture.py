@@ -4,7 +4,7 @@
     torture.py ORRERY SECONDS SEED FOLDER NAME PORT
 
 Each round flies cubesat under the sample flight software or a law in Python, in lockstep or in real time. Over UDP a network (network.py) loses, repeats,
-delays, reorders and garbles; strangers try to take over and to end the run. Either side is stopped for a while; flight software is killed and started again,
+delays, reorders and garbles, half of the time under a key; strangers try to take over and to end the run. Either side is stopped for a while; flight software is killed and started again,
 or not; the run is killed; the segment is scribbled on and cut; the disk of the log is full. It must hold that
   - nobody crashes or hangs: a status of a run is 0, 1 or 3, or the signal that was sent;
   - every frame out is accounted for: answered in one way, or not;
@@ -33,7 +33,7 @@ LAW = """
 import sys
 sys.path.insert(0, %r)
 import orrery_client
-with orrery_client.open(sys.argv[1], 20) as link:
+with orrery_client.open(sys.argv[1], 20, *sys.argv[2:]) as link:
     sum = [0.0] * 3
     while link.wait(60):
         sum = [0.9 * s + 0.01 * r for s, r in zip(sum, link["gyro.rate"])]
@@ -52,6 +52,9 @@ class Torture:
         self.quiet, self.counts, self.children = {}, {}, []
         with open(os.path.join(folder, "law.py"), "w") as f:
             f.write(LAW)
+        self.key = os.path.join(folder, "key")
+        with os.fdopen(os.open(self.key, os.O_CREAT | os.O_WRONLY, 0o600), "w") as f:
+            f.write(os.urandom(32).hex())
         self.full = os.path.join(folder, "full")
         os.mkdir(self.full)
         self.has_full = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", self.full], stderr=subprocess.DEVNULL).returncode == 0
@@ -75,15 +78,17 @@ class Torture:
             child.out.close()
         self.children = []
 
-    def run_command(self, transport, mode, seconds, more=()):
+    def run_command(self, transport, mode, seconds, more=(), keyed=False):
         place = ("{transport: shm, name: %s" % self.name if transport == "shm" else
-                 "{transport: udp, listen: '127.0.0.1:%d', allow: [127.0.0.1]" % self.port)
+                 "{transport: udp, listen: '127.0.0.1:%d', allow: [127.0.0.1]%s" % (self.port, ", key_file: " + self.key if keyed else ""))
         link = (place + ", rate: 10 Hz, telemetry: [gyro.rate, star.attitude, bus.target], commands: [wheel_*.torque], wait: 20 s, "
                 "timeout: {frames: 10, policy: hold}, lockstep: {timeout: 8 s}}")
         return [self.orrery, "run", "configs/cubesat.yaml", "--mode", mode, "--duration", "%gs" % seconds, "--json", "--set", "links={fsw: %s}" % link, *more]
 
-    def peer_command(self, kind, url):
-        return [self.fsw, url] if kind == "c" else [sys.executable, "-I", "-S", "-B", os.path.join(self.folder, "law.py"), url]
+    def peer_command(self, kind, url, keyed=False):
+        if kind == "c":
+            return [self.fsw, *(["--key-file", self.key] if keyed else []), url]
+        return [sys.executable, "-I", "-S", "-B", os.path.join(self.folder, "law.py"), url, *([self.key] if keyed else [])]
 
     def url(self, transport, through):
         return "shm:" + self.name if transport == "shm" else "udp:127.0.0.1:%d" % (self.port + 1 if through else self.port)
@@ -160,14 +165,16 @@ class Torture:
         self.counts[end] = self.counts.get(end, 0) + 1
         want = self.hash_of(kind, "lockstep", seconds) if mode == "lockstep" else None
         through = transport == "udp"
+        keyed = through and dice.random() < 0.5
+        told += ", keyed" if keyed else ""
         if through:
             network = self.start("network", [sys.executable, "-I", os.path.join(HERE, "network.py"), str(self.port + 1), str(self.port),
                                              str(dice.getrandbits(30)), "%g" % dice.choice((0.1, 1, 3, 6)), "5"])
             while not open(os.path.join(self.folder, "network")).read().startswith("ready") and network.poll() is None:
                 time.sleep(0.01)
         more = ["--log", os.path.join(self.full, "%d.mcap" % number)] if full else ["--no-log"]
-        run = self.start("run", self.run_command(transport, mode, seconds, more))
-        peer = self.start("peer", self.peer_command(kind, self.url(transport, through)))
+        run = self.start("run", self.run_command(transport, mode, seconds, more, keyed))
+        peer = self.start("peer", self.peer_command(kind, self.url(transport, through), keyed))
         begin, faults, when, done = time.monotonic(), 0, dice.uniform(0.3, 1.5), end == "none"
         while run.poll() is None:
             time.sleep(dice.uniform(0.005, 0.1))
@@ -183,7 +190,7 @@ class Torture:
                 if end in ("peer-killed", "peer-again"):
                     peer.kill()
                 if end == "peer-again":
-                    peer = self.start("again", self.peer_command(kind, self.url(transport, through)))
+                    peer = self.start("again", self.peer_command(kind, self.url(transport, through), keyed))
                 if end == "run-killed":
                     run.kill()
                 if end == "cut":

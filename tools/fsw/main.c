@@ -1,6 +1,6 @@
 /* Sample flight software: attitude control at the other end of a link.
  *
- *   fsw [URL [MISSION]]     shm:/orrery.fsw, or udp:HOST:PORT; the run may start before or after it
+ *   fsw [--key-file FILE] [URL [MISSION]]     shm:/orrery.fsw, or udp:HOST:PORT; the run may start before or after it
  *
  * MISSION `cubesat`, which is the default, is the plain law of attitude.h for configs/cubesat.yaml. The others
  * (missions.c) are the controller of flight.h with the data of that spacecraft.
@@ -130,7 +130,8 @@ static int fly(struct orr_client *link, const struct orr_mission *m) {
 }
 
 static int help(void) {
-  printf("usage: fsw [URL [MISSION]]\n\nURL is shm:/name (without one: shm:/orrery.fsw) or udp:HOST:PORT. MISSION is "
+  printf("usage: fsw [--key-file FILE] [URL [MISSION]]\n\nFILE has the key of a link over UDP, the run file's "
+         "key_file. URL is shm:/name (without one: shm:/orrery.fsw) or udp:HOST:PORT. MISSION is "
          "cubesat");
   for (int i = 0; orr_mission_get(i); i++)
     printf(", %s", orr_mission_get(i)->name);
@@ -141,8 +142,16 @@ static int help(void) {
 
 int main(int argc, char **argv) {
   struct orr_client link;
+  const char *key_file = NULL;
   if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
     return help();
+  if (argc > 1 && strcmp(argv[1], "--key-file") == 0) {
+    if (argc < 4)
+      return fprintf(stderr, "fsw: --key-file takes a file, and is followed by udp:HOST:PORT\n"), 2;
+    key_file = argv[2];
+    argc -= 2;
+    argv += 2;
+  }
   const struct orr_mission *mission = argc > 2 ? orr_mission_find(argv[2]) : NULL;
   if (argc > 2 && !mission && strcmp(argv[2], "cubesat") != 0) {
     fprintf(stderr, "fsw: there is no mission '%s'; there are cubesat", argv[2]);
@@ -154,7 +163,7 @@ int main(int argc, char **argv) {
   flush_denormals();
   int status;
   do { /* a run that died may be started again, and with another layout */
-    status = orr_client_open(&link, argc > 1 ? argv[1] : "shm:/orrery.fsw", 10000);
+    status = orr_client_open_keyed(&link, argc > 1 ? argv[1] : "shm:/orrery.fsw", key_file, 10000);
     if (status != 0) {
       bool nobody = status == -ENOENT || status == -EAGAIN;
       fprintf(stderr, "fsw: %s%s\n", link.error, nobody ? "; no run opened that link in ten seconds" : "");

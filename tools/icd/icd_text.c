@@ -133,6 +133,8 @@ void orr_icd_json(const struct orr_icd *icd) {
                             "commands", side_json(icd, &l->sides[1]));
     if (l->desc->name_shm)
       json_object_set_new(one, "name", json_string(l->desc->name_shm));
+    if (l->desc->key_file) /* behind each packet */
+      json_object_set_new(one, "seal_bytes", json_integer(ORR_WIRE_SEAL_BYTES));
     json_object_set_new(links, l->desc->name, one);
   }
   json_t *root = json_pack("{s:o, s:I, s:o}", "run", orr_json_text(icd->path), "step_ns",

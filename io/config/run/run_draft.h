@@ -59,7 +59,7 @@ void orr_run_read_links(struct orr_run_draft *draft);
 
 /* The keys of a link that only UDP has, as they are written. */
 struct orr_run_udp_keys {
-  const char *listen, *peer;
+  const char *listen, *peer, *key_file;
   int64_t mtu;
   struct orr_place allow, message_ids;
 };

@@ -77,7 +77,8 @@ struct orr_run_link {
   const uint32_t *allow;                /* udp: [allow_count] addresses that may send */
   int allow_count;
   uint16_t telemetry_id, command_id; /* udp: message ids of the first packet of a frame, of a command */
-  uint32_t packet_max;               /* udp: bytes of the longest packet */
+  uint32_t packet_max;               /* udp: bytes of the longest packet, without a seal */
+  const char *key_file;              /* udp: every packet has a seal of this key; NULL: none has */
   bool answer_stop;                  /* lockstep: without one the run stops, else it goes on with what is held */
 };
 

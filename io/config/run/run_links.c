@@ -36,6 +36,7 @@ enum {
   ALLOW,
   IDS,
   MTU,
+  KEY_FILE,
   LINK_KEYS
 };
 
@@ -200,6 +201,12 @@ static const struct orr_key link_table[LINK_KEYS] = {
              .range = &mtu_range,
              .fallback = "1500",
              .offset = offsetof(struct link_keys, udp.mtu)},
+    [KEY_FILE] = {.name = "key_file",
+                  .doc = "udp: file of 64 hexadecimal digits, its user's alone, beside the run file or by its whole "
+                         "path; packets of those who have it not are refused, both ways",
+                  .type = ORR_KEY_TEXT,
+                  .absent = "packets carry no key: for a network of one's own",
+                  .offset = offsetof(struct link_keys, udp.key_file)},
 };
 
 const struct orr_mapping orr_link_mapping = {
@@ -460,8 +467,8 @@ static bool judge_phase(struct orr_run_draft *d, const struct orr_thing *thing, 
  * command line, what the file says for its own stays, and means nothing. */
 static bool judge_keys(struct orr_run_draft *d, const struct orr_thing *link, uint64_t present, int transport) {
   bool good = true;
-  const uint64_t of_udp =
-      UINT64_C(1) << LISTEN | UINT64_C(1) << PEER | UINT64_C(1) << ALLOW | UINT64_C(1) << IDS | UINT64_C(1) << MTU;
+  const uint64_t of_udp = UINT64_C(1) << LISTEN | UINT64_C(1) << PEER | UINT64_C(1) << ALLOW | UINT64_C(1) << IDS |
+                          UINT64_C(1) << MTU | UINT64_C(1) << KEY_FILE;
   const uint64_t foreign = present & (transport == ORR_TRANSPORT_UDP   ? UINT64_C(1) << NAME
                                       : transport == ORR_TRANSPORT_SHM ? of_udp
                                                                        : of_udp | UINT64_C(1) << NAME);

@@ -126,9 +126,17 @@ static bool read_ids(struct orr_run_draft *d, struct orr_place place, struct orr
 
 bool orr_run_read_udp(struct orr_run_draft *d, const struct orr_thing *link, const struct orr_run_udp_keys *keys,
                       struct orr_run_link *out) {
-  enum { IP_AND_UDP_BYTES = 28 };
+  enum { IP_AND_UDP_BYTES = 28, LEAST_MTU = 128 };
   out->packet_max = (uint32_t)keys->mtu - IP_AND_UDP_BYTES;
-  bool good = true;
+  bool good = !keys->key_file || keys->mtu >= LEAST_MTU + ORR_WIRE_SEAL_BYTES;
+  if (!good)
+    orr_read_error(d->reader, orr_read_member(d->reader, link, "mtu"), "out-of-range",
+                   "with 'key_file' the 'mtu' is at least %d: the seal behind each packet takes %d bytes",
+                   LEAST_MTU + ORR_WIRE_SEAL_BYTES, ORR_WIRE_SEAL_BYTES);
+  else if (keys->key_file) {
+    out->packet_max -= ORR_WIRE_SEAL_BYTES;
+    out->key_file = orr_config_beside(d->config, keys->key_file);
+  }
   if (keys->listen)
     good = read_address(d, orr_read_member(d->reader, link, "listen"), "listen", keys->listen, true, &out->listen);
   else if (orr_yaml_find(link->place.node, "listen") >= orr_place_count(link->place))

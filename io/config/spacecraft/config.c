@@ -260,6 +260,10 @@ struct orr_draft *orr_config_draft(struct orr_config *c) {
   return &c->draft;
 }
 
+const char *orr_config_beside(struct orr_config *c, const char *path) {
+  return orr_files_beside(&c->files, path, c->path);
+}
+
 bool orr_config_text(struct orr_config *c, const char *path, orr_source from, const char **text, size_t *length) {
   return orr_files_text(&c->files, path, c->path, from, text, length);
 }

@@ -113,6 +113,8 @@ bool orr_config_spacecraft_is_good(const struct orr_config *config);
 /* [any] The draft that a model was read into. Readers of what refers to it need it: cases, and the devices of a run. */
 struct orr_draft *orr_config_draft(struct orr_config *config);
 
+/* [init] The path of a file that the run file names, relative to it. */
+const char *orr_config_beside(struct orr_config *config, const char *path);
 /* [init] The bytes of a file that the run file names, relative to it; false after reporting at `from`. */
 bool orr_config_text(struct orr_config *config, const char *path, orr_source from, const char **text, size_t *length);
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *beside_path(struct orr_files *f, const char *path, const char *beside) {
+const char *orr_files_beside(struct orr_files *f, const char *path, const char *beside) {
   const char *slash = beside && path[0] != '/' ? strrchr(beside, '/') : NULL;
   if (!slash)
     return path;
@@ -105,7 +105,7 @@ static const struct orr_yaml *parse(struct orr_files *f, const char *path, orr_s
 }
 
 const struct orr_file *orr_files_open(struct orr_files *f, const char *path, const char *beside, orr_source from) {
-  path = beside_path(f, path, beside);
+  path = orr_files_beside(f, path, beside);
   const char *identity = identify(f, path);
   int32_t known = orr_names_find(&f->known, identity);
   if (known != ORR_NAME_NONE)
@@ -121,7 +121,7 @@ const struct orr_file *orr_files_open(struct orr_files *f, const char *path, con
 
 bool orr_files_text(struct orr_files *f, const char *path, const char *beside, orr_source from, const char **text,
                     size_t *length) {
-  path = beside_path(f, path, beside);
+  path = orr_files_beside(f, path, beside);
   *text = f->memory_count ? read_memory(f, path, length) : read_disk(f, path, length);
   if (*text)
     return true;

@@ -24,6 +24,9 @@ struct orr_files {
  * to `beside`, that file's path). Never NULL. */
 const struct orr_file *orr_files_open(struct orr_files *files, const char *path, const char *beside, orr_source from);
 
+/* [init] The path of a file that another one names: relative to `beside`, that one's path. The arena's, or `path`. */
+const char *orr_files_beside(struct orr_files *files, const char *path, const char *beside);
+
 /* [init] A file's bytes as they are, for tables that are no YAML; false after reporting. The memory is the arena's, or
  * the caller's for files in memory. */
 bool orr_files_text(struct orr_files *files, const char *path, const char *beside, orr_source from, const char **text,

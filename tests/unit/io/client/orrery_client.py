@@ -1,5 +1,6 @@
 """io/client/orrery_client.py alone: packets byte by byte, addresses, and a link over UDP to an executive that is played here, which loses, cuts,
 repeats and reorders as a network does. tests/e2e/python.sh runs it with nothing but the standard library, and flies the module over both carriers."""
+import fcntl
 import os
 import socket
 import struct
@@ -20,7 +21,7 @@ def telemetry_packet(message_id, frame, time_ns=0, answered=oc.NONE, piece=b"", 
     return struct.pack(">HHHIHI", message_id, 0xC000, 16 + len(block) - 7, time_ns // 10**9, 0, flags) + block
 
 
-def description(run=1, packet_max=100, divisor=10):
+def description(run=1, packet_max=100, divisor=10, version=oc.VERSION):
     """Eight real numbers, a whole one and a flag out; a level and a pulse in."""
     channels = [("gyro.rate", "rad/s", 8, 0, 0, 0, 0), ("mode", "", 1, 64, 1, 0, 0), ("on", "", 1, 72, 2, 0, 0),
                 ("wheel.torque", "N m", 1, 0, 0, 1, 0), ("jet.on_time", "s", 1, 8, 0, 1, 1)]
@@ -31,16 +32,35 @@ def description(run=1, packet_max=100, divisor=10):
         rows += oc.CHANNEL.pack(at, at + len(name) + 1, count, offset, kind, direction, hold, -1.0, 1.0)
     directory_at = 128
     names_at = directory_at + len(rows)
-    head = oc.HEADER.pack(oc.MAGIC, 0x01020304, oc.VERSION, 0x1111222233334444, names_at + len(names), 10**7, divisor, len(channels),
+    head = oc.HEADER.pack(oc.MAGIC, 0x01020304, version, 0x1111222233334444, names_at + len(names), 10**7, divisor, len(channels),
                           directory_at, names_at, len(names), 73, 16, 0, 0, 0, 0, os.getpid(), TELEMETRY_ID, COMMAND_ID, packet_max, run)
     return head.ljust(directory_at, b"\0") + rows + names
+
+
+def segment():
+    """The same link in shared memory: one frame is published."""
+    text, slot = bytearray(description()), lambda payload: (8 * (5 + -(-payload // 8)) + 63) // 64 * 64
+    front = text[128:]
+    out_at = -(-(oc.DIRECTORY_AT + len(front)) // 64) * 64
+    in_at = out_at + oc.SLOTS * slot(73)
+    head = list(oc.HEADER.unpack_from(text))
+    head[4] = in_at + oc.SLOTS * slot(16)  # bytes
+    head[8:10] = oc.DIRECTORY_AT, head[9] - head[8] + oc.DIRECTORY_AT
+    head[13:17] = out_at, slot(73), in_at, slot(16)
+    image = bytearray(head[4])
+    oc.HEADER.pack_into(image, 0, *head)
+    struct.pack_into("<5I", image, oc.RUN_AT, 1, 0, 0, 1, 0)
+    image[oc.DIRECTORY_AT : oc.DIRECTORY_AT + len(front)] = front
+    struct.pack_into("<QQqQQ8dqB", image, out_at + slot(73), 2, 0, 0, oc.NONE, 0, *RATES, -7, 1)
+    return bytes(image)
 
 
 class Executive(threading.Thread):
     """Answers questions and keeps commands."""
 
-    def __init__(self, run=1, port=0):
+    def __init__(self, run=1, port=0, version=oc.VERSION):
         super().__init__(daemon=True)
+        self.version = version
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", port))
         self.socket.settimeout(0.05)
@@ -56,7 +76,7 @@ class Executive(threading.Thread):
                 continue
             message_id, function = struct.unpack_from(">H", packet)[0], packet[6]
             if message_id == oc.DESCRIPTION_ID | oc.COMMAND_FLAG and function == oc.DESCRIBE:
-                text, number = description(self.run_id), struct.unpack_from("<Q", packet, 8)[0]
+                text, number = description(self.run_id, version=self.version), struct.unpack_from("<Q", packet, 8)[0]
                 piece = text[number * 200 : number * 200 + 200]
                 self.socket.sendto(telemetry_packet(oc.DESCRIPTION_ID, number, self.run_id << 32, len(text), piece), peer)
                 continue
@@ -116,6 +136,110 @@ class Packets(unittest.TestCase):
             self.assertIsNone(oc.read_telemetry(bytes(bad)))
         self.assertIsNone(oc.read_telemetry(good[:-1]))
         self.assertIsNone(oc.read_telemetry(b""))
+
+
+class Seals(unittest.TestCase):
+    def test_any_one_bit_wrong_is_forged_and_each_packet_is_taken_once(self):
+        ours, theirs = oc.Seal(bytes(range(32))), oc.Seal(bytes(range(32)))
+        ours.run = theirs.run = 7
+        theirs.peer = ours.peer  # as a run seals for its peer
+        packets = [theirs.put(telemetry_packet(TELEMETRY_ID, k)) for k in range(3)]
+        for bit in range(8 * len(packets[0])):
+            bad = bytearray(packets[0])
+            bad[bit // 8] ^= 1 << bit % 8
+            self.assertEqual(ours.take(bytes(bad)), (None, "forged"))
+        for k in (1, 0, 2):
+            self.assertEqual(ours.take(packets[k]), (telemetry_packet(TELEMETRY_ID, k), "sealed"))
+            self.assertEqual(ours.take(packets[k]), (None, "replayed"))
+        self.assertEqual(oc.Seal(bytes(32)).take(packets[0]), (None, "forged"))
+        self.assertEqual(ours.take(packets[0][:39]), (None, "forged"))
+        self.assertEqual(ours.take(ours.put(oc.write_command(COMMAND_ID, 0, 0, 0, 0, 0))), (None, "forged"))  # our own, sent back
+
+    def test_what_is_of_another_run_or_for_another_is_not_taken(self):
+        key = bytes(range(32))
+        ours, run = oc.Seal(key), oc.Seal(key)
+        run.run = 8
+        self.assertEqual(ours.take(run.put(telemetry_packet(TELEMETRY_ID, 0))), (None, "replayed"))  # not for us, and tells nothing
+        self.assertEqual(ours.run, 0)
+        run.peer = ours.peer
+        self.assertEqual(ours.take(run.put(telemetry_packet(TELEMETRY_ID, 0)))[1], "sealed")
+        run.run = 9
+        self.assertEqual(ours.take(run.put(telemetry_packet(TELEMETRY_ID, 0))), (None, "another run"))
+
+    def test_counters_are_taken_once_whatever_their_order(self):
+        ours, run = oc.Seal(bytes(32)), oc.Seal(bytes(32))
+        ours.run = run.run = 1
+        run.peer, newest, came = ours.peer, 0, set()
+        for k in range(6000):
+            run.sent = (k + (k * 7907) % (40 if k % 5 else 2600)) // 2
+            counter = run.sent + 1
+            old = counter in came or counter + oc.SEEN <= newest
+            self.assertEqual(ours.take(run.put(b"\x08"))[1], "replayed" if old else "sealed")
+            came.add(counter)
+            newest = max(newest, counter)
+        self.assertGreater(len(came), 1000)
+        self.assertLess(len(ours.seen), 2 * oc.SEEN + 2)
+
+
+class Versions(unittest.TestCase):
+    def test_a_run_of_another_version_is_told_with_both_and_what_to_do(self):
+        for version, more in ((oc.VERSION - 1, "or fly with a newer Orrery"), (oc.VERSION + 1, "orrery_client.py of the Orrery that runs")):
+            e = Executive(version=version)
+            try:
+                with self.assertRaisesRegex(oc.NotALink, "speaks version %d of the wire, this client version %d: .*%s" % (version, oc.VERSION, more)):
+                    oc.open("udp:127.0.0.1:%d" % e.port, 5)
+            finally:
+                e.stop()
+
+
+class Shrinking(unittest.TestCase):
+    """A segment that is cut at whatever moment ends the link, and not this process. Every read and write of one flight is a moment."""
+
+    def setUp(self):
+        self.name = "/orrery.shrinks.%d" % os.getpid()
+        self.image = segment()
+        self.path = "/dev/shm" + self.name
+
+    def tearDown(self):
+        os.unlink(self.path)
+
+    def fly(self, cut_at):
+        """Calls on the segment until it ends; how it ended."""
+        with open(self.path, "wb") as f:
+            f.write(self.image)
+        holder = os.open(self.path, os.O_RDWR)
+        fcntl.flock(holder, fcntl.LOCK_EX)  # as a run that lives
+        calls, really = [0], {name: getattr(os, name) for name in ("pread", "pwrite")}
+
+        def counted(name):
+            def call(*args):
+                calls[0] += 1
+                if calls[0] == cut_at:
+                    os.truncate(self.path, 0)
+                return really[name](*args)
+            return call
+
+        try:
+            for name in really:
+                setattr(os, name, counted(name))
+            with oc.open("shm:" + self.name, 0) as link:
+                self.assertTrue(link.wait(0.2))
+                self.assertEqual(link["gyro.rate"], RATES)
+                link.send({"wheel.torque": 0.5})
+            return calls[0], None
+        except (ConnectionResetError, FileNotFoundError) as error:
+            return calls[0], error
+        finally:
+            for name, call in really.items():
+                setattr(os, name, call)
+            os.close(holder)
+
+    def test_at_every_moment(self):
+        calls, error = self.fly(0)
+        self.assertIsNone(error)
+        self.assertGreater(calls, 20)
+        ends = [self.fly(k)[1] for k in range(1, calls + 1)]
+        self.assertGreater(sum(isinstance(e, ConnectionResetError) for e in ends), calls // 2)
 
 
 class Addresses(unittest.TestCase):

@@ -341,6 +341,24 @@ static void a_client_refuses_message_ids_that_are_none(void **state) {
   done(&r);
 }
 
+static void a_run_of_another_version_is_named_with_what_to_do(void **state) {
+  (void)state;
+  struct rig r = make(ordinary);
+  struct orr_client c;
+  char says[120];
+  struct orr_wire_header *h = (struct orr_wire_header *)(void *)orr_udp_of(r.port->carrier)->description;
+  for (uint32_t version = ORR_WIRE_VERSION - 1; version <= ORR_WIRE_VERSION + 1; version += 2) {
+    h->version = version;
+    assert_int_equal(orr_client_open(&c, r.url, 2000), -EPROTO);
+    snprintf(says, sizeof says, "the run speaks version %u of the wire, this program version %d: build it", version,
+             ORR_WIRE_VERSION);
+    assert_non_null(strstr(c.error, says));
+    assert_true(!strstr(c.error, "newer Orrery") == (version > ORR_WIRE_VERSION));
+    orr_client_close(&c);
+  }
+  done(&r);
+}
+
 /* The places of payloads go round between relay, ring and rules: what waits for its boundary is in none that is filled
  * again, however many commands come meanwhile. */
 static void a_command_that_waits_is_untouched_by_those_that_follow(void **state) {
@@ -486,6 +504,7 @@ int main(void) {
       cmocka_unit_test(a_frame_that_exceeds_the_mtu_goes_in_several_packets),
       cmocka_unit_test(an_io_thread_that_could_work_all_the_time_leaves_its_core_to_others),
       cmocka_unit_test(a_client_refuses_message_ids_that_are_none),
+      cmocka_unit_test(a_run_of_another_version_is_named_with_what_to_do),
       cmocka_unit_test(a_frame_out_of_step_counts_no_frame_as_missed),
       cmocka_unit_test(a_command_that_waits_is_untouched_by_those_that_follow),
       cmocka_unit_test(what_is_said_again_is_the_newest_two_frames),
