@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "io/links/sandbox.h"
 #include "rt/tick/clock.h"
 
 enum {
@@ -368,9 +369,11 @@ static int start_receiving(struct mover *m) {
 /* What the kernel must have; with what is missing in `note`. */
 static bool set_up_uring(struct mover *m) {
   struct orr_relay *r = m->relay;
+  /* restrictions are for a ring that is not enabled yet */
+  unsigned caged = r->loose || r->sandbox_error ? 0 : IORING_SETUP_R_DISABLED;
   struct io_uring_params full = {.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
-                                          IORING_SETUP_TASKRUN_FLAG},
-                         bare = {0};
+                                          IORING_SETUP_TASKRUN_FLAG | caged},
+                         bare = {.flags = caged};
   int fds[ORR_RELAY_LINKS_MAX], error = io_uring_queue_init_params(4 * SENDS, &m->ring, &full);
   m->tells = error == 0;
   if (error == -EINVAL)
@@ -399,6 +402,8 @@ static bool set_up_uring(struct mover *m) {
                           io_uring_buf_ring_mask(BUFFERS), i);
   io_uring_buf_ring_advance(m->buffers, BUFFERS);
   m->receive = (struct msghdr){.msg_namelen = sizeof(struct sockaddr_in)};
+  if (caged)
+    r->sandbox_error = orr_sandbox_ring(&m->ring);
   error = start_receiving(m);
   if (error) {
     snprintf(r->note, sizeof r->note, "plain sockets: io_uring has no multishot receive (%s)", strerror(-error));
@@ -450,6 +455,9 @@ static void *run(void *user) {
   bool uring = !m.relay->plain && set_up_uring(&m);
   m.relay->plain = !uring;
   take_priority(m.relay);
+  /* all that it needs is open, and it has its priority */
+  if (!m.relay->loose && m.relay->sandbox_error == 0)
+    m.relay->sandbox_error = orr_sandbox_enter();
   pthread_barrier_wait(&m.relay->ready);
   if (uring) {
     run_uring(&m);
@@ -493,6 +501,7 @@ bool orr_relay_add(struct orr_relay *r, struct orr_udp *link) {
 
 int orr_relay_start(struct orr_relay *r, int avoid_core) {
   pthread_barrier_init(&r->ready, NULL, 2);
+  r->sandbox_error = r->loose ? 0 : orr_sandbox_prepare();
   int error = start_thread(r, avoid_core);
   r->running = error == 0;
   if (r->running)

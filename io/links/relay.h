@@ -31,6 +31,8 @@ struct orr_relay {
   int priority;       /* SCHED_FIFO, asked for before start; 0: none */
   int priority_error; /* an errno when that was refused; set before start returns */
   bool plain;         /* without io_uring: by request, or because the kernel lacks it */
+  bool loose;         /* asked for before start: without a sandbox (io/links/sandbox.h) */
+  int sandbox_error;  /* why it has none, an errno; set before start returns. 0: it has one, if not `loose` */
   char note[120];     /* why `plain`; set before start returns; empty: io_uring with all its features */
   pthread_barrier_t ready;
   _Atomic int stop;

@@ -386,7 +386,7 @@ struct flight {
 static bool open_links(struct flight *f, struct orr_session *s) {
   if (!f->c->software)
     return orr_links_batch(s->run, f->c->run_path);
-  if (!orr_links_open(s, true))
+  if (!orr_links_open(s, true, ORR_LINKS_SANDBOX_IF_ANY))
     return false;
   f->software = start_software(f->c, f->urls, f->number, f->values);
   return f->software > 0 && orr_links_wait(s, NULL);

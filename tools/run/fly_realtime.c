@@ -341,7 +341,7 @@ int orr_run_realtime(const struct orr_realtime_request *request, struct orr_sess
   sigset_t signals, before;
   orr_run_realtime_block(&signals, &before);
   orr_fix_repair(stderr);
-  if (!may_start(request, run) || !orr_links_open(session, false)) {
+  if (!may_start(request, run) || !orr_links_open(session, false, request->sandbox)) {
     let_signals_back(&signals, &before);
     return ORR_EXIT_BAD;
   }

@@ -5,6 +5,7 @@
 #include "io/realtime.h"
 #include "tools/common/fix.h"
 #include "tools/common/progress.h"
+#include "tools/run/links_report.h"
 #include "tools/run/plot.h"
 #include "tools/run/run_log.h"
 #include "tools/run/run_status.h"
@@ -19,7 +20,8 @@ struct orr_realtime_request {
   const char *json_file, *junit; /* written besides; NULL: not */
   const char *save;              /* NULL: none */
   const char *ready;             /* orr_links_wait's */
-  const char *origin;            /* orr_run_report's */
+  enum orr_links_sandbox sandbox;
+  const char *origin; /* orr_run_report's */
   struct orr_run_status *status;
   struct orr_run_log *log;             /* chosen, not started */
   struct orr_diagnostics *diagnostics; /* of the run file */

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/links/sandbox.h"
+
 /* Those that end a process that knows nothing of them; a run ends with its summary and takes back what it has made. */
 static const int endings[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,
                               SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGPOLL, SIGPWR};
@@ -75,8 +77,20 @@ static bool say_ready(const char *path) {
   return good;
 }
 
-bool orr_links_open(struct orr_session *s, bool lockstep) {
+/* Unasked the io thread goes without where the kernel has none, and says so; asked for, the run does not start. */
+static bool judge_sandbox(const struct orr_session *s, bool wanted) {
+  const struct orr_relay *r = &s->relay;
+  if (r->count == 0 || r->loose || r->sandbox_error == 0)
+    return true;
+  fprintf(stderr, "orrery run: %s: no sandbox for the io thread of the links over UDP: %s%s\n",
+          wanted ? "error" : "warning", strerror(r->sandbox_error),
+          wanted ? "; --no-sandbox flies without" : "; it reads packets with all that this user may do");
+  return !wanted;
+}
+
+bool orr_links_open(struct orr_session *s, bool lockstep, enum orr_links_sandbox sandbox) {
   char message[600];
+  s->relay.loose = sandbox == ORR_LINKS_NO_SANDBOX;
   block_signals();
   if (lockstep)
     say_asap_means_nothing(s->run);
@@ -87,7 +101,7 @@ bool orr_links_open(struct orr_session *s, bool lockstep) {
   }
   if (s->relay.note[0])
     fprintf(stderr, "orrery run: warning: links over UDP use %s\n", s->relay.note);
-  return true;
+  return judge_sandbox(s, sandbox == ORR_LINKS_SANDBOX);
 }
 
 /* What then becomes of the run. */
@@ -235,10 +249,33 @@ static void print_link(const char *name, const struct orr_port *p) {
     printf("            the shared memory was shrunk under us: the link is dead\n");
 }
 
+enum { TRIED_TEXT = 40 };
+
+/* What a sandboxed thread was made to try, by its last try. */
+static const char *tried_name(struct orr_sandbox_tried tried, char text[TRIED_TEXT]) {
+  const char *name = orr_sandbox_call_name(tried.last);
+  if (name)
+    return name;
+  snprintf(text, TRIED_TEXT, "number %d", tried.last);
+  return text;
+}
+
+static void print_io_thread(const struct orr_relay *r) {
+  const struct orr_sandbox_tried tried = orr_sandbox_tried();
+  char text[TRIED_TEXT];
+  if (r->count == 0 || tried.count == 0)
+    return;
+  printf("io thread   refused by its sandbox: %llu system calls, the last one %s. It needs none of these: packets may "
+         "have "
+         "been made to take it over, so trust neither this run nor its state\n",
+         (unsigned long long)tried.count, tried_name(tried, text));
+}
+
 void orr_links_print(const struct orr_session *s) {
   for (size_t i = 0; i < s->run->link_count; i++)
     if (s->links[i].outside)
       print_link(s->run->links[i].name, s->links[i].outside);
+  print_io_thread(&s->relay);
   char text[ORR_LINKS_END_TEXT];
   if (orr_links_end(s, text))
     printf("ended       %s\n", text);
@@ -309,6 +346,17 @@ static json_t *link_json(const struct orr_port *p) {
   return one;
 }
 
+static json_t *io_thread_json(const struct orr_relay *r) {
+  const struct orr_sandbox_tried tried = orr_sandbox_tried();
+  char text[TRIED_TEXT];
+  json_t *to = json_object();
+  json_object_set_new(to, "sandbox", json_boolean(!r->loose && r->sandbox_error == 0));
+  set_count(to, "refused_calls", tried.count);
+  if (tried.count > 0)
+    json_object_set_new(to, "last_refused_call", json_string(tried_name(tried, text)));
+  return to;
+}
+
 void orr_links_json(const struct orr_session *s, const char *otherwise, json_t *root) {
   char text[ORR_LINKS_END_TEXT];
   json_t *links = json_object();
@@ -316,5 +364,7 @@ void orr_links_json(const struct orr_session *s, const char *otherwise, json_t *
     if (s->links[i].outside)
       json_object_set_new(links, s->run->links[i].name, link_json(s->links[i].outside));
   json_object_set_new(root, "links", links);
+  if (s->relay.count > 0)
+    json_object_set_new(root, "io_thread", io_thread_json(&s->relay));
   json_object_set_new(root, "links_end", json_string(orr_links_end(s, text) ? text : otherwise));
 }

@@ -18,8 +18,12 @@ bool orr_links_interrupted(void);
  * that orr_links_interrupted looks for. */
 bool orr_links_batch(const struct orr_run *run, const char *path);
 
+/* Whether the io thread of links over UDP goes into its sandbox (io/links/sandbox.h): as default where the machine has
+ * one, with a warning where not; or it must, or shall not. */
+enum orr_links_sandbox { ORR_LINKS_SANDBOX_IF_ANY, ORR_LINKS_SANDBOX, ORR_LINKS_NO_SANDBOX };
+
 /* Opens the links, shut (orr_session_shut_links). Says what is wrong. */
-bool orr_links_open(struct orr_session *session, bool lockstep);
+bool orr_links_open(struct orr_session *session, bool lockstep, enum orr_links_sandbox sandbox);
 /* Lets peers in, writes the id of this process to the file `ready` (NULL: none) and waits for the peers. Prints what is
  * wrong, and goes on without a peer. A signal during the wait sets session->end to ORR_PORT_INTERRUPTED. */
 bool orr_links_wait(struct orr_session *session, const char *ready);

@@ -36,6 +36,7 @@ struct arguments {
       *junit;
   const char *json_file; /* NULL: on stdout, where asked for */
   bool json, realtime, lockstep, no_log, paused;
+  enum orr_links_sandbox sandbox;
   bool told; /* the summary stands on standard output */
   struct orr_fix_request fix;
   const char *settings[MOST_SETTINGS];
@@ -179,6 +180,10 @@ static int parse(int argc, char **argv, struct arguments *a) {
       a->no_log = true;
     else if (strcmp(word, "--paused") == 0)
       a->paused = true;
+    else if (strcmp(word, "--sandbox") == 0)
+      a->sandbox = ORR_LINKS_SANDBOX;
+    else if (strcmp(word, "--no-sandbox") == 0)
+      a->sandbox = ORR_LINKS_NO_SANDBOX;
     else if (word[0] == '-' && word[1] == '-' && word[2])
       status = option(a, word, argv[i + 1]), i++;
     else if (word[0] == '-')
@@ -319,6 +324,7 @@ static int fly_in_real_time(struct arguments *a, const struct orr_run *run, stru
                                                .plot_path = a->plot,
                                                .save = a->save,
                                                .ready = a->ready,
+                                               .sandbox = a->sandbox,
                                                .origin = a->origin,
                                                .status = &screen,
                                                .log = &log,
@@ -373,7 +379,7 @@ static int fly_and_tell(struct arguments *a, const struct orr_run *run, struct o
   if (good && status == ORR_OK)
     good = put_state(a, f.session);
   if (good && status == ORR_OK)
-    good = a->lockstep ? orr_links_open(f.session, true) : orr_links_batch(run, a->path);
+    good = a->lockstep ? orr_links_open(f.session, true, a->sandbox) : orr_links_batch(run, a->path);
   struct orr_control_socket *control =
       good && status == ORR_OK ? orr_run_serve_control(f.session, a->path, a->mode, -1) : NULL;
   if (good && status == ORR_OK && a->lockstep)
@@ -519,7 +525,7 @@ const struct orr_command orr_cmd_run = {
              "[--set PATH=VALUE]... [--sequence FILE] [--csv FILE] "
              "[--plot FILE [--plot-channels PATTERNS]] "
              "[--save-state FILE] [--from-state FILE] [--ready FILE] [--paused] [--log FILE | --no-log] "
-             "[--json [FILE.json]] [--junit FILE] [--fix]",
+             "[--json [FILE.json]] [--junit FILE] [--fix] [--sandbox | --no-sandbox]",
     .help = "Reads a run file (a spacecraft with its devices, and how to fly it), flies it and prints a summary.\n"
             "The same file and seed give the same bits on every run and in every mode: state_hash says so in one\n"
             "number.\n"
@@ -556,6 +562,11 @@ const struct orr_command orr_cmd_run = {
             "  --fix                in real time: what can be done for the core at run time, taken back at the\n"
             "                       end (see 'orrery help doctor'); with --move PID,... only these tasks are\n"
             "                       moved off the core\n"
+            "  --sandbox            links over UDP: do not start without the sandbox of the io thread, which\n"
+            "                       reads their packets: it opens no file, starts no program and has no rights\n"
+            "                       of root. By default it has one where the kernel does, and a warning says\n"
+            "                       where not\n"
+            "  --no-sandbox         without it\n"
             "  --json [FILE.json]   the summary as JSON, one object whatever the end; or in that file\n"
             "  --junit FILE         the verdict as JUnit, a case for each expectation\n"
             "\n"

@@ -1,0 +1,264 @@
+#include "io/links/sandbox.h"
+
+#include <errno.h>
+#include <liburing.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define ORR_SANDBOX_ARCH            AUDIT_ARCH_X86_64
+#define ORR_SANDBOX_RESULT(context) (context)->uc_mcontext.gregs[REG_RAX]
+#elif defined(__aarch64__)
+#define ORR_SANDBOX_ARCH            AUDIT_ARCH_AARCH64
+#define ORR_SANDBOX_RESULT(context) (context)->uc_mcontext.regs[0]
+#endif
+
+/* ---- what was refused -------------------------------------------------------------------------------------------- */
+
+/* A signal handler is given nothing else to write to. */
+static _Atomic uint64_t tried_count;
+static _Atomic int tried_last;
+
+struct orr_sandbox_tried orr_sandbox_tried(void) {
+  return (struct orr_sandbox_tried){atomic_load(&tried_count), atomic_load(&tried_last)};
+}
+
+const char *orr_sandbox_call_name(int number) {
+  static const struct {
+    int number;
+    const char *name;
+  } names[] = {{SYS_openat, "openat"},
+               {SYS_execve, "execve"},
+               {SYS_socket, "socket"},
+               {SYS_connect, "connect"},
+               {SYS_bind, "bind"},
+               {SYS_clone, "clone"},
+               {SYS_clone3, "clone3"},
+               {SYS_ptrace, "ptrace"},
+               {SYS_unlinkat, "unlinkat"},
+               {SYS_kill, "kill"},
+               {SYS_openat2, "openat2"},
+               {SYS_execveat, "execveat"},
+               {SYS_mprotect, "mprotect"},
+               {SYS_mmap, "mmap"},
+               {SYS_io_uring_register, "io_uring_register"},
+#ifdef SYS_open
+               {SYS_open, "open"},
+               {SYS_fork, "fork"},
+               {SYS_unlink, "unlink"}
+#endif
+  };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (names[i].number == number)
+      return names[i].name;
+  return NULL;
+}
+
+#ifdef ORR_SANDBOX_ARCH
+
+/* The kernel has not made the call: its result is ours to give. */
+static void refuse(int signal, siginfo_t *info, void *context) {
+  (void)signal;
+  if (info->si_code != 1 /* SYS_SECCOMP, which not every header has */)
+    return;
+  ucontext_t *thread = context;
+  atomic_store(&tried_last, info->si_syscall);
+  atomic_fetch_add(&tried_count, 1);
+  ORR_SANDBOX_RESULT(thread) = -EPERM;
+}
+
+int orr_sandbox_prepare(void) {
+  struct sigaction action = {.sa_flags = SA_SIGINFO | SA_NODEFER};
+  action.sa_sigaction = refuse;
+  sigemptyset(&action.sa_mask);
+  return sigaction(SIGSYS, &action, NULL) == 0 ? 0 : errno;
+}
+
+/* ---- the filter -------------------------------------------------------------------------------------------------- */
+
+/* What a thread does with what is open: none of these gets at a file, a program or a process that it has not. mmap and
+ * mprotect are the heap's, and may not make memory that can be run: that is judged apart. */
+static const int allowed[] = {
+    SYS_io_uring_enter,
+    SYS_clock_nanosleep,
+    SYS_clock_gettime,
+    SYS_ppoll,
+    SYS_sendto,
+    SYS_recvfrom,
+    SYS_sendmsg,
+    SYS_recvmsg,
+    SYS_sendmmsg,
+    SYS_recvmmsg,
+    SYS_read,
+    SYS_write,
+    SYS_readv,
+    SYS_writev,
+    SYS_accept,
+    SYS_accept4,
+    SYS_shutdown,
+    SYS_close,
+    SYS_getsockopt,
+    SYS_setsockopt,
+    SYS_getsockname,
+    SYS_getpeername,
+    SYS_fcntl,
+    SYS_fstat,
+    SYS_futex,
+    SYS_nanosleep,
+    SYS_sched_yield,
+    SYS_restart_syscall,
+    SYS_munmap,
+    SYS_madvise,
+    SYS_brk,
+    SYS_mremap,
+    SYS_exit,
+    SYS_exit_group,
+    SYS_rt_sigreturn,
+    SYS_rt_sigprocmask,
+    SYS_getpid,
+    SYS_gettid,
+    SYS_getrandom,
+    SYS_rseq,
+    SYS_set_robust_list,
+    SYS_epoll_pwait,
+    SYS_epoll_ctl,
+    SYS_membarrier,
+    SYS_getrusage,
+    SYS_sigaltstack,
+#ifdef SYS_poll
+    SYS_poll,
+    SYS_epoll_wait,
+#endif
+#ifdef SYS_newfstatat
+    SYS_newfstatat, /* fstat of glibc 2.33 and later: it tells of a path, and opens none */
+#endif
+};
+
+enum { ALLOWED = sizeof allowed / sizeof *allowed, MOST = 2 * ALLOWED + 40 };
+
+static int add(struct sock_filter *f, int n, struct sock_filter one) {
+  f[n] = one;
+  return n + 1;
+}
+
+static int add_check(struct sock_filter *f, int n, uint32_t value, uint32_t verdict) {
+  n = add(f, n, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1));
+  return add(f, n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, verdict));
+}
+
+/* A call that sets how memory may be used, argument 2: none that can be run. */
+static int add_memory(struct sock_filter *f, int n, uint32_t call) {
+  enum { PROT_RUN = 4 };
+  n = add(f, n, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4));
+  n = add(f, n,
+          (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, args[2])));
+  n = add(f, n, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_RUN, 1, 0));
+  n = add(f, n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  return add(f, n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP));
+}
+
+/* Around these the C library blocks all signals, and one by which they were refused would end the process: they fail
+ * without being noted. */
+static const int quiet[] = {
+    SYS_clone,
+    SYS_clone3,
+#ifdef SYS_fork
+    SYS_fork,
+    SYS_vfork,
+#endif
+};
+
+enum { QUIET = sizeof quiet / sizeof *quiet };
+
+/* tgkill to our own process alone: abort needs it. */
+static int add_abort(struct sock_filter *f, int n) {
+  n = add(f, n, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 4));
+  n = add(f, n,
+          (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, args[0])));
+  n = add(f, n, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)getpid(), 0, 1));
+  n = add(f, n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  return add(f, n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP));
+}
+
+static int filter(struct sock_filter f[MOST]) {
+  const struct sock_filter number = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, nr));
+  int n = 0;
+  n = add(f, n, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, arch)));
+  n = add(f, n, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ORR_SANDBOX_ARCH, 1, 0));
+  n = add(f, n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP));
+  n = add(f, n, number);
+  for (int i = 0; i < ALLOWED; i++)
+    n = add_check(f, n, (uint32_t)allowed[i], SECCOMP_RET_ALLOW);
+  n = add_memory(f, n, SYS_mmap);
+  n = add_memory(f, n, SYS_mprotect);
+  n = add_abort(f, n);
+  for (int i = 0; i < QUIET; i++)
+    n = add_check(f, n, (uint32_t)quiet[i], SECCOMP_RET_ERRNO | EPERM);
+  return add(f, n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP));
+}
+
+/* ---- in ---------------------------------------------------------------------------------------------------------- */
+
+static int drop_rights(void) {
+  struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+  return syscall(SYS_capset, &head, none) == 0 ? 0 : errno;
+}
+
+int orr_sandbox_enter(void) {
+  struct sock_filter code[MOST];
+  struct sock_fprog program = {.len = (unsigned short)filter(code), .filter = code};
+  sigset_t told;
+  sigemptyset(&told);
+  sigaddset(&told, SIGSYS); /* blocked, it would end the process */
+  int error = pthread_sigmask(SIG_UNBLOCK, &told, NULL);
+  if (error == 0)
+    error = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? drop_rights() : errno;
+  if (error == 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) != 0)
+    error = errno;
+  return error;
+}
+
+#else
+
+int orr_sandbox_prepare(void) { return ENOSYS; }
+int orr_sandbox_enter(void) { return ENOSYS; }
+
+#endif
+
+/* ---- io_uring ---------------------------------------------------------------------------------------------------- */
+
+/* Not every liburing has these two. 0 or an errno. */
+static int change(const struct io_uring *ring, unsigned what, void *with, unsigned count) {
+  return syscall(SYS_io_uring_register, ring->ring_fd, what, with, count) < 0 ? errno : 0;
+}
+
+int orr_sandbox_ring(struct io_uring *ring) {
+  static const uint8_t operations[] = {
+      IORING_OP_RECVMSG, IORING_OP_SENDMSG,      IORING_OP_TIMEOUT,        IORING_OP_POLL_ADD, IORING_OP_POLL_REMOVE,
+      IORING_OP_ACCEPT,  IORING_OP_RECV,         IORING_OP_SEND,           IORING_OP_READ,     IORING_OP_WRITE,
+      IORING_OP_NOP,     IORING_OP_ASYNC_CANCEL, IORING_OP_TIMEOUT_REMOVE, IORING_OP_CLOSE};
+  enum { OPERATIONS = sizeof operations };
+  struct io_uring_restriction all[OPERATIONS + 1];
+  memset(all, 0, sizeof all);
+  for (int i = 0; i < OPERATIONS; i++) {
+    all[i].opcode = IORING_RESTRICTION_SQE_OP;
+    all[i].sqe_op = operations[i];
+  }
+  all[OPERATIONS].opcode = IORING_RESTRICTION_SQE_FLAGS_ALLOWED;
+  all[OPERATIONS].sqe_flags = IOSQE_FIXED_FILE | IOSQE_BUFFER_SELECT;
+  int error = change(ring, IORING_REGISTER_RESTRICTIONS, all, OPERATIONS + 1);
+  int enabled = change(ring, IORING_REGISTER_ENABLE_RINGS, NULL, 0);
+  return enabled ? enabled : error == EINVAL ? ENOTSUP : error;
+}
