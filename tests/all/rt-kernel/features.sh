@@ -197,4 +197,45 @@ for url in shm:/orrery.fsw udp:127.0.0.1:5010; do
   fi
 done
 as_before "flights with flight software"
+
+# --- the date is set forward and back while flight software flies: frames, commands and bits do not depend on it ---
+jumps() { # PID: two hours forward and back, as long as it lives
+  while kill -0 "$1" 2>/dev/null; do
+    for hours in 2 -2; do
+      date -s "@$(($(date +%s) + hours * 3600))" >/dev/null || echo "the date cannot be set" >/tmp/no_jumps
+      echo $hours >>/tmp/jumps
+      usleep 50000
+    done
+  done
+}
+orrery run /configs/cubesat.yaml --mode batch --duration 60s >/tmp/batch 2>/tmp/err || fail "cubesat in batch: $(cat /tmp/err)"
+for url in shm:/orrery.fsw udp:127.0.0.1:5010; do
+  for mode in lockstep realtime; do
+    rm -f /tmp/jumps /tmp/no_jumps /tmp/ready
+    duration=60s
+    [ $mode = lockstep ] || duration=3s
+    { until [ -e /tmp/ready ]; do sleep 0.1; done; exec fsw $url cubesat 2>/tmp/fsw; } &
+    peer=$!
+    set -- --duration $duration --ready /tmp/ready
+    [ $url = shm:/orrery.fsw ] || set -- "$@" --set "$udp"
+    orrery run /configs/cubesat.yaml --mode $mode "$@" >/tmp/out 2>/tmp/err &
+    run=$!
+    jumps $run &
+    jumper=$!
+    wait $run || fail "$mode over ${url%%:*} while the date jumps: $(cat /tmp/out /tmp/err /tmp/fsw)"
+    wait $jumper
+    kill $peer 2>/dev/null
+    wait $peer 2>/dev/null
+    [ ! -e /tmp/no_jumps ] || fail "$(cat /tmp/no_jumps)"
+    [ "$(wc -l </tmp/jumps)" -ge 4 ] || fail "$mode over ${url%%:*}: the date jumped only $(wc -l </tmp/jumps) times"
+    frames=$((${duration%s} * 10))
+    grep -q "^link .*: $frames frames out" /tmp/out || fail "$mode over ${url%%:*} while the date jumps: not $frames frames: $(cat /tmp/out)"
+    grep -q 'timed out' /tmp/out && fail "$mode over ${url%%:*}: silence where the date jumped: $(cat /tmp/out)"
+    if [ $mode = lockstep ]; then
+      grep -q ' 0 of them late, 0 missed; 1 peers' /tmp/out || fail "lockstep over ${url%%:*} while the date jumps: $(cat /tmp/out)"
+      [ "$(hash_of /tmp/out)" = "$(hash_of /tmp/batch)" ] || fail "lockstep over ${url%%:*} has other bits where the date jumps"
+    fi
+    ok "$mode over ${url%%:*}: $(wc -l </tmp/jumps) jumps of the date change nothing"
+  done
+done
 exit 0
