@@ -240,7 +240,7 @@ int orr_timing_slice_fly(const struct orr_timing_case *c, json_t **result) {
     enum orr_status solver = orr_session_start(s->session);
     if (solver != ORR_OK)
       orr_run_report_failure(c->run_path, s->session, solver);
-    else if (orr_links_open(s->session, false))
+    else if (orr_links_open(s->session, false, ORR_LINKS_SANDBOX_IF_ANY))
       status = fly_and_keep(s, &signals, result);
     orr_session_destroy(s->session);
   }
