@@ -42,11 +42,15 @@ struct orr_aggregate {
   int parent; /* limb, or −1 */
   int site;   /* of the parent's node that its roots hang on, or −1 */
   int limb_count, count, row_count;
-  struct orr_aggregate_limb *limbs; /* [limb_count] parents first */
-  int *u;                           /* [count] speeds of the user */
-  int *column;                      /* [count] columns of orr_loops.g, or −1: no loop depends on it */
-  int *rows;                        /* [row_count] rows of orr_loops.g */
-  bool *held;                       /* [count] driven, when the choice was made */
+  struct orr_aggregate_limb *limbs;  /* [limb_count] parents first */
+  int *u;                            /* [count] speeds of the user */
+  int *column;                       /* [count] columns of orr_loops.g, or −1: no loop depends on it */
+  int *rows;                         /* [row_count] rows of orr_loops.g */
+  int *limb_of;                      /* [count] place in `limbs` */
+  int *pattern;                      /* coordinates that rows may depend on, in ascending order */
+  int *pattern_first, *pattern_past; /* [row_count] where those of a row are */
+  bool *held;                        /* [count] driven, when the choice was made */
+  int *driven, driven_count;         /* [count] those */
   /* The choice. */
   bool made;
   unsigned prepared; /* orr_loops.placed of the posture that lu and x are of; 0: none */
@@ -54,21 +58,29 @@ struct orr_aggregate {
   int rank, free_count;
   int *dependent;                      /* [rank] coordinates */
   int *independent;                    /* [free_count] */
+  int *depends_at;                     /* [count] place in `dependent`, or −1 */
   int *chosen;                         /* [rank] places in `rows`: those that determine the dependent ones */
   int *other_dependent, *other_chosen; /* [rank] of another choice, to compare with */
   bool *kept;                          /* [row_count] scratch: rows that a choice may take */
   /* At the prepared q. */
-  double *lu;        /* [rank][rank] G_D of the chosen rows over their gross size, factored */
-  int *swap;         /* [rank] */
-  double quality;    /* its smallest pivot */
-  double *x;         /* [free_count][count] columns of X, each whole */
-  double *d;         /* [free_count][free_count] L of D = L L* */
-  orr_spatial *w;    /* [free_count] W L⁻*: force on the outer parent, at its origin, its axes */
-  double *c, *rate;  /* [count]; u̇_S of a sweep */
-  double *effort;    /* [count] H f of a sweep, and of modes */
-  double *nu, *half; /* [free_count] ν; L⁻¹ ε */
-  double *right;     /* [row_count] */
-  double *matrix;    /* [row_count][count] scratch of the choice */
+  double *lu;              /* [rank][rank] G_D of the chosen rows over their gross size, factored */
+  int *lu_first, *lu_past; /* [rank] columns outside which a row of it is zero */
+  int *swap;               /* [rank] */
+  double quality;          /* its smallest pivot */
+  double *x;               /* [free_count][count] columns of X, each whole */
+  double *d;               /* [free_count][free_count] L of D = L L* */
+  orr_spatial *w;          /* [free_count] W L⁻*: force on the outer parent, at its origin, its axes */
+  double *c, *rate;        /* [count]; u̇_S of a sweep */
+  double *effort;          /* [count] H f of a sweep, and of modes */
+  double *nu, *half;       /* [free_count] ν; L⁻¹ ε */
+  double *right;           /* [row_count] */
+  double *matrix;          /* [row_count][count] scratch of the choice */
+  int *first, *past;       /* [row_count] columns outside which a row of it is zero */
+  struct orr_best {
+    int column; /* −1: nothing above the tolerance */
+    double size, weighed;
+  } * best; /* [row_count] the entry of a row of it to take first */
+  int *few; /* [count] scratch */
 };
 
 struct orr_embed {
@@ -78,6 +90,7 @@ struct orr_embed {
   int failed_loop;   /* after ORR_ERROR_LOOP_CONFLICT */
   double *scratch;   /* [largest ld] */
   orr_inertia *sums; /* [limbs of the largest aggregate] scratch */
+  int *limb_place;   /* [body_count] place of a limb in its aggregate's `limbs` */
   double *zero;      /* [u_count] zeros */
 };
 

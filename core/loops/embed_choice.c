@@ -1,6 +1,8 @@
 /* Independent coordinates of aggregates, X, and the closure of the dependent ones. */
 #include "core/loops/embed.h"
 
+#include "core/loops/loop_group.h"
+
 /* Newton steps of one closure, and the last step's size that ends it: convergence is quadratic, so what is left is its
  * square. */
 enum { MOST_STEPS = 12 };
@@ -24,69 +26,128 @@ static double entry(const struct orr_aggregate *a, const struct orr_loops *l, in
 
 static bool is_held(const struct orr_aggregate *a, const struct orr_loops *l, const struct orr_workspace *ws,
                     int coordinate) {
-  for (int i = a->limb_count - 1; i >= 0; i--) {
-    const struct orr_aggregate_limb *k = &a->limbs[i];
-    if (coordinate >= k->column)
-      return ws->prescribed[k->limb] && coordinate >= k->column + l->model->limbs[k->limb].mode_count;
+  const struct orr_aggregate_limb *k = &a->limbs[a->limb_of[coordinate]];
+  return ws->prescribed[k->limb] && coordinate >= k->column + l->model->limbs[k->limb].mode_count;
+}
+
+static void list_driven(struct orr_aggregate *a, const struct orr_loops *l, const struct orr_workspace *ws) {
+  a->driven_count = 0;
+  for (int c = 0; c < a->count; c++) {
+    a->held[c] = is_held(a, l, ws, c);
+    if (a->held[c])
+      a->driven[a->driven_count++] = c;
   }
-  return false;
 }
 
 /* ---- choice ------------------------------------------------------------------------------------------------ */
 
 static bool is_mode(const struct orr_aggregate *a, const struct orr_loops *l, int coordinate) {
-  for (int i = a->limb_count - 1; i >= 0; i--)
-    if (coordinate >= a->limbs[i].column)
-      return coordinate < a->limbs[i].column + l->model->limbs[a->limbs[i].limb].mode_count;
-  return false;
+  const struct orr_aggregate_limb *k = &a->limbs[a->limb_of[coordinate]];
+  return coordinate < k->column + l->model->limbs[k->limb].mode_count;
 }
 
-/* The pivot to take next, with modes counted less; its own size in *size. False where none is above the tolerance. */
-static bool find_pivot(const struct orr_aggregate *a, const struct orr_loops *l, int *row, int *column, double *size) {
-  int m = a->row_count, n = a->count;
-  double largest = 0;
-  *row = -1;
-  for (int c = 0; c < n; c++) {
-    double weight = is_mode(a, l, c) ? MODES_LAST : 1;
-    for (int r = 0; r < m; r++) {
-      double part = fabs(a->matrix[r * n + c]);
-      if (part <= ORR_LOOP_TOLERANCE || weight * part <= largest)
-        continue;
-      largest = weight * part;
-      *size = part;
-      *row = r;
-      *column = c;
-    }
+/* The largest entry of a row of the matrix, with modes counted less. */
+static void find_best(struct orr_aggregate *a, const struct orr_loops *l, int row) {
+  const double *g = a->matrix + (size_t)row * (size_t)a->count;
+  struct orr_best best = {.column = -1};
+  for (int c = a->first[row]; c < a->past[row]; c++) {
+    double part = fabs(g[c]);
+    if (part <= ORR_LOOP_TOLERANCE)
+      continue;
+    double weighed = (is_mode(a, l, c) ? MODES_LAST : 1) * part;
+    if (!(weighed <= best.weighed))
+      best = (struct orr_best){.column = c, .size = part, .weighed = weighed};
   }
-  return *row >= 0;
+  a->best[row] = best;
+}
+
+/* The pivot to take next: its row, or −1 where none is above the tolerance. */
+static int find_pivot(const struct orr_aggregate *a) {
+  int row = -1;
+  for (int r = 0; r < a->row_count; r++) {
+    const struct orr_best *b = &a->best[r];
+    if (b->column < 0)
+      continue;
+    if (row < 0 || b->weighed > a->best[row].weighed ||
+        (b->weighed == a->best[row].weighed && b->column < a->best[row].column))
+      row = r;
+  }
+  return row;
+}
+
+/* The rows of G over free coordinates, of all rows or those that are `kept`; what the last elimination left is
+ * cleared. */
+static void fill_matrix(struct orr_aggregate *a, const struct orr_loops *l, const bool *kept) {
+  for (int r = 0; r < a->row_count; r++) {
+    double *g = a->matrix + (size_t)r * (size_t)a->count;
+    memset(g + a->first[r], 0, sizeof *g * (size_t)(a->past[r] - a->first[r]));
+    a->first[r] = a->past[r] = 0;
+    a->best[r].column = -1;
+    if (a->pattern_past[r] == a->pattern_first[r] || (kept && !kept[r]))
+      continue;
+    a->first[r] = a->pattern[a->pattern_first[r]];
+    a->past[r] = a->pattern[a->pattern_past[r] - 1] + 1;
+    for (int i = a->pattern_first[r]; i < a->pattern_past[r]; i++)
+      g[a->pattern[i]] = a->held[a->pattern[i]] ? 0 : entry(a, l, r, a->pattern[i]);
+    find_best(a, l, r);
+  }
+}
+
+/* Takes a pivot's column out of the other rows, and its row out of the matrix. */
+static void take_pivot(struct orr_aggregate *a, const struct orr_loops *l, int row, int column) {
+  size_t n = (size_t)a->count;
+  double *pivot = a->matrix + (size_t)row * n;
+  int first = a->first[row], past = a->past[row];
+  for (int r = 0; r < a->row_count; r++) {
+    double *g = a->matrix + (size_t)r * n;
+    if (r == row || g[column] == 0)
+      continue;
+    double factor = g[column] / pivot[column];
+    for (int c = first; c < past; c++)
+      g[c] -= factor * pivot[c];
+    g[column] = 0;
+    a->first[r] = first < a->first[r] ? first : a->first[r];
+    a->past[r] = past > a->past[r] ? past : a->past[r];
+    find_best(a, l, r);
+  }
+  memset(pivot + first, 0, sizeof *pivot * (size_t)(past - first));
+  a->best[row].column = -1;
+}
+
+/* In ascending order, in which what rows and coordinates share stays local. */
+static void sort(int *list, int count) {
+  for (int i = 1; i < count; i++) {
+    int x = list[i], at = i;
+    for (; at > 0 && list[at - 1] > x; at--)
+      list[at] = list[at - 1];
+    list[at] = x;
+  }
 }
 
 /* Gaussian elimination with complete pivoting over free columns, to the rank that is known, of all rows or those that
- * are `kept`. Fills `dependent` and `chosen`, returns the smallest pivot taken; the rank in *rank. */
+ * are `kept`. Fills `dependent` and `chosen`, returns the smallest pivot taken; the rank in *rank. Loops have few
+ * coordinates in common, so that most of the matrix stays zero and is not touched. A large choice is told in the order
+ * of the aggregate, a small one in that of its pivots. */
 static double eliminate(struct orr_aggregate *a, const struct orr_loops *l, const bool *kept, int *dependent,
                         int *chosen, int *rank) {
   int m = a->row_count, n = a->count, most = m < n ? m : n;
-  double *g = a->matrix, least = HUGE_VAL, size;
-  for (int r = 0; r < m; r++)
-    for (int c = 0; c < n; c++)
-      g[r * n + c] = a->held[c] || (kept && !kept[r]) ? 0 : entry(a, l, r, c);
+  double least = HUGE_VAL;
+  fill_matrix(a, l, kept);
   if (a->known_rank >= 0 && a->known_rank < most)
     most = a->known_rank;
   for (*rank = 0; *rank < most; (*rank)++) {
-    int row, column;
-    if (!find_pivot(a, l, &row, &column, &size))
+    int row = find_pivot(a);
+    if (row < 0)
       break;
+    int column = a->best[row].column;
     chosen[*rank] = row;
     dependent[*rank] = column;
-    least = fmin(least, size);
-    for (int r = 0; r < m; r++) {
-      double factor = g[r * n + column] / g[row * n + column];
-      for (int c = 0; c < n && r != row; c++)
-        g[r * n + c] -= factor * g[row * n + c];
-      if (r != row)
-        g[r * n + column] = 0;
-    }
-    memset(g + row * n, 0, sizeof *g * (size_t)n);
+    least = fmin(least, a->best[row].size);
+    take_pivot(a, l, row, column);
+  }
+  if (*rank > ORR_EMBED_COORDINATES) {
+    sort(chosen, *rank);
+    sort(dependent, *rank);
   }
   return least;
 }
@@ -94,19 +155,18 @@ static double eliminate(struct orr_aggregate *a, const struct orr_loops *l, cons
 static void list_independent(struct orr_aggregate *a) {
   a->free_count = 0;
   a->prepared = 0;
-  for (int c = 0; c < a->count; c++) {
-    bool depends = a->held[c];
-    for (int i = 0; i < a->rank && !depends; i++)
-      depends = a->dependent[i] == c;
-    if (!depends)
+  for (int c = 0; c < a->count; c++)
+    a->depends_at[c] = -1;
+  for (int i = a->rank - 1; i >= 0; i--)
+    a->depends_at[a->dependent[i]] = i;
+  for (int c = 0; c < a->count; c++)
+    if (!a->held[c] && a->depends_at[c] < 0)
       a->independent[a->free_count++] = c;
-  }
   a->made = true;
 }
 
 static void choose(struct orr_aggregate *a, const struct orr_loops *l, const struct orr_workspace *ws) {
-  for (int c = 0; c < a->count; c++)
-    a->held[c] = is_held(a, l, ws, c);
+  list_driven(a, l, ws);
   a->quality = eliminate(a, l, NULL, a->dependent, a->chosen, &a->rank);
   list_independent(a);
 }
@@ -167,34 +227,78 @@ static bool may_take_other(struct orr_aggregate *a, const struct orr_loops *l, i
 
 /* ---- G_D --------------------------------------------------------------------------------------------------- */
 
+/* G_D of the chosen rows over their gross size into lu; what the last factor left is cleared. */
+static void fill_dependent(struct orr_aggregate *a, const struct orr_loops *l) {
+  int n = a->rank;
+  for (int i = 0; i < n; i++) {
+    double *row = a->lu + (size_t)i * (size_t)n;
+    int r = a->chosen[i], first = n, past = 0;
+    memset(row, 0, sizeof *row * (size_t)n);
+    for (int k = a->pattern_first[r]; k < a->pattern_past[r]; k++) {
+      int j = a->depends_at[a->pattern[k]];
+      if (j < 0)
+        continue;
+      row[j] = entry(a, l, r, a->pattern[k]);
+      first = j < first ? j : first;
+      past = j + 1 > past ? j + 1 : past;
+    }
+    a->lu_first[i] = first;
+    a->lu_past[i] = past;
+  }
+}
+
+static void exchange_ints(int *a, int *b) {
+  int t = *a;
+  *a = *b;
+  *b = t;
+}
+
+static void exchange_rows(struct orr_aggregate *a, int i, int j) {
+  double *x = a->lu + (size_t)i * (size_t)a->rank, *y = a->lu + (size_t)j * (size_t)a->rank;
+  int first = a->lu_first[i] < a->lu_first[j] ? a->lu_first[i] : a->lu_first[j];
+  int past = a->lu_past[i] > a->lu_past[j] ? a->lu_past[i] : a->lu_past[j];
+  for (int c = first; c < past; c++) {
+    double t = x[c];
+    x[c] = y[c];
+    y[c] = t;
+  }
+  exchange_ints(&a->lu_first[i], &a->lu_first[j]);
+  exchange_ints(&a->lu_past[i], &a->lu_past[j]);
+}
+
+/* The column of the k-th pivot out of the rows below it. */
+static void take_column(struct orr_aggregate *a, int k) {
+  int n = a->rank, past = a->lu_past[k];
+  double *lu = a->lu;
+  for (int i = k + 1; i < n; i++) {
+    if (a->lu_first[i] > k || lu[i * n + k] == 0)
+      continue;
+    double factor = lu[i * n + k] / lu[k * n + k];
+    lu[i * n + k] = factor;
+    for (int j = k + 1; j < past; j++)
+      lu[i * n + j] -= factor * lu[k * n + j];
+    a->lu_past[i] = past > a->lu_past[i] ? past : a->lu_past[i];
+  }
+}
+
 /* P G_D = L U with row exchanges; false when a pivot is lost. */
 static bool factor_dependent(struct orr_aggregate *a, const struct orr_loops *l) {
   int n = a->rank;
   double *lu = a->lu;
   a->quality = n ? HUGE_VAL : 1;
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++)
-      lu[i * n + j] = entry(a, l, a->chosen[i], a->dependent[j]);
+  fill_dependent(a, l);
   for (int k = 0; k < n; k++) {
     int best = k;
     for (int i = k + 1; i < n; i++)
-      if (fabs(lu[i * n + k]) > fabs(lu[best * n + k]))
+      if (a->lu_first[i] <= k && fabs(lu[i * n + k]) > fabs(lu[best * n + k]))
         best = i;
     a->swap[k] = best;
-    for (int j = 0; j < n && best != k; j++) {
-      double t = lu[k * n + j];
-      lu[k * n + j] = lu[best * n + j];
-      lu[best * n + j] = t;
-    }
+    if (best != k)
+      exchange_rows(a, k, best);
     a->quality = fmin(a->quality, fabs(lu[k * n + k]));
     if (!(fabs(lu[k * n + k]) > ORR_LOOP_TOLERANCE))
       return false;
-    for (int i = k + 1; i < n; i++) {
-      double factor = lu[i * n + k] / lu[k * n + k];
-      lu[i * n + k] = factor;
-      for (int j = k + 1; j < n; j++)
-        lu[i * n + j] -= factor * lu[k * n + j];
-    }
+    take_column(a, k);
   }
   return true;
 }
@@ -211,10 +315,10 @@ static void solve(const struct orr_aggregate *a, double *b) {
   for (int k = 0; k < n; k++)
     exchange(a, b, k); /* all of them first: L is stored in the final order */
   for (int i = 1; i < n; i++)
-    for (int k = 0; k < i; k++)
+    for (int k = a->lu_first[i]; k < i; k++)
       b[i] -= a->lu[i * n + k] * b[k];
   for (int i = n - 1; i >= 0; i--) {
-    for (int k = i + 1; k < n; k++)
+    for (int k = i + 1; k < a->lu_past[i]; k++)
       b[i] -= a->lu[i * n + k] * b[k];
     b[i] /= a->lu[i * n + i];
   }
@@ -224,13 +328,13 @@ static void solve(const struct orr_aggregate *a, double *b) {
 static void solve_transposed(const struct orr_aggregate *a, double *b) {
   int n = a->rank;
   for (int i = 0; i < n; i++) {
-    for (int k = 0; k < i; k++)
-      b[i] -= a->lu[k * n + i] * b[k];
     b[i] /= a->lu[i * n + i];
+    for (int k = i + 1; k < a->lu_past[i]; k++)
+      b[k] -= a->lu[i * n + k] * b[i];
   }
-  for (int i = n - 2; i >= 0; i--)
-    for (int k = i + 1; k < n; k++)
-      b[i] -= a->lu[k * n + i] * b[k];
+  for (int i = n - 1; i >= 0; i--)
+    for (int k = a->lu_first[i]; k < i; k++)
+      b[k] -= a->lu[i * n + k] * b[i];
   for (int k = n - 1; k >= 0; k--)
     exchange(a, b, k);
 }
@@ -279,17 +383,23 @@ bool orr_embed_prepare(struct orr_embed *e, const struct orr_workspace *ws, int 
   return true;
 }
 
+/* The other choice is the one that there is, in the same order. */
+static bool is_the_same(const struct orr_aggregate *a) {
+  size_t bytes = sizeof *a->chosen * (size_t)a->rank;
+  return memcmp(a->dependent, a->other_dependent, bytes) == 0 && memcmp(a->chosen, a->other_chosen, bytes) == 0;
+}
+
 /* Another choice for an aggregate that has one, if it is so much better. */
 static bool reconsider(struct orr_aggregate *a, const struct orr_loops *l) {
   int rank;
   double best = eliminate(a, l, NULL, a->other_dependent, a->other_chosen, &rank);
   bool good = (a->prepared && a->prepared == l->placed) || factor_dependent(a, l);
   double now = good ? a->quality : 0;
-  if (rank < a->rank || (rank == a->rank && now >= HYSTERESIS * best))
+  if (rank < a->rank || (rank == a->rank && (now >= HYSTERESIS * best || is_the_same(a))))
     return false; /* at a posture that loses rank no choice is better */
   if (!may_take_other(a, l, rank, best)) {
     best = eliminate(a, l, a->kept, a->other_dependent, a->other_chosen, &rank);
-    if (rank < a->rank || now >= HYSTERESIS * best)
+    if (rank < a->rank || now >= HYSTERESIS * best || is_the_same(a))
       return false;
   }
   take_other(a, rank, best);
@@ -310,17 +420,11 @@ bool orr_embed_choose(struct orr_embed *e, const struct orr_workspace *ws) {
 
 /* ---- closure ----------------------------------------------------------------------------------------------- */
 
-static bool is_driven(const struct orr_aggregate *a) {
-  for (int c = 0; c < a->count; c++)
-    if (a->held[c])
-      return true;
-  return false;
-}
-
 /* What a row asks of c is met, also where it is not among the chosen ones. */
 static bool row_is_met(const struct orr_aggregate *a, const struct orr_loops *l, int row) {
   double gross = l->g.gross[a->rows[row]], sum = gross > 0 ? a->right[row] / gross : 0, terms = 1 + fabs(sum);
-  for (int c = 0; c < a->count; c++) {
+  for (int i = a->pattern_first[row]; i < a->pattern_past[row]; i++) {
+    int c = a->pattern[i];
     double part = entry(a, l, row, c) * a->c[c];
     sum += part;
     terms += fabs(part);
@@ -333,16 +437,15 @@ int orr_aggregate_bias(struct orr_aggregate *a, const struct orr_loops *l) {
   for (int r = 0; r < a->rank; r++) {
     double gross = l->g.gross[a->rows[a->chosen[r]]];
     b[r] = -a->right[a->chosen[r]] / gross;
-    for (int c = 0; c < a->count; c++)
-      if (a->held[c])
-        b[r] -= entry(a, l, a->chosen[r], c) * a->c[c];
+    for (int i = 0; i < a->driven_count; i++)
+      b[r] -= entry(a, l, a->chosen[r], a->driven[i]) * a->c[a->driven[i]];
   }
   solve(a, b);
   for (int i = 0; i < a->free_count; i++)
     a->c[a->independent[i]] = 0;
   for (int r = 0; r < a->rank; r++)
     a->c[a->dependent[r]] = b[r];
-  for (int r = 0; r < a->row_count && a->rank < a->row_count && is_driven(a); r++)
+  for (int r = 0; r < a->row_count && a->rank < a->row_count && a->driven_count; r++)
     if (!row_is_met(a, l, r))
       return loop_of_row(a, l, r);
   return -1;
@@ -379,15 +482,33 @@ static double driven_rate(const struct orr_aggregate *a, const struct orr_loops 
   return a->rows[row] - loop->row == loop->driven ? loop->rate / l->g.gross[a->rows[row]] : 0;
 }
 
+/* The dependent coordinates of a row, as they are ordered, into a->few; their number. */
+static int dependents(struct orr_aggregate *a, int row) {
+  int count = 0;
+  for (int i = a->pattern_first[row]; i < a->pattern_past[row]; i++) {
+    int d = a->depends_at[a->pattern[i]], at = count;
+    if (d < 0)
+      continue;
+    for (; at > 0 && a->few[at - 1] > d; at--)
+      a->few[at] = a->few[at - 1];
+    a->few[at] = d;
+    count++;
+  }
+  return count;
+}
+
 /* u_D = −G_D⁻¹ (G_I u_I + G_P u_P + ∂φ/∂t) */
 static void close_speeds(struct orr_aggregate *a, const struct orr_loops *l, double *u) {
   double *b = a->nu;
   for (int r = 0; r < a->rank; r++) {
-    b[r] = driven_rate(a, l, a->chosen[r]);
-    for (int c = 0; c < a->count; c++)
-      b[r] -= entry(a, l, a->chosen[r], c) * u[a->u[c]];
-    for (int d = 0; d < a->rank; d++)
-      b[r] += entry(a, l, a->chosen[r], a->dependent[d]) * u[a->u[a->dependent[d]]];
+    int row = a->chosen[r], count = dependents(a, row);
+    b[r] = driven_rate(a, l, row);
+    for (int i = a->pattern_first[row]; i < a->pattern_past[row]; i++)
+      b[r] -= entry(a, l, row, a->pattern[i]) * u[a->u[a->pattern[i]]];
+    for (int i = 0; i < count; i++) {
+      int d = a->dependent[a->few[i]];
+      b[r] += entry(a, l, row, d) * u[a->u[d]];
+    }
   }
   solve(a, b);
   for (int r = 0; r < a->rank; r++)
@@ -489,8 +610,7 @@ void orr_embed_state_put(struct orr_embed *e, const struct orr_workspace *ws, co
       a->dependent[r] = (int)(words[0] % (uint64_t)a->count);
       a->chosen[r] = (int)(words[1] % (uint64_t)a->row_count);
     }
-    for (int c = 0; c < a->count; c++)
-      a->held[c] = is_held(a, e->loops, ws, c);
+    list_driven(a, e->loops, ws);
     if (a->made)
       list_independent(a);
   }

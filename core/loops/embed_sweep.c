@@ -354,16 +354,19 @@ void orr_embed_accelerate_limb(struct orr_embed *e, struct orr_workspace *ws, in
 /* ---- hinge forces ------------------------------------------------------------------------------------------ */
 
 /* f ← f − Σ λ (the wrench that a row carries to the limb): what the cuts bring does not come through the hinge. */
-static void take_cuts(struct orr_aggregate *a, const struct orr_loops *l, const double *lambda) {
+static void take_cuts(const struct orr_embed *e, struct orr_aggregate *a, const double *lambda) {
+  const struct orr_loops *l = e->loops;
   for (int r = 0; r < a->row_count; r++) {
     int row = a->rows[r];
     const struct orr_loop *loop = &l->loops[l->row_loop[row]];
     for (int s = 0; s < 2; s++)
-      for (int t = 0; t < loop->steps[s]; t++)
-        for (int i = 0; i < a->limb_count; i++)
-          if (a->limbs[i].limb == l->path[loop->path[s] + t])
-            a->limbs[i].f = sp_madd(a->limbs[i].f, -lambda[row],
-                                    l->carried[loop->carried[s] + (row - loop->row) * loop->steps[s] + t]);
+      for (int t = 0; t < loop->steps[s]; t++) {
+        int k = l->path[loop->path[s] + t];
+        if (orr_embed_aggregate(e, k) != a)
+          continue;
+        struct orr_aggregate_limb *limb = &a->limbs[e->limb_place[k]];
+        limb->f = sp_madd(limb->f, -lambda[row], l->carried[loop->carried[s] + (row - loop->row) * loop->steps[s] + t]);
+      }
   }
 }
 
@@ -377,7 +380,7 @@ void orr_embed_gather(struct orr_embed *e, struct orr_workspace *ws, const doubl
         a->effort[a->limbs[k].column + limb->mode_count + d] -= tau[limb->hinge_u + d];
     }
     orr_aggregate_multipliers(a, e->loops, a->effort, lambda);
-    take_cuts(a, e->loops, lambda);
+    take_cuts(e, a, lambda);
     for (int k = 0; k < a->limb_count; k++)
       ws->limbs[a->limbs[k].limb].f = a->limbs[k].f;
   }

@@ -38,7 +38,8 @@ struct orr_bordered {
   double *least;           /* [rest.width] scratch */
 };
 
-/* Takes the memory: a group has rows[g] rows and columns[g] columns of its own. [init] O(rows (rows + columns)) bytes. */
+/* Takes the memory: a group has rows[g] rows and columns[g] columns of its own. [init] O(rows (rows + columns))
+ * bytes. */
 void orr_bordered_layout(struct orr_bordered *bordered, int groups, const int *rows, const int *columns, int common,
                          struct orr_block *block);
 

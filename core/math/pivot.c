@@ -118,6 +118,8 @@ static void take(struct orr_pivot *p, int at, double size) {
     double *restrict a = p->a + (size_t)other * (size_t)w;
     double along = dot(q, a, from > first ? from : first, to < past ? to : past);
     r[other] = along;
+    if (along == 0)
+      continue;
     p->left[other] = -1;
     for (int c = first; c < past; c++)
       a[c] -= along * q[c];

@@ -53,8 +53,8 @@ void orr_pivot_continue(struct orr_pivot *pivot, double tolerance, int most);
  * width). */
 double orr_pivot_take(struct orr_pivot *pivot, const int *rows, int count, int *weakest);
 
-/* Halves of what follows: y = R⁻ᵀ b [rank] into pivot->y; x = R⁻¹ y at the places of the chosen rows, other places left as they
- * are, y [rank] being `stride` apart. O(rank²). */
+/* Halves of what follows: y = R⁻ᵀ b [rank] into pivot->y; x = R⁻¹ y at the places of the chosen rows, other places left
+ * as they are, y [rank] being `stride` apart. O(rank²). */
 void orr_pivot_forward(struct orr_pivot *pivot, const double *b);
 void orr_pivot_backward(const struct orr_pivot *pivot, const double *y, int stride, double *x);
 

@@ -139,6 +139,35 @@ struct orr_sample *orr_six_bar(double crank, double coupler, double rocker, doub
   return s;
 }
 
+/* ---- lazy tongs -------------------------------------------------------------------------------------------- */
+
+struct orr_sample *orr_tongs(size_t pairs, double open) {
+  static const double pi = 3.14159265358979323846;
+  static struct orr_loop_desc loops[ORR_TONGS_MOST];
+  struct orr_node_desc nodes[2 * ORR_TONGS_MOST][3];
+  struct orr_body_desc bodies[2 * ORR_TONGS_MOST] = {0};
+  assert(pairs > 0 && pairs <= ORR_TONGS_MOST);
+  loops[0] = (struct orr_loop_desc){.kind = ORR_LOOP_GEAR, .body = {0, 1}, .ratio = -2, .offset = pi};
+  for (int i = 0; i < 2 * (int)pairs; i++) {
+    bool crosses = i % 2; /* hung by its middle on the bar before */
+    nodes[i][0] = (struct orr_node_desc){.name = "hinge"};
+    nodes[i][1] = (struct orr_node_desc){.name = "end", .at = {0, crosses ? 0.5 : 1, 0}};
+    nodes[i][2] = (struct orr_node_desc){.name = "other", .at = {0, crosses ? -0.5 : 0.5, 0}};
+    bodies[i] = bar("bar", nodes[i], i ? i - 1 : ORR_INERTIAL, crosses ? 2 : i ? 1 : 0, 1);
+    bodies[i].mass += 0.1 * (i % 3);
+    bodies[i].com[1] = crosses ? 0.1 : 0.5;
+    bodies[i].node_count = 3;
+    if (i > 1 && crosses)
+      loops[i / 2] = (struct orr_loop_desc){.kind = ORR_LOOP_POINT, .body = {i - 3, i}, .node = {1, 2}};
+  }
+  struct orr_sample *s = orr_sample_of(bodies, 2 * pairs);
+  for (int i = 0; i < 2 * (int)pairs; i++)
+    s->q[i] = i == 0 ? open : i % 2 ? pi - 2 * open : 2 * open - pi;
+  s->description.loops = loops;
+  s->description.loop_count = pairs;
+  return s;
+}
+
 /* ---- gears ------------------------------------------------------------------------------------------------- */
 
 struct orr_sample *orr_panels(size_t count, double ratio) {

@@ -47,6 +47,11 @@ struct orr_sample *orr_four_bar(double crank, double coupler, double rocker, dou
  * two: a six-bar, two loops through one rocker. */
 struct orr_sample *orr_six_bar(double crank, double coupler, double rocker, double base, const double lengths[2]);
 
+/* Lazy tongs: pairs of bars of 1 m that cross in their middles, each pair on the ends of the one before, the first kept
+ * symmetric by a gear: one coordinate, `open` [rad] from flat. */
+enum { ORR_TONGS_MOST = 40 };
+struct orr_sample *orr_tongs(size_t pairs, double open);
+
 /* `count` panels of 1 m hinged end to end about x on a free bus, each geared to the one before by −1, the first to the
  * motor's wheel on the bus by 1/ratio. */
 struct orr_sample *orr_panels(size_t count, double ratio);

@@ -1,7 +1,8 @@
 /* `orrery bench --loops`: what closed loops cost, by their number and by their size, beside the tree alone.
  *
  * A loop is two chains of revolute bodies about z, x, y in turn on a free bus, their tips kept together by a point.
- * First so many loops of six bodies, then one loop of so many bodies. */
+ * First so many loops of six bodies, then one loop of so many bodies, then a lazy tongs of so many bars, which all move
+ * by one coordinate. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +16,14 @@
 #include "tools/common/commands.h"
 #include "tools/common/progress.h"
 
-enum { MOST_BODIES = 257, MOST_LOOPS = 32, SAMPLES = 40, BATCH = 20 };
+enum { MOST_BODIES = 257, MOST_LOOPS = 64, MANY_LOOPS = 32, SAMPLES = 40, BATCH = 20 };
 
 struct model {
   struct orr_description description;
   struct orr_body_desc bodies[MOST_BODIES];
   struct orr_node_desc nodes[MOST_BODIES][2 + 2 * MOST_LOOPS];
   struct orr_loop_desc loops[MOST_LOOPS];
+  double angle[MOST_BODIES]; /* rad, of a hinge, from which the loops are assembled */
 };
 
 static struct orr_body_desc *add_body(struct model *m, int parent, int node, int axis, const double *tip) {
@@ -38,6 +40,7 @@ static struct orr_body_desc *add_body(struct model *m, int parent, int node, int
   b->hinge = (struct orr_hinge_desc){
       .kind = ORR_HINGE_REVOLUTE, .parent = parent, .parent_node = node, .rotation = {0, 0, 0, 1}};
   b->hinge.axes[0][axis] = 1;
+  m->angle[i] = 0.3 * sin(i + 1.0);
   return b;
 }
 
@@ -85,6 +88,35 @@ static struct model *build(int loops, int half) {
   return m;
 }
 
+/* A bar about z with its tip and another node so far from its hinge. */
+static void add_bar(struct model *m, int parent, int node, double tip, double other, double angle) {
+  const double end[3] = {tip, 0, 0};
+  int i = (int)m->description.body_count;
+  struct orr_body_desc *b = add_body(m, parent, node, 2, end);
+  b->node_count = 3;
+  b->com[0] = 0.5 * (tip + fmin(0, other));
+  m->nodes[i][2] = (struct orr_node_desc){.name = "other", .at = {other, 0, 0}};
+  m->angle[i] = angle;
+}
+
+/* Lazy tongs: pairs of bars that cross in their middles, each pair on the ends of the one before; a gear keeps the
+ * first pair symmetric, so that one angle moves all. */
+static struct model *build_tongs(int bars) {
+  static const double open = 0.6, pi = 3.14159265358979323846;
+  struct model *m = begin(1);
+  size_t loops = 0;
+  m->loops[loops++] = (struct orr_loop_desc){.kind = ORR_LOOP_GEAR, .body = {1, 2}, .ratio = -2, .offset = pi};
+  for (int i = 0; i < bars / 2; i++) {
+    int a = 1 + 2 * i;
+    add_bar(m, i ? a - 1 : 0, 1, 1, 0.5, i ? 2 * open - pi : open);
+    add_bar(m, a, 2, 0.5, -0.5, pi - 2 * open);
+    if (i)
+      m->loops[loops++] = (struct orr_loop_desc){.kind = ORR_LOOP_POINT, .body = {a - 2, a + 1}, .node = {1, 2}};
+  }
+  m->description.loop_count = loops;
+  return m;
+}
+
 struct rig {
   struct orr_build build;
   double *q, *u, *q1, *u1, *force, *accel;
@@ -102,7 +134,7 @@ static bool make(struct rig *r, const struct model *m, enum orr_loop_method meth
   memcpy(r->q, r->build.ws->q, sizeof(double) * (size_t)model->q_count);
   for (int i = 0; i < model->body_count; i++)
     if (model->limbs[i].dof == 1)
-      r->q[model->limbs[i].hinge_q] = 0.3 * sin(i + 1.0);
+      r->q[model->limbs[i].hinge_q] = m->angle[model->limbs[i].body];
   for (int i = 0; i < model->u_count; i++)
     r->force[i] = 0.1 * sin(2.3 * i + 0.5);
   for (int i = 0; i < r->build.loops->count; i++)
@@ -150,8 +182,8 @@ static double time_of(struct rig *r, enum what what, int samples) {
   return orr_bench_stat(took, samples).min;
 }
 
-static bool row(int loops, int half, int samples, struct orr_progress *progress, json_t *list) {
-  struct model *m = build(loops, half);
+/* One line, of `m`, which is freed, with `loops` loops of `each` bodies. */
+static bool row(struct model *m, int loops, int each, int samples, struct orr_progress *progress, json_t *list) {
   double us[5];
   bool good = true;
   for (int method = ORR_LOOP_EMBED; method <= ORR_LOOP_AUGMENT; method++) {
@@ -166,15 +198,15 @@ static bool row(int loops, int half, int samples, struct orr_progress *progress,
   free(m);
   orr_progress_wipe(progress);
   if (!good)
-    fprintf(stderr, "orrery bench: %d loops of %d bodies do not close\n", loops, 2 * half);
+    fprintf(stderr, "orrery bench: %d loops of %d bodies do not close\n", loops, each);
   if (!list) {
-    printf("%5d %6d %6d %9.2f %9.2f %9.2f %11.2f %9.2f\n", loops, 2 * half, bodies, us[0], us[1], us[2], us[3], us[4]);
+    printf("%5d %6d %6d %9.2f %9.2f %9.2f %11.2f %9.2f\n", loops, each, bodies, us[0], us[1], us[2], us[3], us[4]);
     return good;
   }
   json_t *o = json_object();
   static const char *const names[] = {"tree_us", "embed_us", "embed_close_us", "augment_us", "augment_project_us"};
   json_object_set_new(o, "loops", json_integer(loops));
-  json_object_set_new(o, "loop_bodies", json_integer(2 * (json_int_t)half));
+  json_object_set_new(o, "loop_bodies", json_integer(each));
   json_object_set_new(o, "bodies", json_integer(bodies));
   for (int i = 0; i < 5; i++)
     json_object_set_new(o, names[i], json_real(us[i]));
@@ -199,14 +231,20 @@ static int run(int argc, char **argv, json_t *json) {
            samples);
   struct orr_progress progress;
   orr_progress_begin(&progress, 0);
-  int done = 0, all = 3 * (2 * MOST_LOOPS - 1) + 62; /* bodies, in pairs */
-  for (int loops = 1; loops <= MOST_LOOPS; loops *= 2) {
-    good = row(loops, 3, samples, &progress, list) && good;
+  int done = 0, all = 3 * (2 * MANY_LOOPS - 1) + 62 + 240; /* bodies, in pairs */
+  for (int loops = 1; loops <= MANY_LOOPS; loops *= 2) {
+    good = row(build(loops, 3), loops, 6, samples, &progress, list) && good;
     orr_progress_show(&progress, (double)(done += 3 * loops) / all);
   }
   for (int half = 2; half <= 32; half *= 2) {
-    good = row(1, half, samples, &progress, list) && good;
+    good = row(build(1, half), 1, 2 * half, samples, &progress, list) && good;
     orr_progress_show(&progress, (double)(done += half) / all);
+  }
+  if (!list)
+    printf("one aggregate with one independent coordinate: lazy tongs\n");
+  for (int bars = 16; bars <= 128; bars *= 2) {
+    good = row(build_tongs(bars), bars / 2, bars, samples, &progress, list) && good;
+    orr_progress_show(&progress, (double)(done += bars) / all);
   }
   orr_progress_wipe(&progress);
   if (list)
