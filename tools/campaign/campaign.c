@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/campaign/campaign_flight.h"
+#include "tools/campaign/campaign_page.h"
 #include "tools/campaign/campaign_run.h"
 #include "tools/campaign/campaign_verdict.h"
 #include "tools/campaign/draw.h"
@@ -172,13 +173,30 @@ static int fly(int argc, char **argv) {
   return status;
 }
 
+/* ---- report ------------------------------------------------------------------------------------------------------ */
+
+static int report(int argc, char **argv) {
+  const char *folder = NULL, *out = NULL;
+  for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
+      out = argv[++i];
+    else if (argv[i][0] != '-' && !folder)
+      folder = argv[i];
+    else
+      return usage("report takes a folder and -o FILE.html, not", argv[i]);
+  }
+  if (!folder || !out)
+    return usage("report takes a folder and -o FILE.html", NULL);
+  return orr_campaign_page(folder, out) ? ORR_EXIT_OK : ORR_EXIT_BAD;
+}
+
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
 static int run(int argc, char **argv) {
   static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-  } verbs[] = {{"run", run_all}, {"fly", fly}};
+  } verbs[] = {{"run", run_all}, {"fly", fly}, {"report", report}};
   if (argc < 2)
     return usage("needs a verb: run or fly", NULL);
   for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tools/campaign/binomial.h"
+#include "tools/campaign/campaign_page.h"
 #include "tools/campaign/draw.h"
 #include "tools/campaign/sobol.h"
 
@@ -253,6 +254,24 @@ static void bounds_are_those_of_clopper_and_pearson(void **state) {
   assert_true(orr_binomial_lower(299, 299, 0.95) >= 0.99 && orr_binomial_lower(298, 298, 0.95) < 0.99);
 }
 
+/* Without equal values 1 − 6 Σ d² / (n (n² − 1)). */
+static void rank_correlations_are_spearmans(void **state) {
+  (void)state;
+  static const double mathematics[] = {7, 4, 3, 10, 6, 2, 9, 8, 1, 5}, music[] = {5, 7, 3, 10, 1, 9, 6, 2, 8, 4},
+                      tied[] = {1, 1, 2, 2}, other[] = {3, 3, 7, 7};
+  double sum = 0, squared[10], lacking[10];
+  for (int i = 0; i < 10; i++) {
+    sum += (mathematics[i] - music[i]) * (mathematics[i] - music[i]);
+    squared[i] = mathematics[i] * mathematics[i];
+    lacking[i] = i % 3 ? -mathematics[i] : nan("");
+  }
+  assert_true(fabs(orr_rank_correlation(mathematics, music, 10) - (1 - 6 * sum / 990)) < 1e-14);
+  assert_true(fabs(orr_rank_correlation(mathematics, squared, 10) - 1) < 1e-14);
+  assert_true(fabs(orr_rank_correlation(mathematics, lacking, 10) + 1) < 1e-14);
+  assert_true(fabs(orr_rank_correlation(tied, other, 4) - 1) < 1e-14);
+  assert_true(isnan(orr_rank_correlation(mathematics, tied, 2)));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_generator_gives_its_published_answers),
@@ -263,6 +282,7 @@ int main(void) {
       cmocka_unit_test(the_laws_are_what_they_say),
       cmocka_unit_test(a_flight_depends_on_itself_alone),
       cmocka_unit_test(a_grid_takes_every_cell),
+      cmocka_unit_test(rank_correlations_are_spearmans),
       cmocka_unit_test(bounds_are_those_of_clopper_and_pearson),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
