@@ -6,6 +6,7 @@
 #include "tools/campaign/campaign_flight.h"
 #include "tools/campaign/campaign_page.h"
 #include "tools/campaign/campaign_run.h"
+#include "tools/campaign/campaign_search.h"
 #include "tools/campaign/campaign_verdict.h"
 #include "tools/campaign/draw.h"
 #include "tools/common/commands.h"
@@ -19,7 +20,7 @@ static int usage(const char *what, const char *word) {
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 struct arguments {
-  const char *path, *folder, *junit, *jobs, *flight;
+  const char *path, *folder, *junit, *jobs, *flight, *measure, *flights;
   bool resume, json;
 };
 
@@ -27,7 +28,8 @@ static int parse(int argc, char **argv, struct arguments *a) {
   const struct {
     const char *name;
     const char **target;
-  } texts[] = {{"-o", &a->folder}, {"--jobs", &a->jobs}, {"--junit", &a->junit}, {"--flight", &a->flight}};
+  } texts[] = {{"-o", &a->folder},       {"--jobs", &a->jobs},     {"--junit", &a->junit},
+               {"--flight", &a->flight}, {"--worst", &a->measure}, {"--flights", &a->flights}};
   for (int i = 1; i < argc; i++) {
     size_t k = 0;
     while (k < sizeof texts / sizeof *texts && strcmp(argv[i], texts[k].name) != 0)
@@ -118,8 +120,8 @@ static int run_all(int argc, char **argv) {
     return status;
   if (jobs < 1 || jobs > 256)
     return usage("--jobs takes a number from 1 to 256, not", a.jobs);
-  if (a.flight)
-    return usage("--flight goes with 'orrery campaign fly'", NULL);
+  if (a.flight || a.measure || a.flights)
+    return usage("--flight, --worst and --flights go with other verbs", NULL);
   struct orr_diagnostics *d = orr_diagnostics_create();
   const struct orr_campaign *c = load(a.path, d);
   struct orr_folder f = {.lock = -1};
@@ -190,15 +192,45 @@ static int report(int argc, char **argv) {
   return orr_campaign_page(folder, out) ? ORR_EXIT_OK : ORR_EXIT_BAD;
 }
 
+/* ---- shrink, worst ----------------------------------------------------------------------------------------------- */
+
+static int search(int argc, char **argv) {
+  struct arguments a = {0};
+  int status = parse(argc, argv, &a);
+  bool shrink = strcmp(argv[0], "shrink") == 0;
+  if (status != ORR_EXIT_OK)
+    return status;
+  struct orr_search_request r = {.flight = a.flight ? whole(a.flight) : 0,
+                                 .measure = a.measure,
+                                 .flights = a.flights ? whole(a.flights) : 0,
+                                 .jobs = a.jobs ? (int)whole(a.jobs) : orr_campaign_jobs(),
+                                 .json = a.json};
+  if (shrink && !a.flight)
+    return usage("shrink takes a campaign file and --flight N", NULL);
+  if (!shrink && !a.measure)
+    return usage("search takes a campaign file and --worst MEASURE", NULL);
+  if (r.jobs < 1 || r.jobs > 256 || r.flight < 0 || r.flights < 0 || a.folder || a.junit || a.resume)
+    return usage("wrong number or option for a search", NULL);
+  struct orr_diagnostics *d = orr_diagnostics_create();
+  r.campaign = load(a.path, d);
+  status = ORR_EXIT_BAD;
+  if (r.campaign && r.flight >= r.campaign->flights)
+    status = usage("this campaign has no flight", a.flight);
+  else if (r.campaign)
+    status = (int)(shrink ? orr_campaign_shrink(&r) : orr_campaign_worst(&r));
+  orr_diagnostics_destroy(d);
+  return status;
+}
+
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
 static int run(int argc, char **argv) {
   static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-  } verbs[] = {{"run", run_all}, {"fly", fly}, {"report", report}};
+  } verbs[] = {{"run", run_all}, {"fly", fly}, {"report", report}, {"shrink", search}, {"search", search}};
   if (argc < 2)
-    return usage("needs a verb: run or fly", NULL);
+    return usage("needs a verb: run, fly, report, shrink or search", NULL);
   for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
     if (strcmp(argv[1], verbs[i].name) == 0)
       return verbs[i].run(argc - 1, argv + 1);
@@ -209,35 +241,50 @@ const struct orr_command orr_cmd_campaign = {
     .name = "campaign",
     .summary = "fly a run file many times, with what varies, as one table and one verdict",
     .usage = "run CAMPAIGN.yaml [-o FOLDER] [--jobs N] [--resume] [--junit FILE] [--json]\n"
-             "       orrery campaign fly CAMPAIGN.yaml --flight N [--settings] [OPTIONS of orrery run]",
-    .help =
-        "Flies a run file many times. The campaign file names it and says what varies, how many flights there are,\n"
-        "what is kept and what must hold over all (orrery help campaign-file). Flight i depends on these files\n"
-        "and on i alone: not on order, machine or number of workers.\n"
-        "\n"
-        "run flies what is not flown yet, by workers that are processes, into FOLDER (NAME.campaign): a row for\n"
-        "each flight in table.csv and table.jsonl, with parameters, seed, hash, verdict, expectations with\n"
-        "their margins, and measures; summary.json; timing.jsonl with wall time, host and worker. A flight that\n"
-        "crashes, takes longer than `limits` says or more memory is a row with its reason.\n"
-        "  --jobs N             workers; by default as many as processors\n"
-        "  --resume             goes on after Ctrl-C, a kill or a crash, to the same table to the byte\n"
-        "  --junit FILE, --json the verdict as JUnit; the summary as JSON on standard output\n"
-        "Ctrl-C ends after the flights in the air, the second one now.\n"
-        "\n"
-        "fly flies one again, with the hash in the table: by orrery run, whose options stand behind it, in batch\n"
-        "if they name no other mode. --settings only prints what it sets.\n"
-        "\n"
-        "The folder belongs to its files, to this build and to the elementary functions of the C library,\n"
-        "which differ between processors: the fingerprint says which. Another one is refused.\n"
-        "\n"
-        "Examples:\n"
-        "  orrery campaign run configs/campaigns/wings-slew.yaml -o out --jobs 4\n"
-        "  orrery campaign fly configs/campaigns/wings-slew.yaml --flight 17 --plot flight.svg\n"
-        "\n"
-        "Exit status:\n"
-        "  0  passed: all flights were flown, and what it expects holds (without `expect`: all passed)\n"
-        "  1  failed: it does not hold or is not shown, or a file is wrong or cannot be written\n"
-        "  2  the command line is wrong\n"
-        "  3  incomplete: not all flights were flown\n",
+             "       orrery campaign fly CAMPAIGN.yaml --flight N [--settings] [OPTIONS of orrery run]\n"
+             "       orrery campaign report FOLDER -o FILE.html\n"
+             "       orrery campaign shrink CAMPAIGN.yaml --flight N [--jobs N] [--json]\n"
+             "       orrery campaign search CAMPAIGN.yaml --worst MEASURE [--flights N] [--jobs N] [--json]",
+    .help = "Flies a run file many times. The campaign file names it and says what varies, how many flights\n"
+            "there are, what is kept and what must hold over all (orrery help campaign-file). Flight i depends\n"
+            "on these files and on i alone: not on order, machine or number of workers.\n"
+            "\n"
+            "run flies what is not flown yet, by workers that are processes, into FOLDER (NAME.campaign): a\n"
+            "row for each flight in table.csv and table.jsonl, with parameters, seed, hash, verdict,\n"
+            "expectations with their margins, and measures; summary.json; timing.jsonl with wall time, host\n"
+            "and worker. A flight that crashes, takes longer than `limits` says or more memory is a row with\n"
+            "its reason.\n"
+            "  --jobs N             workers; by default as many as processors\n"
+            "  --resume             goes on after Ctrl-C, a kill or a crash, to the same table to the byte\n"
+            "  --junit FILE, --json the verdict as JUnit; the summary as JSON on standard output\n"
+            "Ctrl-C ends after the flights in the air, the second one now.\n"
+            "\n"
+            "fly flies one again, with the hash in the table: by orrery run, whose options stand behind it, in\n"
+            "batch if they name no other mode. --settings only prints what it sets.\n"
+            "\n"
+            "report makes one page of HTML that needs nothing else: verdict, histograms, any parameter against\n"
+            "any measure, rank correlations, envelopes over time, the ten worst with the command that flies\n"
+            "each again.\n"
+            "\n"
+            "shrink finds the smallest dispersion that still fails: along the way to the middle of all laws,\n"
+            "path by path, and in other directions. search finds the flight within the bounds with the largest\n"
+            "MEASURE of `keep`, or the least margin of an expectation (CMA-ES); of laws without ends within\n"
+            "three standard deviations. Both fly with the seeds of a flight, and print the run that they\n"
+            "found.\n"
+            "\n",
+    .help_end = "The folder belongs to its files, to this build and to the elementary functions of the C library,\n"
+                "which differ between processors: the fingerprint says which. Another one is refused.\n"
+                "\n"
+                "Examples:\n"
+                "  orrery campaign run configs/campaigns/wings-slew.yaml -o out --jobs 4\n"
+                "  orrery campaign fly configs/campaigns/wings-slew.yaml --flight 17 --plot flight.svg\n"
+                "  orrery campaign report out -o out.html\n"
+                "\n"
+                "Exit status:\n"
+                "  0  passed: all flights were flown, and what it expects holds (without `expect`: all passed); of\n"
+                "     the others: done\n"
+                "  1  failed: it does not hold or is not shown, or a file is wrong or cannot be written\n"
+                "  2  the command line is wrong\n"
+                "  3  incomplete: not all flights were flown\n",
     .run = run,
 };

@@ -8,8 +8,8 @@
 /* Of a folder that `orrery campaign run` or `gather` has left. False after a message. */
 bool orr_campaign_page(const char *folder, const char *path);
 
-/* Spearman's rank correlation of two columns, those rows left out in which either is no number; equal values share their
- * ranks. NaN where there is none. O(n log n). */
+/* Spearman's rank correlation of two columns, those rows left out in which either is no number; equal values share
+ * their ranks. NaN where there is none. O(n log n). */
 double orr_rank_correlation(const double *x, const double *y, size_t count);
 
 #endif
