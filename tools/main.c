@@ -40,6 +40,8 @@ static void print_overview(FILE *out) {
         "start with:\n"
         "  orrery check configs/cubesat.yaml\n"
         "  orrery run configs/cubesat.yaml --mode batch --plot flight.svg\n"
+        "An installed Orrery has `configs` in share/orrery below its prefix, and its documents in\n"
+        "share/doc/orrery: cp -r /usr/share/orrery/configs .\n"
         "\n"
         "commands:\n",
         out);

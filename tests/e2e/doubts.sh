@@ -49,6 +49,31 @@ grep -q "link 'fsw' at udp:127.0.0.1:$port waits" "$dir/err" || fail "over UDP b
 says "'max_speed' is 3000 rad/s, which is 28647.9 rpm; .*'3000 rpm'" --set actuators.wheel_x.max_speed=3000
 quiet --set 'actuators.wheel_x.max_speed=3000 rpm'
 says "'q' is 90 rad, which is 5156.62 deg" --set 'spacecraft.bodies.arm={mass: 1, inertia: [1, 1, 1, 0, 0, 0], hinge: {kind: revolute, to: bus.imu, axis: [1, 0, 0]}}' --set 'simulation.initial.arm={q: [90]}'
+# each quantity that is written in another unit nearly everywhere: the bare number is doubted, the same with its unit is not
+doubted() { # WORDS PATH NUMBER UNIT
+  says "$1; if it is meant in another unit, say it: '$3 $4'" --set "$2=$3"
+  "$ORRERY" run $cubesat --mode batch --duration 1s --set "$2=$3 $4" >"$dir/out" 2>&1
+  grep -q 'if it is meant' "$dir/out" && fail "$2=$3 $4 is doubted: $(cat "$dir/out")"
+}
+doubted "'max_speed' is 6000 rad/s, which is 57295.8 rpm" actuators.wheel_x.max_speed 6000 rpm
+doubted "'across' is 10 rad, which is 2.06265e+06 arcsec" sensors.star.noise.across 10 arcsec
+doubted "'about' is 0.5 rad, which is 103132 arcsec" sensors.star.noise.about 0.5 arcsec
+doubted "'angle_random_walk' is 0.1 rad/sqrt(s), which is 343.775 deg/sqrt(h)" sensors.gyro.noise.angle_random_walk 0.1 'deg/sqrt(h)'
+doubted "'bias_instability' is 2 rad/s, which is 412530 deg/h" sensors.gyro.noise.bias_instability 2 deg/h
+doubted "'rate_limit' is 10 rad/s, which is 572.958 deg/s" sensors.star.rate_limit 10 deg/s
+doubted "'mass' is 4000000 kg, which is 4e+09 g" spacecraft.bodies.bus.mass 4000000 g
+doubted "'step' is 1 s, which is 1000 ms" simulation.step 1 ms
+doubted "'wait' is 5000 s, which is 5e+06 ms" links.fsw.wait 5000 ms
+says "'rate' is 30 rad/s, which is 1718.87 deg/s" --set 'simulation.initial.bus.rate=[30, 0, 0]'
+says "'delay' is 200 frames, which is 2 s; if it is meant as a time, say it: '200 ms'" --set sensors.gyro.delay=200
+quiet --set sensors.gyro.delay=20
+says "a ball of 4000 kg with this inertia has a radius of 4.74 mm; .*'4000 g'" --set spacecraft.bodies.bus.mass=4000
+says "a ball of 4 kg with this inertia has a radius of 150 m; .*'36000 kg mm^2'" --set 'spacecraft.bodies.bus.inertia=[36000, 36000, 7000, 0, 0, 0]'
+world='environment={epoch: 2025-03-20T12:00:00, magnetic_field: {file: '$PWD'/configs/data/wmm2025.cof}, atmosphere: {model: exponential, density: 1e-12, base: 500, scale: 60 km}}'
+orbit='simulation.initial.bus.orbit={elements: {semi_major_axis: 6878 km, inclination: 51 deg}}'
+says "'base' is 500 m, which is 0.5 km" --set "$world" --set "$orbit"
+says "'bias' is 50 T, which is 5e+10 nT" --set "$world" --set "$orbit" --set 'sensors.mag={kind: magnetometer, node: bus.imu, bias: [50, 0, 0]}'
+says "'semi_major_axis' is 6878 m, which is 6.878 km" --set "$world" --set 'simulation.initial.bus.orbit={elements: {semi_major_axis: 6878, inclination: 51 deg}}'
 says "'tug' hangs on 'inertial' beside 'bus', and nothing joins them" --set 'spacecraft.bodies.tug={mass: 1, inertia: [1, 1, 1, 0, 0, 0], hinge: {kind: free, to: inertial}}'
 boom() { echo "spacecraft.bodies.boom={hinge: {kind: fixed, to: bus.imu}, modes: [{frequency: $1, damping: $2}], nodes: {origin: {at: [0, 0, 0], mass: 1, inertia: [1, 1, 1, 0, 0, 0], modes: [[0, 0, 0, 0, 0, 0]]}, tip: {at: [1, 0, 0], mass: 1, modes: [[0, 0, 0, 0, 0, 1]]}}}"; }
 quiet --set "$(boom 1 0.01)"
@@ -64,10 +89,47 @@ says "unknown unit 'furlong'; 'orrery help units' has them all" --set 'sensors.g
 says "no output fits 'qqqq'; there are wheel_x.speed, .* more ('orrery check' has them)" --set 'links.fsw.telemetry=[qqqq]'
 says "no command fits 'qqqq'; there are wheel_x.torque, wheel_y.torque, wheel_z.torque$" --set 'links.fsw.commands=[qqqq]'
 says "there is no channel 'qqqq'; there are " --set 'commands=[{channel: qqqq, at: 1 s, value: 0}]'
+says "no channel fits 'gyro.rat', did you mean 'gyro.rate'" --set 'record={channels: [gyro.rat]}'
+says "no channel fits 'qqqq'; there are wheel_x.torque, " --set 'record={channels: [qqqq]}'
+says "there is no channel 'gyro.rat.x', did you mean 'gyro.rate.x'" --set 'expect=[{always: gyro.rat.x below 1}]'
+says "there is no channel 'qqqq'; there are .*('orrery check' has them all)" --set 'expect=[{always: qqqq below 1}]'
+says "there is no channel 'gyro.rat', did you mean 'gyro.rate'" --set 'expect=[{channel: gyro.rat, below: 1}]'
+says "there is no measure 'overruns.ow', did you mean 'overruns.own'" --set 'expect=[{measure: overruns.ow, is: 0}]'
+says "there is no fault 'xx' under 'faults'; there are stiff" --set 'sequence=[{fault: xx}]' --set 'faults=[{name: stiff, device: wheel_x, drag: 1e-6}]'
+says "no channel fits 'gyro.rat' of --plot-channels, did you mean 'gyro.rate'" --plot "$dir/p.svg" --plot-channels gyro.rat
+says "no channel fits 'gyro.rat' of --channels, did you mean 'gyro.rate'" --csv "$dir/p.csv" --channels 'star.attitude,gyro.rat'
+says "there is no 'gyroo', so it is added; did you mean 'gyro'" --set sensors.gyroo.rate=5Hz
+says "unknown key 'sensrs' in a model file, did you mean 'sensors'" --set sensrs.gyro.rate=5Hz
+says "unknown key 'rte' in rate_gyro 'gyro', did you mean 'rate'" --set sensors.gyro.rte=5Hz
+quiet --set sensors.gyro.noise.angle_random_walk='0.1 deg/sqrt(h)'
 "$ORRERY" help units >/dev/null || fail "help units is named and not there"
 
 # --- check tells parameters ------------------------------------------------------------------------------------------------------
 "$ORRERY" check $cubesat >"$dir/out" || fail check
 grep -q '^ *with axis \[1, 0, 0\], inertia 1e-05 kg m^2, max_torque 0.001 N m, max_speed 628.318531 rad/s' "$dir/out" || fail "$(cat "$dir/out")"
 grep -q '^ *with noise.angle_random_walk 2.9.*e-05 rad/sqrt(s), noise.bias_instability 9.6.*e-06 rad/s' "$dir/out" || fail "$(cat "$dir/out")"
+# the same as data, and what a procedure would do
+"$ORRERY" check --json $cubesat >"$dir/out" || fail "check --json"
+python3 - "$dir/out" <<'PYTHON' || fail "check --json tells parameters otherwise: $(cat "$dir/out")"
+import json, math, sys
+devices = {d["name"]: d["parameters"] for d in json.load(open(sys.argv[1]))[0]["run"]["devices"]}
+wheel, gyro = devices["wheel_x"], devices["gyro"]
+assert wheel["axis"] == {"value": [1, 0, 0], "unit": ""}, wheel
+assert wheel["inertia"] == {"value": 1e-5, "unit": "kg m^2"} and wheel["max_torque"]["unit"] == "N m", wheel
+assert math.isclose(wheel["max_speed"]["value"], 6000 * math.pi / 30) and wheel["max_speed"]["unit"] == "rad/s", wheel
+assert math.isclose(gyro["noise.angle_random_walk"]["value"], 0.1 * math.pi / 180 / 60), gyro
+assert devices["star"]["rate_limit"] == {"value": None, "unit": "rad/s"}, devices["star"]
+PYTHON
+"$ORRERY" check configs/cubesat.yaml >/dev/null || fail check
+{
+  cat $cubesat
+  echo 'commands: [{channel: wheel_x.torque, at: 2 s, value: 0}]'
+  echo 'faults: [{name: blind, device: star, at: 5 s, for: 2 s, dead: true}]'
+  echo 'sequence: [{wait: 1 s}, {mark: there}]'
+  echo 'expect: [{channel: bus.rate, below: 5 deg/s}]'
+} >"$dir/all.yaml"
+"$ORRERY" check "$dir/all.yaml" >"$dir/out" 2>/dev/null || fail "check: $(cat "$dir/out")"
+for line in 'command wheel_x.torque: a value at 2 s' 'fault blind: star.* at 5 s, for 2 s' 'sequence of 2 steps' '1 expectation$'; do
+  grep -q "^  $line" "$dir/out" || fail "check does not tell '$line': $(cat "$dir/out")"
+done
 exit 0

@@ -53,6 +53,14 @@ mkdir "$dir/gone" && cp configs/wings-slew.yaml configs/wings.yaml "$dir/gone" |
 "$ORRERY" run "$dir/gone/wings-slew.yaml" --mode batch --duration 3s --set 'expect=[]' --seed 7 --set simulation.substeps=2 --log "$dir/gone.mcap" >/dev/null || fail "a run from a folder"
 rm -r "$dir/gone"
 identical "$dir/gone.mcap"
+# the same for the tables of an environment, one of them named by a setting
+mkdir "$dir/gone" && cp -r configs/orbit.yaml configs/data "$dir/gone" || exit 1
+"$ORRERY" run "$dir/gone/orbit.yaml" --mode batch --duration 20s --set 'expect=[]' --log "$dir/orbit.mcap" \
+  --set "environment.magnetic_field.file=$dir/gone/data/wmm2025.cof" >"$dir/run" 2>&1 || fail "an orbit from a folder: $(cat "$dir/run")"
+rm -r "$dir/gone"
+identical "$dir/orbit.mcap"
+echo '[{channel: bus.rate, below: 1 deg/s}]' >"$dir/rules.yaml"
+"$ORRERY" judge "$dir/orbit.mcap" "$dir/rules.yaml" >"$dir/out" 2>&1 || fail "an orbit is judged: $(cat "$dir/out")"
 
 # a log cut in a chunk
 head -c $(($(stat -c %s "$dir/wings-slew.mcap") * 2 / 3)) "$dir/wings-slew.mcap" >"$dir/cut.mcap"

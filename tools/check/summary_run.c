@@ -76,11 +76,28 @@ static void unit_of(const struct orr_run *run, const struct orr_device_desc *d, 
     snprintf(text, size, "%.*s", bar ? (int)(bar - unit) : (int)strlen(unit), unit);
 }
 
-/* As it was read, in SI; HUGE_VAL is no limit, and what is zero where the file says nothing is not said. */
-static bool is_told(const struct orr_param *p, const double *numbers) {
+/* A parameter as it was read, in SI. */
+struct told {
+  const char *word;  /* of a choice; else NULL */
+  double numbers[3]; /* HUGE_VAL: no limit */
+  int count;
+  char unit[40];
+};
+
+/* False for what is zero where the file says nothing: that is left out. */
+static bool tell(const struct orr_run *run, const struct orr_device_desc *d, const struct orr_param *p,
+                 struct told *out) {
+  const void *at = (const char *)d->params + p->offset;
   bool any = p->required || p->fallback != 0;
-  for (int i = 0; i < (p->type == ORR_PARAM_NUMBER ? 1 : 3); i++)
-    any |= numbers[i] != 0;
+  *out = (struct told){.count = p->type == ORR_PARAM_NUMBER ? 1 : 3};
+  if (p->type == ORR_PARAM_CHOICE) {
+    out->word = p->choices[*(const int *)at];
+    return true;
+  }
+  memcpy(out->numbers, at, (size_t)out->count * sizeof out->numbers[0]);
+  unit_of(run, d, p, out->unit, sizeof out->unit);
+  for (int i = 0; i < out->count; i++)
+    any |= out->numbers[i] != 0;
   return any;
 }
 
@@ -88,27 +105,41 @@ static void print_parameters(const struct orr_run *run, const struct orr_device_
   const char *before = "\n               with ";
   for (size_t i = 0; i < d->kind->param_count; i++) {
     const struct orr_param *p = &d->kind->params[i];
-    const void *at = (const char *)d->params + p->offset;
-    double numbers[3] = {0};
-    char unit[40];
-    if (p->type == ORR_PARAM_CHOICE) {
-      fprintf(out, "%s%s %s", before, p->name, p->choices[*(const int *)at]);
-      before = ", ";
+    struct told t;
+    if (!tell(run, d, p, &t))
       continue;
-    }
-    memcpy(numbers, at, p->type == ORR_PARAM_NUMBER ? sizeof numbers[0] : sizeof numbers);
-    if (!is_told(p, numbers))
-      continue;
-    unit_of(run, d, p, unit, sizeof unit);
-    if (p->type != ORR_PARAM_NUMBER)
-      fprintf(out, "%s%s [%.9g, %.9g, %.9g]", before, p->name, numbers[0], numbers[1], numbers[2]);
-    else if (isinf(numbers[0]))
-      fprintf(out, "%s%s unlimited", before, p->name);
+    fprintf(out, "%s%s ", before, p->name);
+    if (t.word)
+      fputs(t.word, out);
+    else if (t.count > 1)
+      fprintf(out, "[%.9g, %.9g, %.9g]", t.numbers[0], t.numbers[1], t.numbers[2]);
+    else if (isinf(t.numbers[0]))
+      fputs("unlimited", out);
     else
-      fprintf(out, "%s%s %.9g", before, p->name, numbers[0]);
-    fprintf(out, "%s%s", *unit && !isinf(numbers[0]) ? " " : "", isinf(numbers[0]) ? "" : unit);
+      fprintf(out, "%.9g", t.numbers[0]);
+    fprintf(out, "%s%s", *t.unit && !isinf(t.numbers[0]) ? " " : "", isinf(t.numbers[0]) ? "" : t.unit);
     before = ", ";
   }
+}
+
+/* By name: {value, unit}; the value is null where there is no limit. */
+static json_t *parameters_json(const struct orr_run *run, const struct orr_device_desc *d) {
+  json_t *all = json_object();
+  for (size_t i = 0; i < d->kind->param_count; i++) {
+    const struct orr_param *p = &d->kind->params[i];
+    struct told t;
+    if (!tell(run, d, p, &t))
+      continue;
+    json_t *value = t.word ? json_string(t.word) : t.count > 1 ? json_array() : json_null();
+    for (int k = 0; !t.word && t.count > 1 && k < t.count; k++)
+      json_array_append_new(value, json_real(t.numbers[k]));
+    if (!t.word && t.count == 1 && isfinite(t.numbers[0])) {
+      json_decref(value);
+      value = json_real(t.numbers[0]);
+    }
+    json_object_set_new(all, p->name, json_pack("{s:o, s:s}", "value", value, "unit", t.unit));
+  }
+  return all;
 }
 
 static void print_devices(const struct orr_run *run, enum orr_device_role role, FILE *out) {
@@ -157,6 +188,36 @@ static void print_stability(const struct orr_run *run, const struct orr_stabilit
           long_step ? "s" : "ms", run->plant.integrator == ORR_HEUN ? " over this run" : "");
 }
 
+static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
+
+/* Scripted commands by channel, faults, and how many steps and expectations there are. */
+static void print_procedure(const struct orr_run *run, FILE *out) {
+  for (size_t i = 0; i < run->script_count; i++) {
+    const struct orr_script_entry *e = &run->script[i];
+    static const char *const forms[] = {[ORR_SCRIPT_STEP] = "a value",
+                                        [ORR_SCRIPT_RAMP] = "a ramp",
+                                        [ORR_SCRIPT_SINE] = "a sine",
+                                        [ORR_SCRIPT_TABLE] = "a table"};
+    fprintf(out, "  command %s: %s at %.9g s\n", run->table.channels[e->channel].name, forms[e->form],
+            1e-9 * (double)e->at_ns);
+  }
+  for (size_t i = 0; i < run->fault_count; i++) {
+    const struct orr_run_fault *f = &run->faults[i];
+    fprintf(out, "  fault %s: %s", f->name, f->what);
+    if (f->at_ns >= 0)
+      fprintf(out, ", at %.9g s", 1e-9 * (double)f->at_ns);
+    if (f->when)
+      fprintf(out, ", when %s", f->when->text);
+    if (f->for_ns != INT64_MAX)
+      fprintf(out, ", for %.9g s", 1e-9 * (double)f->for_ns);
+    fputc('\n', out);
+  }
+  if (run->sequence.count > 0)
+    fprintf(out, "  sequence of %d step%s\n", run->sequence.count - 1, plural((size_t)run->sequence.count - 1));
+  if (run->expect_count)
+    fprintf(out, "  %zu expectation%s\n", run->expect_count, plural(run->expect_count));
+}
+
 void orr_summary_run_print(const struct orr_run *run, const struct orr_stability *stability, FILE *out) {
   fprintf(out, "run: %.6g Hz, %s%s", 1e9 / (double)run->plant.step_ns, orr_integrator_names[run->plant.integrator],
           run->duration_ns ? "" : ", until stopped");
@@ -172,10 +233,7 @@ void orr_summary_run_print(const struct orr_run *run, const struct orr_stability
   for (size_t i = 0; i < run->plant.pointing_count; i++)
     fprintf(out, "  %s points by %zu target%s\n", run->spacecraft.bodies[run->plant.pointings[i].body].name,
             run->plant.pointings[i].target_count, run->plant.pointings[i].target_count == 1 ? "" : "s");
-  if (run->script_count)
-    fprintf(out, "  %zu scripted command%s\n", run->script_count, run->script_count == 1 ? "" : "s");
-  for (size_t i = 0; i < run->fault_count; i++)
-    fprintf(out, "  fault %s\n", run->faults[i].name);
+  print_procedure(run, out);
   for (size_t i = 0; i < run->link_count; i++)
     fprintf(out, "  link %s: %.6g Hz, %d channels out, %d in\n", run->links[i].name,
             1e9 / ((double)run->plant.step_ns * run->links[i].divisor), run->links[i].telemetry_count,
@@ -224,9 +282,10 @@ json_t *orr_summary_run_json(const struct orr_run *run, const struct orr_stabili
     if (is_body(run, d))
       continue;
     print_host(run, d, host, sizeof host);
-    json_array_append_new(devices, json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:o}", "name", d->name, "kind",
-                                             d->kind->name, "on", host, "divisor", d->divisor, "phase", d->phase,
-                                             "delay", d->delay, "channels", channels_json(run, d->name)));
+    json_array_append_new(devices,
+                          json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:o, s:o}", "name", d->name, "kind", d->kind->name,
+                                    "on", host, "divisor", d->divisor, "phase", d->phase, "delay", d->delay,
+                                    "parameters", parameters_json(run, d), "channels", channels_json(run, d->name)));
   }
   json_object_set_new(root, "stability", stability_json(run, stability));
   json_object_set_new(root, "devices", devices);

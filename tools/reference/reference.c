@@ -6,6 +6,7 @@ const struct orr_topic orr_topics[] = {
     {"devices", "[KIND] [--example]", "sensors and actuators: equation, keys, channels, an example",
      orr_reference_devices},
     {"channels", "", "every signal there is, with unit and direction", orr_reference_channels},
+    {"conditions", "", "what faults, sequences and expectations may ask of channels", orr_reference_conditions},
     {"units", "", "how numbers, units and times are written", orr_reference_units},
     {"run-file", "[SECTION] [--example]", "every key of a model and run file, with unit, range and default",
      orr_reference_run_file},

@@ -25,6 +25,7 @@ enum orr_exit orr_reference_devices(struct orr_page *page, const char *kind, boo
 enum orr_exit orr_reference_channels(struct orr_page *page, const char *nothing, bool example);
 enum orr_exit orr_reference_run_file(struct orr_page *page, const char *section, bool example);
 enum orr_exit orr_reference_campaign_file(struct orr_page *page, const char *nothing, bool example);
+enum orr_exit orr_reference_conditions(struct orr_page *page, const char *nothing, bool example);
 enum orr_exit orr_reference_units(struct orr_page *page, const char *nothing, bool example);
 
 /* The table of keys of a mapping. */

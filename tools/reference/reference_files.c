@@ -167,6 +167,29 @@ enum orr_exit orr_reference_campaign_file(struct orr_page *page, const char *not
 
 /* ---- units ------------------------------------------------------------------------------------------------------- */
 
+enum orr_exit orr_reference_conditions(struct orr_page *page, const char *nothing, bool example) {
+  (void)nothing;
+  (void)example;
+  orr_page_heading(page, 1, "Conditions");
+  orr_page_paragraph(page, "What `when` of a fault, `until`, `expect` and `if` of a sequence, and `always` and "
+                           "`eventually` of an expectation ask of a frame.");
+  orr_page_code(page, "",
+                "bus.rate.z above 1 deg/s for 2 s and not star.valid\n"
+                "norm(gyro.rate) below 0.1 deg/s for 10 s\n"
+                "rising wheel_x.speed >= 5000 rpm or time above 60 s\n"
+                "bus.pointing_error between 0 and 1 deg\n");
+  orr_page_paragraph(page, "A comparison is a signal, a relation and a number. A signal is a channel of one number "
+                           "(wheel_x.speed), one number of a channel (bus.rate.z, bus.eta[0]), `norm(CHANNEL)`, or "
+                           "`time` in s. A number has the unit of its signal, or none for SI. A flag may stand alone: "
+                           "it holds when it is not 0.");
+  orr_page_paragraph(page, "Relations: above or >, below or <, at least or >=, at most or <=, is or ==, is not or !=, "
+                           "and between A and B, to which both ends belong. What is not a number fulfils none.");
+  orr_page_paragraph(page, "`and` binds stronger than `or`; `not` and `rising` stand in front, and parentheses group. "
+                           "`for TIME` behind a comparison or parentheses: it held in every frame of the last TIME. "
+                           "`rising`: it holds, and did not in the frame before.");
+  return ORR_EXIT_OK;
+}
+
 enum orr_exit orr_reference_units(struct orr_page *page, const char *nothing, bool example) {
   (void)nothing;
   (void)example;

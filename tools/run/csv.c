@@ -44,6 +44,21 @@ static void row(struct orr_recorder *recorder, const struct orr_session *s) {
   fputc('\n', csv->file.out);
 }
 
+/* Whether each pattern fits some channel; says which does not. */
+static bool all_fit(const char *patterns, const struct orr_channel_table *table) {
+  char pattern[ORR_PATTERN_TEXT];
+  while (orr_patterns_cut(&patterns, pattern)) {
+    int i = 0;
+    while (i < table->count && !orr_channel_matches(pattern, table->channels[i].name))
+      i++;
+    if (i < table->count)
+      continue;
+    orr_patterns_report(pattern, "--channels", table);
+    return false;
+  }
+  return true;
+}
+
 bool orr_csv_open(struct orr_csv *csv, const char *path, const char *patterns, int divisor, struct orr_session *s) {
   const struct orr_channel_table *table = &s->plant->table;
   *csv = (struct orr_csv){.recorder.frame = row, .divisor = divisor};
@@ -53,10 +68,8 @@ bool orr_csv_open(struct orr_csv *csv, const char *path, const char *patterns, i
   for (int i = 0; i < table->count; i++)
     if (patterns ? orr_patterns_fit(patterns, table->channels[i].name) : i < truth_starts(s))
       csv->channels[csv->count++] = i;
-  if (patterns && !csv->count) {
-    fprintf(stderr, "orrery run: no channel fits '%s'\n", patterns);
+  if (patterns && !all_fit(patterns, table))
     return false;
-  }
   for (int i = 0; i < csv->count; i++)
     orr_plant_ask(s->plant, csv->channels[i]);
   if (!orr_out_file_open(&csv->file, path)) {

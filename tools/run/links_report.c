@@ -59,7 +59,8 @@ bool orr_links_batch(const struct orr_run *run, const char *path) {
       continue;
     fprintf(stderr,
             "%s: error: link '%s' leads to flight software outside, which a batch run has not: fly it with --mode "
-            "lockstep, or give the link a 'stand_in', or 'stiffness' and 'damping' for the plain law\n",
+            "lockstep, or give the link a 'stand_in', or 'stiffness' and 'damping' for the plain law; or fly without "
+            "links: --set 'links={}'\n",
             path, run->links[i].name);
     return false;
   }

@@ -207,7 +207,7 @@ static bool choose_asked(struct orr_plot *p, const struct orr_run *run, const ch
   int left = 0;
   while (orr_patterns_cut(&rest, pattern))
     if (!fits_any(p, pattern)) {
-      fprintf(stderr, "orrery run: no channel fits '%s' of --plot-channels; 'orrery check' lists them\n", pattern);
+      orr_patterns_report(pattern, "--plot-channels", table);
       return false;
     }
   for (int i = 0; i < table->count; i++) {

@@ -522,7 +522,7 @@ const struct orr_command orr_cmd_run = {
     .name = "run",
     .summary = "fly a run file",
     .usage = "RUN | --from LOG@T [RUN] --mode batch|lockstep|realtime [--duration T] [--seed N] [--step T] "
-             "[--set PATH=VALUE]... [--sequence FILE] [--csv FILE] "
+             "[--set PATH=VALUE]... [--sequence FILE] [--csv FILE [--channels PATTERNS] [--csv-rate F]] "
              "[--plot FILE [--plot-channels PATTERNS]] "
              "[--save-state FILE] [--from-state FILE] [--ready FILE] [--paused] [--log FILE | --no-log] "
              "[--json [FILE.json]] [--junit FILE] [--fix] [--sandbox | --no-sandbox]",
@@ -544,7 +544,9 @@ const struct orr_command orr_cmd_run = {
             "  --csv FILE           a row for each frame; --channels 'gyro.*,bus.attitude' chooses them (default:\n"
             "                       all that devices and pointing tell and take), --csv-rate 10Hz how often\n"
             "  --plot FILE          an SVG picture: pointing error, wheel speeds, thrust, first modal\n"
-            "                       coordinates, a hinge's load; in real time also how punctual the frames were\n"
+            "                       coordinates, a hinge's load; in real time also how punctual the frames were;\n"
+            "                       --plot-channels 'gyro.rate,wheel_*.speed' draws these instead, each unit in\n"
+            "                       panels of its own\n"
             "  --from LOG@T         goes on from a moment of a logged run, flight.mcap@12s: with its files and\n"
             "                       settings, and those given here behind them, or with another RUN of the same\n"
             "                       devices\n"

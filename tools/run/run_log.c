@@ -163,7 +163,13 @@ static void add_machine(struct facts *f, const struct orr_session *s) {
   }
 }
 
-/* The files of the run as they were read; settings are facts. */
+static const char *media_type(const char *name) {
+  const char *dot = strrchr(name, '.');
+  bool yaml = dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+  return yaml ? "application/yaml" : dot && strcmp(dot, ".json") == 0 ? "application/json" : "text/plain";
+}
+
+/* The files of the run as they were read, tables too; settings are facts. */
 static size_t texts_of(struct orr_diagnostics *d, struct orr_arena *arena, const struct orr_logger_text **out) {
   const struct orr_sources *sources = orr_diagnostics_sources(d);
   size_t n = orr_sources_file_count(sources), count = 0;
@@ -171,7 +177,7 @@ static size_t texts_of(struct orr_diagnostics *d, struct orr_arena *arena, const
   for (size_t i = 0; i < n; i++) {
     struct orr_text_file file = orr_sources_file(sources, i);
     if (strncmp(file.name, "--set ", 6) != 0)
-      texts[count++] = (struct orr_logger_text){file.name, "application/yaml", {file.text, file.length}};
+      texts[count++] = (struct orr_logger_text){file.name, media_type(file.name), {file.text, file.length}};
   }
   *out = texts;
   return count;

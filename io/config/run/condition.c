@@ -210,6 +210,15 @@ static bool take_span(struct parse *p, int64_t *out) {
 
 /* ---- signals ----------------------------------------------------------------------------------------------------- */
 
+/* A few names, to show what they look like. */
+static const char *first_names(struct parse *p) {
+  enum { MOST = 4 };
+  const char *all = "";
+  for (int i = 0; i < p->table->count && i < MOST; i++)
+    all = orr_arena_format(p->arena, "%s%.40s, ", all, p->table->channels[i].name);
+  return orr_arena_format(p->arena, "%s...", all);
+}
+
 static void unknown_channel(struct parse *p, const char *name, size_t length) {
   struct orr_nearest found = {.wanted = name};
   for (int i = 0; i < p->table->count; i++) {
@@ -221,7 +230,8 @@ static void unknown_channel(struct parse *p, const char *name, size_t length) {
   if (found.best)
     fail(p, p->at, length, "unknown-channel", "there is no channel '%.80s', did you mean '%.80s'?", name, found.best);
   else
-    fail(p, p->at, length, "unknown-channel", "there is no channel '%.80s'", name);
+    fail(p, p->at, length, "unknown-channel", "there is no channel '%.80s'; there are %s ('orrery check' has them all)",
+         name, first_names(p));
 }
 
 static void note_channel(struct parse *p, int channel) {

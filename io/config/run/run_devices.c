@@ -322,6 +322,10 @@ bool orr_run_read_frames(struct orr_run_draft *d, struct orr_place place, const 
                    1e-6 * (double)frame_ns, range->low, range->high, place.node->text);
     return false;
   }
+  if (!time && strcmp(key, "delay") == 0 && frames > 1 && frames * (double)frame_ns > 1e9)
+    orr_read_warning(d->reader, place, "bare-number",
+                     "'delay' is %.9g frames, which is %.9g s; if it is meant as a time, say it: '%.9g ms'", frames,
+                     1e-9 * frames * (double)frame_ns, frames);
   *out = (int)count;
   return true;
 }

@@ -105,7 +105,7 @@ static const struct orr_key fault_table[FAULT_KEYS] = {
     [WHEN] = {.name = "when",
               .doc = "a condition: it begins in the frame after the first one in which this holds",
               .absent = "`at` or `frame` says it",
-              .shape = ORR_TEXT("a condition"),
+              .shape = ORR_TEXT("a condition (`orrery help conditions`)"),
               PLACE(WHEN)},
     [FOR] = {.name = "for",
              .doc = "how long it lasts",

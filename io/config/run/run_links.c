@@ -135,7 +135,9 @@ static const struct orr_key link_table[LINK_KEYS] = {
                   .absent = "the plain law, where there are gains; without them the link cannot fly in batch",
                   .offset = offsetof(struct link_keys, stand_in)},
     [STIFFNESS] = {.name = "stiffness",
-                   .doc = "gains of the plain law that is linked in: torque per angle about the axes of the sensors",
+                   .doc = "gains of the plain law that answers in batch: torque per angle about the axes of the "
+                          "sensors; the telemetry is then a rate, an attitude and a target attitude, in this order, "
+                          "and the commands are torques of wheels, on-times of thrusters, or both",
                    .type = ORR_KEY_NUMBERS,
                    .unit = "N m/rad",
                    .range = &orr_range_not_negative,
@@ -227,21 +229,6 @@ const struct orr_mapping orr_link_mapping = {
                "    damping: [100, 100, 100]\n",
 };
 
-static void no_channel(struct orr_run_draft *d, struct orr_place item, const char *pattern,
-                       enum orr_channel_direction direction) {
-  const char *kind = direction == ORR_CHANNEL_COMMAND ? "command" : "output";
-  struct orr_nearest nearest = {.wanted = pattern};
-  for (int k = 0; k < d->run->table.count && orr_read_may_suggest(d->reader); k++)
-    if (d->run->table.channels[k].direction == direction)
-      orr_nearest_offer(&nearest, d->run->table.channels[k].name);
-  if (nearest.best)
-    orr_read_error(d->reader, item, "unknown-channel", "no %s fits '%.80s', did you mean '%s'?", kind, pattern,
-                   nearest.best);
-  else
-    orr_read_error(d->reader, item, "unknown-channel", "no %s fits '%.80s'; there are %s", kind, pattern,
-                   orr_run_list_channels(d, (int)direction));
-}
-
 /* Channels of one direction that the patterns of a list name, in the order of the list. -1 after reporting. */
 static int read_channels(struct orr_run_draft *d, struct orr_place list, const char *name,
                          enum orr_channel_direction direction, const int **out) {
@@ -267,7 +254,7 @@ static int read_channels(struct orr_run_draft *d, struct orr_place list, const c
         found[count++] = k;
     }
     if (!fits && !d->partial) {
-      no_channel(d, item, pattern, direction);
+      orr_run_no_channel(d, item, pattern, (int)direction);
       return -1;
     }
   }
@@ -450,7 +437,8 @@ static bool judge_stand_in(struct orr_run_draft *d, struct orr_place key, struct
     return orr_run_find_effects(d, key, link);
   orr_read_error(d->reader, key, "link",
                  "the linked-in controller takes a rate, an attitude and a target attitude (3 + 4 + 4 numbers of "
-                 "telemetry, in this order) and commands torques of wheels, on-times of thrusters, or both");
+                 "telemetry, in this order) and commands torques of wheels, on-times of thrusters, or both; without "
+                 "'stiffness' and 'damping' the link is for flight software outside alone");
   return false;
 }
 

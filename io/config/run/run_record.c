@@ -91,7 +91,7 @@ static void read_channels(struct orr_run_draft *d, struct orr_place list, struct
     struct orr_place item = orr_place_item(d->reader->diagnostics, list, i);
     const char *pattern;
     if (orr_read_text(d->reader, item, "channels", &pattern) && !fits_any(d, pattern, chosen) && !d->partial)
-      orr_read_error(d->reader, item, "unknown-channel", "no channel fits '%.80s'", pattern);
+      orr_run_no_channel(d, item, pattern, -1);
   }
 }
 

@@ -163,6 +163,21 @@ const char *orr_run_list_channels(struct orr_run_draft *d, int direction) {
   return count ? all : "none";
 }
 
+void orr_run_no_channel(struct orr_run_draft *d, struct orr_place place, const char *pattern, int direction) {
+  static const char *const kinds[] = {[ORR_CHANNEL_OUTPUT] = "output", [ORR_CHANNEL_COMMAND] = "command"};
+  const char *kind = direction < 0 ? "channel" : kinds[direction];
+  struct orr_nearest nearest = {.wanted = pattern};
+  for (int i = 0; i < d->run->table.count && orr_read_may_suggest(d->reader); i++)
+    if (direction < 0 || (int)d->run->table.channels[i].direction == direction)
+      orr_nearest_offer(&nearest, d->run->table.channels[i].name);
+  if (nearest.best)
+    orr_read_error(d->reader, place, "unknown-channel", "no %s fits '%.80s', did you mean '%s'?", kind, pattern,
+                   nearest.best);
+  else
+    orr_read_error(d->reader, place, "unknown-channel", "no %s fits '%.80s'; there are %s", kind, pattern,
+                   orr_run_list_channels(d, direction));
+}
+
 int orr_run_find_channel(struct orr_run_draft *d, struct orr_place place, const char *name, int *element) {
   const struct orr_channel_table *table = &d->run->table;
   int index = d->blind ? -1 : orr_channel_find_element(table, name, element);

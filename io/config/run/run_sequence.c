@@ -81,7 +81,7 @@ static const struct orr_key step_table[STEP_KEYS] = {
     [UNTIL] = {.name = "until",
                .doc = "waits until a condition holds; its `for` and `rising` begin with the step",
                ANOTHER,
-               .shape = ORR_TEXT("a condition"),
+               .shape = ORR_TEXT("a condition (`orrery help conditions`)"),
                PLACE(UNTIL)},
     [SET] = {.name = "set",
              .doc = "gives commands: a mapping of channels to their values",
@@ -102,7 +102,7 @@ static const struct orr_key step_table[STEP_KEYS] = {
     [EXPECT] = {.name = "expect",
                 .doc = "a condition that holds when the sequence comes here",
                 ANOTHER,
-                .shape = ORR_TEXT("a condition"),
+                .shape = ORR_TEXT("a condition (`orrery help conditions`)"),
                 PLACE(EXPECT)},
     [MARK] = {.name = "mark", .doc = "a text into log and summary", ANOTHER, .shape = ORR_TEXT("a text"), PLACE(MARK)},
     [REPEAT] = {.name = "repeat",
@@ -114,7 +114,7 @@ static const struct orr_key step_table[STEP_KEYS] = {
     [IF] = {.name = "if",
             .doc = "a condition: where it holds `then` is flown, else `else`",
             ANOTHER,
-            .shape = ORR_TEXT("a condition"),
+            .shape = ORR_TEXT("a condition (`orrery help conditions`)"),
             PLACE(IF)},
     [TIMEOUT] = {.name = "timeout",
                  .doc = "how long `until` waits at most",
@@ -330,11 +330,14 @@ static bool read_fault(struct compiling *c, struct orr_place place, const char *
   if (!orr_read_text(c->d->reader, place, clear ? "clear" : "fault", &wanted))
     return false;
   struct orr_nearest nearest = {.wanted = wanted};
+  const char *all = "";
   int found = clear && strcmp(wanted, "all") == 0 ? -1 : -2;
   for (size_t i = 0; i < run->fault_count; i++) {
     if (strcmp(run->faults[i].name, wanted) == 0)
       found = (int)i;
     orr_nearest_offer(&nearest, run->faults[i].name);
+    if (i < 12)
+      all = orr_arena_format(c->d->reader->arena, "%s%s%.60s", all, *all ? ", " : "", run->faults[i].name);
   }
   if (found > -2) {
     add(c, (struct orr_run_step){
@@ -345,7 +348,8 @@ static bool read_fault(struct compiling *c, struct orr_place place, const char *
     orr_read_error(c->d->reader, place, "unknown-fault", "there is no fault '%.60s', did you mean '%s'?", wanted,
                    nearest.best);
   else
-    orr_read_error(c->d->reader, place, "unknown-fault", "there is no fault '%.60s' under 'faults'", wanted);
+    orr_read_error(c->d->reader, place, "unknown-fault", "there is no fault '%.60s' under 'faults'; there are %s",
+                   wanted, *all ? all : "none");
   return false;
 }
 

@@ -29,6 +29,13 @@ static void tell_open(struct orr_draft *draft, const struct orr_description *d, 
   }
 }
 
+/* "2 (linkage)", or its number alone where the file gives it no name. */
+static const char *name_of(struct orr_draft *draft, const struct orr_description *d, int i) {
+  bool named = draft->loop_drafts[i].name.node && d->loops[i].name;
+  return named ? orr_arena_format(draft->reader->arena, "%d (%.60s)", i + 1, d->loops[i].name)
+               : orr_arena_format(draft->reader->arena, "%d", i + 1);
+}
+
 static void tell_redundant(struct orr_draft *draft, const struct orr_description *d, struct orr_loops *loops,
                            const struct orr_workspace *ws) {
   int *redundant = orr_arena_alloc(draft->reader->arena, (size_t)loops->count, sizeof *redundant);
@@ -36,9 +43,10 @@ static void tell_redundant(struct orr_draft *draft, const struct orr_description
   for (int i = 0; i < loops->count; i++)
     if (redundant[i])
       orr_report(draft->reader->diagnostics, ORR_WARNING, d->loops[i].source, "redundant-loop",
-                 "%d of the %d equations of loop %d follow%s from others: all loops together have %d equations of rank "
+                 "%d of the %d equations of loop %s follow%s from others: all loops together have %d equations of rank "
                  "%d, and some forces in them cannot be known",
-                 redundant[i], loops->loops[i].rows, i + 1, redundant[i] == 1 ? "s" : "", loops->row_count, rank);
+                 redundant[i], loops->loops[i].rows, name_of(draft, d, i), redundant[i] == 1 ? "s" : "",
+                 loops->row_count, rank);
 }
 
 void orr_draft_judge_loops(struct orr_draft *draft, const struct orr_description *d) {

@@ -4,6 +4,7 @@
 
 #include "io/config/spacecraft/draft.h"
 #include "io/config/spacecraft/mappings.h"
+#include "io/config/text/unit.h"
 
 static const char *const deformations[] = {"full", "linearized", NULL};
 
@@ -465,9 +466,36 @@ static void read_flexible(struct reading *r) {
   }
 }
 
+static bool is_bare(struct orr_place place) {
+  struct orr_quantity q;
+  return place.node->kind == ORR_YAML_SCALAR && orr_quantity_parse(place.node->text, "kg", &q) == ORR_QUANTITY_OK &&
+         !q.has_unit;
+}
+
+/* Mass and inertia tell a size: a ball of radius R has I = 2/5 m R^2. One that is denser than a thousand times the
+ * densest metal has its mass in g; one whose radius is beyond 100 m has its inertia in another unit, too. */
+static void doubt_size(struct reading *r) {
+  const double *i = r->keys.inertia, mass = r->keys.mass, largest = fmax(i[0], fmax(i[1], i[2]));
+  double radius = mass > 0 && largest > 0 ? sqrt(2.5 * largest / mass) : 0;
+  double density = radius > 0 ? mass / (4.1887902 * radius * radius * radius) : 0;
+  struct orr_place place = key_place(r, "mass", true);
+  if (density > 2.26e7 && mass >= 10 && is_bare(place))
+    orr_read_warning(r->reader, place, "bare-number",
+                     "a ball of %.9g kg with this inertia has a radius of %.3g mm; if the mass is meant in another "
+                     "unit, say it: '%.9g g'",
+                     mass, 1e3 * radius, mass);
+  else if (radius > 100 && mass >= 0.001)
+    orr_read_warning(r->reader, key_place(r, "inertia", false), "bare-number",
+                     "a ball of %.9g kg with this inertia has a radius of %.3g m; inertia is in kg m^2, or has a unit "
+                     "in each number: '%.9g kg mm^2'",
+                     mass, radius, largest);
+}
+
 static void read_rigid(struct reading *r) {
   need(r, MASS);
   need(r, INERTIA);
+  if (r->there & 1 << MASS && r->there & 1 << INERTIA)
+    doubt_size(r);
   r->body->mass = r->keys.mass;
   memcpy(r->body->com, r->keys.com, sizeof r->body->com);
   memcpy(r->body->inertia, r->keys.inertia, sizeof r->body->inertia);

@@ -123,8 +123,10 @@ bool orr_files_text(struct orr_files *f, const char *path, const char *beside, o
                     size_t *length) {
   path = orr_files_beside(f, path, beside);
   *text = f->memory_count ? read_memory(f, path, length) : read_disk(f, path, length);
-  if (*text)
-    return true;
-  report_unread(f, path, from);
-  return false;
+  if (!*text) {
+    report_unread(f, path, from);
+    return false;
+  }
+  orr_sources_add_file(orr_diagnostics_sources(f->reader->diagnostics), path, *text, *length);
+  return true;
 }

@@ -28,7 +28,7 @@ const struct orr_file *orr_files_open(struct orr_files *files, const char *path,
 const char *orr_files_beside(struct orr_files *files, const char *path, const char *beside);
 
 /* [init] A file's bytes as they are, for tables that are no YAML; false after reporting. The memory is the arena's, or
- * the caller's for files in memory. */
+ * the caller's for files in memory. The file counts among the sources, so that a log of the run holds it. */
 bool orr_files_text(struct orr_files *files, const char *path, const char *beside, orr_source from, const char **text,
                     size_t *length);
 

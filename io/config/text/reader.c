@@ -103,21 +103,46 @@ static void report_unknown_unit(struct orr_reader *r, struct orr_place place, co
     orr_read_error(r, place, "unknown-unit", "unknown unit '%s'; 'orrery help units' has them all", word);
 }
 
-/* A bare number is SI, and sometimes is none: beyond what anybody means in SI it is said. */
+/* A bare number is SI. Where hardly anybody means that, in size or because the quantity is written in another unit
+ * everywhere, the first line that fits says so. */
 static void doubt_bare_number(struct orr_reader *r, struct orr_place place, const char *name, const char *unit,
                               double value) {
+  static const double pi = 3.14159265358979323846;
   static const struct {
+    const char *name; /* the last part of the key's; NULL: any */
     const char *unit, *other;
-    double most, factor; /* SI for one of `other` */
+    double least, most; /* what is usual, in size; 0 is never doubted */
+    double si;          /* one of `other` */
   } doubts[] = {
-      {"rad", "deg", 6.2831853071795865, 57.295779513082321},
-      {"rad/s", "rpm", 1000, 9.5492965855137201},
+      {"across", "rad", "arcsec", 0, 0.1, pi / 648000},
+      {"about", "rad", "arcsec", 0, 0.1, pi / 648000},
+      {"angle_random_walk", "rad/sqrt(s)", "deg/sqrt(h)", 0, 0.01, pi / 10800},
+      {"bias_instability", "rad/s", "deg/h", 0, 0.01, pi / 648000},
+      {"rate", "rad/s", "deg/s", 0, 2 * pi, pi / 180},
+      {"rate_limit", "rad/s", "deg/s", 0, 2 * pi, pi / 180},
+      {"rate", "Hz", "kHz", 0, 1e5, 1000},
+      {"mass", "kg", "g", 0, 1e6, 1e-3},
+      {"semi_major_axis", "m", "km", 1e5, HUGE_VAL, 1000},
+      {"base", "m", "km", 1000, HUGE_VAL, 1000},
+      {"scale", "m", "km", 1000, HUGE_VAL, 1000},
+      {"step", "s", "ms", 0, 0.999, 1e-3},
+      {"wait", "s", "ms", 0, 999, 1e-3},
+      {"timeout", "s", "ms", 0, 999, 1e-3},
+      {"spin", "s", "us", 0, 0.1, 1e-6},
+      {NULL, "rad", "deg", 0, 2 * pi, pi / 180},
+      {NULL, "rad/s", "rpm", 0, 1000, pi / 30},
+      {NULL, "T", "nT", 0, 1e-3, 1e-9},
   };
-  for (size_t i = 0; i < sizeof doubts / sizeof *doubts; i++)
-    if (strcmp(unit, doubts[i].unit) == 0 && fabs(value) > doubts[i].most)
+  const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+  for (size_t i = 0; i < sizeof doubts / sizeof *doubts; i++) {
+    if (strcmp(unit, doubts[i].unit) != 0 || (doubts[i].name && strcmp(last, doubts[i].name) != 0))
+      continue;
+    if (value != 0 && (fabs(value) < doubts[i].least || fabs(value) > doubts[i].most))
       orr_read_warning(r, place, "bare-number",
                        "'%.60s' is %.9g %s, which is %.6g %s; if it is meant in another unit, say it: '%.9g %s'", name,
-                       value, unit, value * doubts[i].factor, doubts[i].other, value, doubts[i].other);
+                       value, unit, value / doubts[i].si, doubts[i].other, value, doubts[i].other);
+    return;
+  }
 }
 
 static void report_wrong_unit(struct orr_reader *r, struct orr_place place, const char *name, const char *unit,
@@ -212,6 +237,8 @@ static bool read_time(struct orr_reader *r, struct orr_place place, const struct
   }
   if (!in_range(r, place, key->name, key->range, q.value))
     return false;
+  if (!q.has_unit)
+    doubt_bare_number(r, place, key->name, "s", q.value);
   *out = q.ns;
   return true;
 }

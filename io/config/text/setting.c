@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "io/config/text/arena.h"
+#include "io/config/text/names.h"
 
 struct setting {
   struct orr_reader *reader;
@@ -53,6 +54,18 @@ static const struct orr_yaml *key_node(struct setting *s, const char *name) {
   return key;
 }
 
+/* A name on the way that is not there makes a new mapping. That may be meant; where its like is there it is a slip. */
+static void doubt_new_name(struct setting *s, const struct orr_yaml *old, const char *name) {
+  struct orr_nearest nearest = {.wanted = name};
+  for (uint32_t i = 0; i < old->count; i++)
+    if (old->entries[i].key->kind == ORR_YAML_SCALAR)
+      orr_nearest_offer(&nearest, old->entries[i].key->text);
+  if (nearest.best)
+    orr_report(s->reader->diagnostics, ORR_WARNING, s->at, "new-name",
+               "'--set %.100s': there is no '%.60s', so it is added; did you mean '%.60s'?", s->text, name,
+               nearest.best);
+}
+
 static const struct orr_yaml *lay_key(struct setting *s, const struct orr_yaml *old, const char *name,
                                       const char *rest) {
   bool mapping = old && old->kind == ORR_YAML_MAPPING;
@@ -64,6 +77,8 @@ static const struct orr_yaml *lay_key(struct setting *s, const struct orr_yaml *
   if (mapping)
     memcpy(entries, old->entries, count * sizeof *entries);
   if (at == count) {
+    if (mapping && rest)
+      doubt_new_name(s, old, name);
     entries[count] = (struct orr_yaml_entry){.key = key_node(s, name)};
     count++;
   }
