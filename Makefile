@@ -338,8 +338,8 @@ fuzz:
 	@tests/fuzz/run.sh $(FUZZ_SECONDS) -1 $(patsubst %.c,build/fuzz/%,$(FUZZERS))
 
 # Minutes of real time, millions of steps, an hour of torture, and ten million executions of each fuzz target, as many targets at a time as there are
-# processors: a target makes 500 (lockstep) to 20,000 a second, so all take five to six hours on two; FUZZ_EXECUTIONS asks for others. flaky.sh takes
-# hours, and a machine of its own: it is run by hand.
+# processors: a target makes 500 (lockstep) to 20,000 a second, so all take five to six hours on two; FUZZ_EXECUTIONS asks for others. flaky.sh and timing_compare.sh take
+# hours, and a machine of their own: they are run by hand.
 FUZZ_EXECUTIONS ?= 10000000
 soak:
 	@tools/setup build test check fuzz
@@ -347,7 +347,7 @@ soak:
 	@$(SUBMAKE) $(JOBS) CC=clang FUZZ=1 SANITIZE= DEBUG= fuzzers
 	@$(SUBMAKE) $(JOBS) CC=gcc SANITIZE= DEBUG= FUZZ= DEEP=1 check-tidy
 	@printf '%s\n' $(patsubst %.c,build/fuzz/%,$(FUZZERS)) | xargs -P $(shell nproc) -n 1 tests/fuzz/run.sh 43200 $(FUZZ_EXECUTIONS)
-	@$(RUNNER) -j 1 -t 7200 $(GUEST) $(filter-out %/flaky.sh,$(sort $(shell find tests/soak -maxdepth 1 -type f -perm -u+x)))
+	@$(RUNNER) -j 1 -t 7200 $(GUEST) $(filter-out %/flaky.sh %/timing_compare.sh,$(sort $(shell find tests/soak -maxdepth 1 -type f -perm -u+x)))
 
 # A benchmark that wants a library of its own says so in a line ` * Links with: -lNAME`; it is left out where that is
 # not installed.

@@ -15,7 +15,8 @@
 /* clang-format off */
 static const struct orr_command *const commands[] = {
     &orr_cmd_check, &orr_cmd_eval,   &orr_cmd_run,   &orr_cmd_campaign, &orr_cmd_replay, &orr_cmd_judge, &orr_cmd_log,
-    &orr_cmd_icd,   &orr_cmd_bench,  &orr_cmd_timing,  &orr_cmd_doctor, &orr_cmd_top,   &orr_cmd_ctl, &orr_cmd_schema, NULL,
+    &orr_cmd_icd,   &orr_cmd_bench,  &orr_cmd_timing, &orr_cmd_doctor, &orr_cmd_top, &orr_cmd_ctl, &orr_cmd_schema,
+    NULL,
 };
 /* clang-format on */
 

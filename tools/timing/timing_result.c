@@ -180,8 +180,12 @@ static size_t count_slices(const json_t *parts) {
 static bool take_parts(struct orr_timing_result *r) {
   json_t *parts = json_object_get(r->root, "parts"), *part, *slice;
   size_t i, k, count = count_slices(parts);
+  bool listed = true;
   if (json_integer_value(json_object_get(r->root, "orrery_timing")) != 1 || !json_is_array(parts))
     return wrong(r, "not a result of 'orrery timing run' (no \"orrery_timing\": 1)");
+  json_array_foreach(parts, i, part) listed = listed && json_is_array(json_object_get(part, "slices"));
+  if (!listed)
+    return wrong(r, "a part without 'slices'");
   if (count > ORR_TIMING_SLICES_MOST)
     return wrong(r, "%zu slices, and %d can be read", count, ORR_TIMING_SLICES_MOST);
   r->set.slice = calloc(count + 1, sizeof *r->set.slice);

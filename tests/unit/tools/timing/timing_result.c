@@ -101,6 +101,8 @@ static void what_is_wrong_is_refused_with_a_word(void **state) {
       "{\"orrery_timing\": 2, \"parts\": []}",
       "{\"orrery_timing\": 1, \"parts\": 7}",
       "{\"orrery_timing\": 1, \"parts\": [{\"slices\": [5]}]}",
+      "{\"orrery_timing\": 1, \"parts\": [5]}",
+      "{\"orrery_timing\": 1, \"parts\": [{\"slices\": {}}]}",
       DISTRIBUTION("5"),
       DISTRIBUTION("{\"count\": 1, \"sum_ns\": 1, \"min_ns\": 1, \"max_ns\": 1}"),
       DISTRIBUTION("{\"count\": 1, \"sum_ns\": 1, \"min_ns\": 2, \"max_ns\": 1, \"bins\": [1, 1]}"),
