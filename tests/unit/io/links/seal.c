@@ -39,8 +39,8 @@ struct datagram {
 
 static struct orr_client_seal *new_client(uint8_t first) {
   uint8_t key[ORR_WIRE_KEY_BYTES];
-  for (uint8_t i = 0; i < sizeof key; i++)
-    key[i] = i;
+  for (size_t i = 0; i < sizeof key; i++)
+    key[i] = (uint8_t)i;
   key[0] = first;
   struct orr_client_seal *s = orr_client_seal_make(key);
   assert_non_null(s);
@@ -361,7 +361,7 @@ static void a_key_file_is_ours_alone_and_a_key(void **state) {
   assert_string_equal(why, "key file /no?[2J?such: No such file or directory");
   write_key(file, digits, 0400);
   assert_int_equal(orr_wire_key_read(file, key, why, sizeof why), 0);
-  for (uint8_t i = 0; i < sizeof key; i++)
+  for (size_t i = 0; i < sizeof key; i++)
     assert_int_equal(key[i], i);
   if (geteuid() == 0 && chown(file, 12345, 0) == 0) {
     assert_int_not_equal(orr_wire_key_read(file, key, why, sizeof why), 0);
