@@ -3,6 +3,7 @@
  *   cc peer.c $(pkg-config --cflags --libs orrery-client) -o peer
  *   orrery run cubesat.yaml --mode lockstep & ./peer shm:/orrery.fsw
  */
+#include <errno.h>
 #include <stdio.h>
 
 #include "io/client/client.h"
@@ -22,5 +23,5 @@ int main(int argc, char **argv) {
   }
   fprintf(stderr, "%s\n", orr_client_why(got));
   orr_client_close(&link);
-  return 0;
+  return got == -EPIPE ? 0 : 1; /* the run is over */
 }

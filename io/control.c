@@ -152,7 +152,7 @@ static void apply(struct orr_control *c, struct orr_control_slot *slot, int64_t 
   }
 }
 
-/* What comes behind the word that stops the run is not applied. */
+/* Requests behind the one that stops the run are not applied. */
 static void take(struct orr_control *c, int64_t frame) {
   uint64_t head = atomic_load_explicit(&c->head, memory_order_acquire);
   uint64_t tail = atomic_load_explicit(&c->tail, memory_order_relaxed);

@@ -216,7 +216,7 @@ static void latch_script(struct orr_session *s, int64_t now_ns) {
     const struct orr_script_entry *e = &s->run->script[k];
     const struct orr_channel *c = &s->plant->table.channels[e->channel];
     int64_t since_ns = now_ns - e->at_ns;
-    /* a step is said once, so that it does not undo what comes later; the others speak at every frame */
+    /* a step writes its value once, so that it does not undo later commands; other forms write in every frame */
     bool once = e->form == ORR_SCRIPT_STEP;
     if (since_ns < 0 || now_ns >= e->until_ns || (once && since_ns >= s->plant->step_ns))
       continue;

@@ -142,8 +142,8 @@ static int dispatch(int argc, char **argv) {
   return c->run(argc - 1, argv + 1);
 }
 
-/* What is opened next would take the number of a stream that the caller closed, and what is said would go there: into a
- * link. A directory can be neither read nor written, and there always is one. */
+/* A file that is opened next would take the number of a stream that the caller closed, and messages would go there:
+ * into a link. A directory can be neither read nor written, and there always is one. */
 static void fill_closed_streams(void) {
   int fd = open("/", O_RDONLY | O_DIRECTORY);
   while (fd >= 0 && fd <= STDERR_FILENO)

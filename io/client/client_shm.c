@@ -12,7 +12,7 @@
 #include "io/client/client_carrier.h"
 #include "io/client/client_guard.h"
 
-/* Takes the place of whoever was there: the next generation. */
+/* Replaces the peer that was there: takes the next generation. */
 static void enter(struct orr_client *c) {
   /* before the run may know of us, and go on */
   uint32_t awaited = atomic_load_explicit(&c->run->awaited, memory_order_acquire);
@@ -128,7 +128,7 @@ int orr_client_shm_pulse(struct orr_client *c) {
 void orr_client_shm_sleep(struct orr_client *c, int64_t most_ms) {
   const struct timespec most = {most_ms / 1000, most_ms % 1000 * 1000000};
   uint32_t sleeper = atomic_load(&c->peer->waits);
-  /* the word of a newer peer stands: who was replaced neither overwrites nor clears it */
+  /* a newer peer's value stays: a peer that was replaced neither overwrites nor clears it */
   do {
     if (displaced(c))
       return;

@@ -224,7 +224,7 @@ static const struct orr_client_kept *answer_to(const struct orr_client *c, uint6
   return NULL;
 }
 
-/* A frame that we have taken is said again when its answer did not arrive. */
+/* The run sends a frame again that we have taken, when our answer did not arrive. */
 static void answer_again(struct orr_client *c, uint64_t frame) {
   const struct orr_client_kept *k = answer_to(c, frame);
   if (k)
@@ -427,8 +427,8 @@ int orr_client_udp_look(struct orr_client *c) {
   return 0;
 }
 
-/* That nobody has a port is told by ICMP, which a network may keep back and a kernel need not send. Of a port of this
- * very host it can be found out: one that can be had is nobody's. A run that hangs keeps its own. */
+/* ICMP tells that a port is closed, but a network may drop it and a kernel need not send it. Of a port of this very
+ * host it can be found out: one that can be had is nobody's. A run that hangs keeps its own. */
 static bool nobody_has_it(int fd) {
   struct sockaddr_in here = {0}, there = {0};
   socklen_t here_bytes = sizeof here, there_bytes = sizeof there;
@@ -500,7 +500,7 @@ static void see_it_end(struct orr_client *c) {
   }
 }
 
-/* What is lost on the way is said by nobody else: in lockstep the run then waits as for one that is silent. */
+/* No other side reports a lost packet: in lockstep the run then waits as for a silent peer. */
 void orr_client_udp_close(struct orr_client *c) {
   if (c->fd >= 0) {
     if (c->places && c->end.function == ORR_WIRE_END)

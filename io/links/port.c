@@ -33,8 +33,8 @@ static void listen_to(struct orr_port *link) {
   link->mute = false;
 }
 
-/* In lockstep the word that ends the run has its turn as an answer has it, so that the last frame is the same however
- * fast it came. */
+/* In lockstep the request to end the run has its place in the order, as an answer has, so that the last frame is the
+ * same however fast it came. */
 static bool end_is_due(const struct orr_port *link) {
   const struct orr_rules *r = &link->rules;
   bool answers_one = r->published >= 0 && r->end_answers <= (uint64_t)r->published;
@@ -68,7 +68,7 @@ bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *
   link->lockstep = lockstep;
   link->flags = (link->flags & ORR_WIRE_OUT_RESTORED) | (lockstep ? ORR_WIRE_OUT_LOCKSTEP : 0);
   link->ended = false;
-  if (!lockstep) { /* there the answer is waited for, and what then is said apart */
+  if (!lockstep) { /* in lockstep the answer is waited for, and another function says what happens then */
     link->rules.silence_frames = link->desc->silence_frames;
     link->rules.policy = (enum orr_silence_policy)link->desc->silence_policy;
     link->rules.asap = link->desc->asap;
@@ -127,7 +127,7 @@ void orr_port_publish(struct orr_port *link, int64_t frame, int64_t time_ns, con
   link->carrier->kind->publish(link->carrier, &link->rules, head, values);
 }
 
-/* Where a frame or its answer may be lost, what is not answered in a slice is said again. */
+/* Where a frame or its answer may be lost, a frame without an answer in a slice is sent again. */
 static void wait_a_slice(struct orr_port *link, int64_t most_ns) {
   const struct orr_carrier_kind *kind = link->carrier->kind;
   int64_t begin_ns = orr_clock_now_ns();

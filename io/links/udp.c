@@ -427,7 +427,7 @@ static void close_socket(struct orr_carrier *c) { orr_udp_close(orr_udp_of(c)); 
 
 static bool join(struct orr_carrier *c, struct orr_relay *relay) { return orr_relay_add(relay, orr_udp_of(c)); }
 
-/* Nothing is said before: a client asks until it is answered. */
+/* No answer before that: a client asks until it is answered. */
 static void admit(struct orr_carrier *c) { (void)c; }
 
 static void describe(const struct orr_run_link *desc, char *text, size_t size) {

@@ -131,7 +131,7 @@ bool orr_log_file_room(struct orr_log_file *f, size_t size) {
   return true;
 }
 
-/* The index speaks of nothing that is not on the disk. */
+/* The index names only what is on the disk. */
 static void take_back(struct orr_log_file *f) {
   f->index->statistics = f->before->statistics;
   memcpy(f->index->messages, f->before->messages, sizeof f->index->messages);

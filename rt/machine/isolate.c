@@ -185,7 +185,7 @@ static bool make_dir(struct orr_isolation *i, const char *dir, const char *empty
 static void move_task(struct orr_isolation *i, const char *tasks_path, const char *id) {
   int fd = open(tasks_path, O_WRONLY | O_CLOEXEC);
   bool moved = fd >= 0 && write(fd, id, strlen(id)) > 0;
-  /* one that ended meanwhile is nobody's loss; a kernel thread bound to its core refuses */
+  /* a task that ended meanwhile does not matter; a kernel thread bound to its core refuses */
   if (moved)
     i->tasks_moved++;
   else if (errno != ESRCH)
@@ -294,7 +294,7 @@ static void apply_v2(struct orr_isolation *i, const struct orr_isolate_options *
       !set_in(i, dir, "cpuset.cpus", name) || !set_in(i, dir, "cpuset.cpus.partition", "isolated"))
     return;
   join(path, sizeof path, dir, "/cpuset.cpus.partition", "");
-  /* the kernel takes the word and then says "isolated invalid (reason)" */
+  /* the kernel accepts the word and then reads back "isolated invalid (reason)" */
   if (!step(i, "cpuset.cpus.partition",
             read_text(path, state, sizeof state) && strcmp(state, "isolated") == 0 ? 0 : EBUSY))
     return;
@@ -370,7 +370,7 @@ static void move_irq(struct orr_isolation *i, const char *path, int core, const 
     i->irqs_refused++;
 }
 
-/* Online and nobody's; or, when there is none left, not ours. */
+/* A core that is online and not taken; or, when there is none left, one that is not ours. */
 static bool other_cores(const struct orr_isolate_options *o, const struct orr_others *others, const char *online,
                         cpu_set_t *cores) {
   cpu_set_t taken, common;

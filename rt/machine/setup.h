@@ -1,4 +1,4 @@
-/* What a real-time thread needs from the machine before its first tick, and what is said when it cannot be had.
+/* Gives a real-time thread what it needs from the machine before its first tick, and notes what could not be had.
  *
  * Every function tries, and notes in a `struct orr_lacks` what was refused; whoever starts the run prints the list as
  * warnings, or ends the run under `strict`. A lack knows what it is, its consequence and its remedy; rt prints nothing.

@@ -224,7 +224,7 @@ unsigned orr_journal_repair(const char *dir, const struct orr_undo_list *list, s
   *failures = (struct orr_undo_failures){0};
   int turn = orr_journal_take_turn(dir); /* not there: no journals; not in time: another start is at it */
   if (turn < 0 && (errno == EPERM || errno == ELOOP || errno == ENOTDIR))
-    note_failure(failures, EPERM, dir); /* others may write there: what stands in it is nobody's word */
+    note_failure(failures, EPERM, dir); /* others may write there: its contents cannot be trusted */
   if (turn < 0)
     return 0;
   snprintf(path, sizeof path, "%s/", dir);

@@ -13,7 +13,7 @@
 
 enum { NAMES_PER_PROCESS = 16, SWEEP_MAX = 64, LOOKS = 100 };
 
-/* shm_open wants a leading slash; whoever asks for a name by hand may have left it out or not. */
+/* shm_open needs a leading slash; a name given by hand may have it or not. */
 static void shared_path(char path[ORR_BOARD_NAME_MAX + 1], const char *name) {
   snprintf(path, ORR_BOARD_NAME_MAX + 1, "/%.*s", ORR_BOARD_NAME_MAX - 1, name[0] == '/' ? name + 1 : name);
 }
@@ -53,7 +53,7 @@ static int reserve(int fd, off_t bytes) {
   return error;
 }
 
-/* Whole pages that nobody else has, zero. */
+/* Whole zeroed pages that nothing else uses. */
 static struct orr_stats *make_block(void) {
   struct orr_stats *block =
       mmap(NULL, sizeof *block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);

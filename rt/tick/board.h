@@ -1,11 +1,11 @@
 /* The statistics block, and a copy of it in POSIX shared memory: /dev/shm/orrery.rt.<pid>, readable by its owner alone.
  *
  * The executive writes the block, which is private memory. orr_board_show writes the copy by calls on the file, from
- * another thread, and nobody of this process maps it: who scribbles on the file, or cuts it, spoils what readers see
- * until the next copy, and nothing else. Readers copy it in turn, for the same reason.
+ * another thread, and nobody of this process maps it: a process that writes to the file, or cuts it, spoils what
+ * readers see until the next copy, and nothing else. Readers copy it in turn, for the same reason.
  *
- * The writer holds a lock on the file for as long as it lives, which is how readers and the next start tell a running
- * block from what a killed process left. Any thread, not in the executive.
+ * The writer holds a lock on the file while it runs, which is how readers and the next start tell a running block from
+ * what a killed process left. Any thread, not in the executive.
  *
  *   orr_board_create → orr_stats_init → orr_board_show, as often as wanted → orr_board_close
  *   orr_board_open → orr_board_look before each reading of `stats` → orr_board_close
@@ -40,13 +40,13 @@ void orr_board_show(struct orr_board *board);
  * of this build. */
 int orr_board_open(struct orr_board *board, const char *name);
 
-/* [init] Reads the block anew. False where it is not a block any more: somebody has spoilt it. */
+/* [init] Reads the block anew. False where the file holds no block any more: another process has spoilt it. */
 bool orr_board_look(struct orr_board *board);
 
 /* [init] Gives the memory back; the writer also removes the name. */
 void orr_board_close(struct orr_board *board);
 
-/* [any] Whether the process that writes the block still lives. A system call. */
+/* [any] Whether the process that writes the block still runs. A system call. */
 bool orr_board_alive(const struct orr_board *board);
 
 /* [init] Names of the blocks present, at most `max`; returns how many were stored. */

@@ -104,8 +104,13 @@ cp "/dev/shm/orrery.rt.$child" "/dev/shm/orrery.rt.1$child" # what is left of on
 grep -q "^  $child .*doctor" "$dir/out" || fail "top does not name $child: $(cat "$dir/out")"
 grep -q "^  1$child" "$dir/out" && fail "top names a run that died: $(cat "$dir/out")"
 rm -f "/dev/shm/orrery.rt.1$child"
-kill -TERM "$second"
-wait "$second"
+# runs by their files
+"$ORRERY" run configs/cubesat.yaml --mode realtime --set 'links={}' --no-log --set realtime.core=any --set realtime.priority=0 >"$dir/flight" 2>&1 &
+flight=$!
+await sh -c '"$ORRERY" top --once 2>&1 | grep -q "^  $0  *configs/cubesat.yaml$"' "$flight" ||
+  fail "top does not name the file of $flight: $("$ORRERY" top --once 2>&1) $(cat "$dir/flight")"
+kill -TERM "$second" "$flight"
+wait "$second" "$flight"
 "$ORRERY" top --json "$child" | python3 -c 'import json,sys; assert json.load(sys.stdin)["alive"]' || fail "top --json"
 # SIGTERM ends it with its summary, and nothing stays
 kill -TERM "$child"

@@ -5,7 +5,7 @@
 #include "core/plant/channel.h"
 #include "tools/check/summary.h"
 
-enum { DEEPEST_DRAWN = 24 }; /* deeper bodies are not indented further, their depth is said */
+enum { DEEPEST_DRAWN = 24 }; /* deeper bodies are not indented further; their depth is printed */
 
 struct drawing {
   const struct orr_summary *s;

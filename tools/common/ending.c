@@ -5,7 +5,7 @@ enum orr_exit orr_exit_outranking(enum orr_exit a, enum orr_exit b) {
   return rank[a] >= rank[b] ? a : b;
 }
 
-/* A run without a duration lasts until it is told to end. One without a frame has not begun. */
+/* A run without a duration lasts until a signal or flight software ends it. One without a frame has not begun. */
 static bool ended_early(const struct orr_ending *e) {
   if (e->diverged)
     return false; /* that is the reason, and the worse one */

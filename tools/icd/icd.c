@@ -141,7 +141,7 @@ static bool links_apart(const struct orr_icd *icd, const char *format) {
   return true;
 }
 
-/* A packet is told from another by its message id alone, whatever the port: false when two links send one. */
+/* Packets differ by their message id alone, whatever the port: false when two links send the same id. */
 static bool ids_apart(const struct orr_icd *icd) {
   for (size_t i = 0; i < icd->count; i++)
     for (size_t k = 0; k < i; k++) {
@@ -191,7 +191,7 @@ static int write_all(const struct orr_run *run, const char *path, const struct o
   if (!icd.undetermined)
     abort();
   if (good && run->spacecraft.loop_count)
-    (void)orr_run_undetermined(run, icd.undetermined); /* where the run cannot start, nothing is said of it */
+    (void)orr_run_undetermined(run, icd.undetermined); /* where the run cannot start, nothing is known */
   if (good)
     format->write(&icd);
   free(icd.undetermined);

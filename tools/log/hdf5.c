@@ -85,6 +85,6 @@ bool orr_hdf5_load(struct orr_hdf5 *h, char *message, size_t size) {
     snprintf(message, size, "the libhdf5 here (%u.%u.%u) is not one that is known: 1.10 or later is wanted", major,
              minor, release);
   else
-    h->H5Eset_auto2(0, NULL, NULL); /* what fails is said here */
+    h->H5Eset_auto2(0, NULL, NULL); /* failures are reported here */
   return good;
 }

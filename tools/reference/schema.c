@@ -221,7 +221,7 @@ static json_t *device_schema(const struct orr_device_kind *kind) {
   return o;
 }
 
-/* By its kind, so that a mistake is told against the kind that is meant. */
+/* By its kind, so that a mistake is reported against the kind that is meant. */
 static json_t *role_schema(enum orr_device_role role) {
   json_t *kinds = json_array(), *cases = json_array();
   for (const struct orr_device_kind *const *k = orr_device_kinds; *k; k++) {

@@ -110,7 +110,7 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
   return root;
 }
 
-/* A start that was not closed was moved; that is said. */
+/* A start whose loops were open was moved; the report says so. */
 static void tell_assembly(const struct orr_session *session) {
   const struct orr_assembly *a = &session->build.assembly;
   const struct orr_body_desc *bodies = session->run->spacecraft.bodies;

@@ -139,7 +139,7 @@ static void draw_changes(struct orr_svg *svg, const struct series *s, const char
 }
 
 static void draw(struct orr_svg *svg, const struct trend *t, size_t name, struct series s[TRACES]) {
-  double low = INFINITY, high = 0;
+  double low = HUGE_VAL, high = 0;
   char text[16], label[32];
   for (size_t k = 0; k < TRACES; k++)
     for (size_t i = 0; i < s[k].count; i++) {

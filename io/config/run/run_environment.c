@@ -381,7 +381,7 @@ static bool read_epoch(struct reading *r, struct orr_place place) {
   int used = 0, length = 0;
   if (!orr_read_text(r->reader, place, "epoch", &text))
     return false;
-  /* widths bound what sscanf believes */
+  /* widths bound what sscanf reads */
   bool good = sscanf(text, "%4d-%2d-%2dT%2d:%2d:%n%9lf%nZ%n", &utc.year, &utc.month, &utc.day, &utc.hour, &utc.minute,
                      &used, &utc.second, &length, &used) >= 6;
   good = good && (text[length] == 0 || strcmp(text + length, "Z") == 0);

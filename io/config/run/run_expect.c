@@ -246,7 +246,7 @@ static bool find_subject(struct reading *r, const struct expect_keys *keys, stru
 
 /* ---- the bound --------------------------------------------------------------------------------------------------- */
 
-/* What is said of the run later is said in the unit of its bound. */
+/* The report of the run uses the unit of the bound. */
 static void keep_unit(struct orr_run_expect *out, const char *text) {
   struct orr_quantity q;
   char *end;

@@ -307,7 +307,7 @@ static int read_transport(struct orr_run_draft *d, struct orr_place link) {
   size_t at = orr_yaml_find(link.node, "transport");
   const char *text;
   if (at >= orr_place_count(link))
-    return ORR_TRANSPORT_LINKED; /* that it is missing is said with the rest */
+    return ORR_TRANSPORT_LINKED; /* the missing key is reported with the others */
   struct orr_place place = orr_place_value(d->reader->diagnostics, link, at);
   if (!orr_read_text(d->reader, place, "transport", &text))
     return -1;
@@ -354,7 +354,7 @@ static bool judge_payload(struct orr_run_draft *d, struct orr_place list, const 
 static bool judge_payloads(struct orr_run_draft *d, const struct link_keys *keys, const struct orr_run_link *link) {
   const struct orr_channel_table *table = &d->run->table;
   if (link->transport == ORR_TRANSPORT_LINKED || link->telemetry_count < 0 || link->command_count < 0)
-    return true; /* what is wrong with the lists is said already */
+    return true; /* mistakes in the lists were reported already */
   bool good =
       judge_payload(d, keys->telemetry, "telemetry",
                     orr_run_payload(table, link->telemetry, link->telemetry_count).bytes, link->telemetry_id, link);
@@ -363,7 +363,8 @@ static bool judge_payloads(struct orr_run_draft *d, const struct link_keys *keys
          good;
 }
 
-/* A ramp, a sine or a table speaks at every frame, and so undoes a command at the next; a step speaks once. */
+/* A ramp, a sine or a table writes its value in every frame, and so undoes a command at the next; a step writes
+ * once. */
 static const struct orr_script_entry *script_of(const struct orr_run *run, int channel) {
   const struct orr_script_entry *found = NULL;
   for (size_t i = 0; i < run->script_count; i++)

@@ -72,7 +72,7 @@ void orr_run_judge_loop_forces(struct orr_run_draft *d) {
   bool(*undetermined)[ORR_LOOP_MAX_ROWS] =
       orr_arena_alloc(d->reader->arena, d->run->spacecraft.loop_count, sizeof *undetermined);
   if (!orr_run_undetermined(d->run, undetermined))
-    return; /* the run does not start, which is told then */
+    return; /* the run cannot start, and that is reported when it is flown */
   for (size_t i = 0; i < d->run->expect_count; i++) {
     const struct orr_run_expect *e = &d->run->expects[i];
     unsigned open = e->channel >= 0 ? orr_run_undetermined_of(d->run, undetermined, e->channel) : 0;
