@@ -372,6 +372,13 @@ bench-instructions:
 	@$(SUBMAKE) $(JOBS) all build-bench
 	@ORRERY='$(CURDIR)/$(B)/orrery' tests/bench/instructions.sh
 
+# What tests/all/stage_instructions.sh holds each stage to; prints what differs.
+.PHONY: rt-baseline
+rt-baseline:
+	@tools/setup build bench
+	@$(SUBMAKE) $(JOBS) all
+	@ORRERY='$(CURDIR)/$(B)/orrery' tests/all/stage_instructions.sh --update
+
 .PHONY: help
 help:
 	@echo 'make          build/orrery'
@@ -382,6 +389,7 @@ help:
 	@echo 'make fuzz     each fuzz target for FUZZ_SECONDS=60'
 	@echo 'make soak     the long tests: ten million executions of each fuzz target, an hour of torture, a fresh machine, ...'
 	@echo 'make bench    the benchmarks; bench-instructions counts instructions instead of time'
+	@echo 'make rt-baseline  writes tests/baseline anew: instructions of each stage, with what differs'
 	@echo 'make install  under PREFIX=/usr/local, below DESTDIR; make uninstall takes it away'
 	@echo 'make deb      build/deb/orrery_VERSION_ARCHITECTURE.deb; with everything installed it needs no network'
 	@echo 'make format   lays out the code'

@@ -80,7 +80,7 @@ static _Noreturn void be(const struct orr_timing_case *c, const struct orr_timin
 
 static bool add(const struct orr_timing_case *c, const struct orr_run_link *link, int core,
                 struct orr_timing_peers *p) {
-  size_t i = p->count, bytes = (p->frames + 1) * sizeof *p->seen[i];
+  size_t i = p->count, bytes = (p->frames + 1) * sizeof(struct orr_timing_seen);
   if (i == ORR_TIMING_PEERS_MAX) {
     fprintf(stderr, "%s: error: at most %d links can be answered\n", c->path, ORR_TIMING_PEERS_MAX);
     return false;
