@@ -111,8 +111,8 @@ struct orr_device_kind {
   const struct orr_device_channel *channels;
   size_t channel_count;
   size_t state_bytes;
-  bool needs_places;                                    /* apply wants poses in inertial axes */
-  bool needs_acceleration;                              /* sense wants accelerations or hinge forces */
+  bool needs_places;                                    /* apply needs poses in inertial axes */
+  bool needs_acceleration;                              /* sense needs accelerations or hinge forces */
   unsigned needs_world;                                 /* ORR_NEEDS_…: 0, it works without an environment */
   bool flexible_host;                                   /* only on a body with modes; width is their number */
   bool (*prescribes)(const void *params);               /* the hinge is driven: NULL or false, it is free */

@@ -30,8 +30,8 @@ extern const char *const orr_integrator_names[ORR_INTEGRATOR_COUNT + 1];
 struct orr_evaluation_point {
   int64_t start_ns; /* of the step */
   int64_t step_ns;  /* its length */
-  int index;   /* 0 at the start of the step, then 1, 2, 3; −1 outside steps, where nothing is to be remembered */
-  double part; /* 0 … 1 of the step gone */
+  int index;        /* 0 at the start of the step, then 1, 2, 3; −1 outside steps, where nothing is to be kept */
+  double part;      /* 0 … 1 of the step gone */
 };
 
 /* What acts on the system. The caller's struct begins with this one; `apply` is called at every evaluation with the
@@ -42,7 +42,7 @@ struct orr_drive {
   bool needs_places; /* poses in inertial axes are wanted in apply */
 };
 
-/* Who is told of every evaluation, before anything of it is computed: `evaluation` may look at a clock, and changes
+/* A callback before every evaluation, when nothing of it is computed yet: `evaluation` may read a clock, and changes
  * nothing of the system. The watcher's struct begins with this one. [rt] */
 struct orr_integration_hook {
   void (*evaluation)(struct orr_integration_hook *hook, const struct orr_evaluation_point *point);

@@ -23,7 +23,7 @@
 struct orr_evaluation_point; /* core/plant/integrate.h */
 struct orr_loops;            /* core/loops/loop.h */
 
-/* What a run remembers of one motion: words of its state. */
+/* The state of one motion in a run, as words. */
 struct orr_motion_state {
   int64_t begun; /* 1: a motion that waits has begun, a command is followed */
   int64_t begun_ns;

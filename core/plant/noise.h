@@ -1,5 +1,5 @@
 /* Random numbers that are a function of where they are used: no generator carries a state, so adding a sensor or
- * sampling one more often changes nobody else's noise.
+ * sampling one more often does not change the noise of another.
  *
  * Philox 4x32-10 (Salmon and others, 2011) keyed by the seed of the run and the device's name, counted by frame and
  * draw. Pure functions. [any]

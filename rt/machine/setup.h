@@ -1,8 +1,8 @@
 /* Gives a real-time thread what it needs from the machine before its first tick, and notes what could not be had.
  *
- * Every function tries, and notes in a `struct orr_lacks` what was refused; whoever starts the run prints the list as
- * warnings, or ends the run under `strict`. A lack knows what it is, its consequence and its remedy; rt prints nothing.
- * Order, on the main thread: lock_memory, hold_dma_latency, keep_off. On the rt thread: real_time, touch_stack.
+ * Every function tries, and notes in a `struct orr_lacks` what was refused; the caller prints the list as warnings, or
+ * ends the run under `strict`. A lack has its name, its consequence and its remedy; rt prints nothing. Order, on the
+ * main thread: lock_memory, hold_dma_latency, keep_off. On the rt thread: real_time, touch_stack.
  */
 #ifndef ORR_RT_MACHINE_SETUP_H
 #define ORR_RT_MACHINE_SETUP_H
@@ -72,7 +72,7 @@ enum { ORR_STACK_TOUCHED = 512 * 1024 };
 /* [init] Touches ORR_STACK_TOUCHED bytes of the calling thread's stack. */
 void orr_setup_touch_stack(void);
 
-/* [init] Whether a spin margin leaves less of the core than the kernel's real-time throttling wants. */
+/* [init] Whether a spin margin leaves less of the core than the kernel's real-time throttling reserves for others. */
 bool orr_setup_throttles(int64_t period_ns, int64_t margin_ns, int priority);
 
 /* [init] The core to use when none was named: the last one isolated at boot, else the last one this process may use. −1
