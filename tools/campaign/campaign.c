@@ -7,6 +7,7 @@
 #include "tools/campaign/campaign_page.h"
 #include "tools/campaign/campaign_run.h"
 #include "tools/campaign/campaign_search.h"
+#include "tools/campaign/campaign_slurm.h"
 #include "tools/campaign/campaign_verdict.h"
 #include "tools/campaign/draw.h"
 #include "tools/common/commands.h"
@@ -20,28 +21,35 @@ static int usage(const char *what, const char *word) {
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 struct arguments {
-  const char *path, *folder, *junit, *jobs, *flight, *measure, *flights;
-  bool resume, json;
+  const char *path, *folder, *junit, *jobs, *flight, *measure, *flights, *partition, *array, *task, *tasks, *attempt;
+  bool resume, json, slurm, print_script;
 };
 
 static int parse(int argc, char **argv, struct arguments *a) {
   const struct {
     const char *name;
     const char **target;
-  } texts[] = {{"-o", &a->folder},       {"--jobs", &a->jobs},     {"--junit", &a->junit},
-               {"--flight", &a->flight}, {"--worst", &a->measure}, {"--flights", &a->flights}};
+  } texts[] = {
+      {"-o", &a->folder},       {"--jobs", &a->jobs},       {"--junit", &a->junit},         {"--flight", &a->flight},
+      {"--worst", &a->measure}, {"--flights", &a->flights}, {"--partition", &a->partition}, {"--array-size", &a->array},
+      {"--task", &a->task},     {"--tasks", &a->tasks},     {"--attempt", &a->attempt}};
+  const struct {
+    const char *name;
+    bool *target;
+  } flags[] = {
+      {"--resume", &a->resume}, {"--json", &a->json}, {"--slurm", &a->slurm}, {"--print-script", &a->print_script}};
   for (int i = 1; i < argc; i++) {
-    size_t k = 0;
+    size_t k = 0, flag = 0;
     while (k < sizeof texts / sizeof *texts && strcmp(argv[i], texts[k].name) != 0)
       k++;
+    while (flag < sizeof flags / sizeof *flags && strcmp(argv[i], flags[flag].name) != 0)
+      flag++;
     if (k < sizeof texts / sizeof *texts) {
       if (i + 1 == argc)
         return usage("a value is missing after", argv[i]);
       *texts[k].target = argv[++i];
-    } else if (strcmp(argv[i], "--resume") == 0) {
-      a->resume = true;
-    } else if (strcmp(argv[i], "--json") == 0) {
-      a->json = true;
+    } else if (flag < sizeof flags / sizeof *flags) {
+      *flags[flag].target = true;
     } else if (argv[i][0] == '-') {
       return usage("unknown option", argv[i]);
     } else if (a->path) {
@@ -111,6 +119,19 @@ static int fly_into(struct orr_folder *f, const struct arguments *a, int jobs) {
   return (int)orr_exit_outranking((enum orr_exit)tell(f, a), good ? ORR_EXIT_OK : ORR_EXIT_BAD);
 }
 
+/* The flights by a cluster, in as many tasks as --array-size says, or a hundred. */
+static int submit(struct orr_folder *f, const struct arguments *a) {
+  int64_t tasks = a->array ? whole(a->array) : 100;
+  if (tasks < 1 || tasks > 100000)
+    return usage("--array-size takes a number from 1 to 100000, not", a->array);
+  const struct orr_slurm_request r = {.partition = a->partition,
+                                      .tasks = tasks < f->campaign->flights ? tasks : f->campaign->flights,
+                                      .cpus = a->jobs ? (int)whole(a->jobs) : 1,
+                                      .print_only = a->print_script};
+  orr_folder_unlock(f); /* the gathering job takes it */
+  return (int)orr_slurm_submit(&r, f);
+}
+
 static int run_all(int argc, char **argv) {
   struct arguments a = {0};
   char text[PATH_MAX];
@@ -120,14 +141,53 @@ static int run_all(int argc, char **argv) {
     return status;
   if (jobs < 1 || jobs > 256)
     return usage("--jobs takes a number from 1 to 256, not", a.jobs);
-  if (a.flight || a.measure || a.flights)
-    return usage("--flight, --worst and --flights go with other verbs", NULL);
+  if (a.flight || a.measure || a.flights || a.task || a.tasks || a.attempt)
+    return usage("this option goes with another verb", NULL);
   struct orr_diagnostics *d = orr_diagnostics_create();
   const struct orr_campaign *c = load(a.path, d);
   struct orr_folder f = {.lock = -1};
   status = ORR_EXIT_BAD;
   if (c && orr_folder_open(&f, folder_of(&a, text), a.resume ? ORR_FOLDER_RESUME : ORR_FOLDER_NEW, c, d))
-    status = fly_into(&f, &a, (int)jobs);
+    status = a.slurm || a.print_script ? submit(&f, &a) : fly_into(&f, &a, (int)jobs);
+  if (c)
+    orr_folder_close(&f);
+  orr_diagnostics_destroy(d);
+  return status;
+}
+
+/* ---- work, gather, status: on a cluster --------------------------------------------------------------------------- */
+
+static int work(struct orr_folder *f, const struct arguments *a) {
+  int64_t task = a->task ? whole(a->task) : -1, tasks = a->tasks ? whole(a->tasks) : 0,
+          jobs = a->jobs ? whole(a->jobs) : orr_campaign_jobs();
+  if (task < 0 || task >= tasks || !a->attempt || jobs < 1 || jobs > 256)
+    return usage("work takes --task K --tasks N --attempt NAME [--jobs N]", NULL);
+  return (int)orr_slurm_work(f, task, tasks, a->attempt, (int)jobs);
+}
+
+static int gather(struct orr_folder *f, const struct arguments *a) {
+  orr_campaign_catch_signals();
+  bool good = orr_campaign_keep(f);
+  good = orr_folder_tables(f) && good;
+  orr_slurm_say_refused(f);
+  return (int)orr_exit_outranking((enum orr_exit)tell(f, a), good ? ORR_EXIT_OK : ORR_EXIT_BAD);
+}
+
+static int on_cluster(int argc, char **argv) {
+  struct arguments a = {0};
+  char text[PATH_MAX];
+  int status = parse(argc, argv, &a);
+  bool works = strcmp(argv[0], "work") == 0, gathers = strcmp(argv[0], "gather") == 0;
+  if (status != ORR_EXIT_OK)
+    return status;
+  struct orr_diagnostics *d = orr_diagnostics_create();
+  const struct orr_campaign *c = load(a.path, d);
+  struct orr_folder f = {.lock = -1};
+  status = ORR_EXIT_BAD;
+  if (c && orr_folder_open(&f, folder_of(&a, text), gathers ? ORR_FOLDER_RESUME : ORR_FOLDER_READ, c, d))
+    status = works ? work(&f, &a) : gathers ? gather(&f, &a) : (int)orr_slurm_status(&f);
+  else if (c && works)
+    orr_slurm_refused(folder_of(&a, text));
   if (c)
     orr_folder_close(&f);
   orr_diagnostics_destroy(d);
@@ -228,9 +288,10 @@ static int run(int argc, char **argv) {
   static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-  } verbs[] = {{"run", run_all}, {"fly", fly}, {"report", report}, {"shrink", search}, {"search", search}};
+  } verbs[] = {{"run", run_all},   {"fly", fly},         {"report", report},     {"shrink", search},
+               {"search", search}, {"work", on_cluster}, {"gather", on_cluster}, {"status", on_cluster}};
   if (argc < 2)
-    return usage("needs a verb: run, fly, report, shrink or search", NULL);
+    return usage("needs a verb: run, fly, report, shrink, search, status or gather", NULL);
   for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
     if (strcmp(argv[1], verbs[i].name) == 0)
       return verbs[i].run(argc - 1, argv + 1);
@@ -244,7 +305,10 @@ const struct orr_command orr_cmd_campaign = {
              "       orrery campaign fly CAMPAIGN.yaml --flight N [--settings] [OPTIONS of orrery run]\n"
              "       orrery campaign report FOLDER -o FILE.html\n"
              "       orrery campaign shrink CAMPAIGN.yaml --flight N [--jobs N] [--json]\n"
-             "       orrery campaign search CAMPAIGN.yaml --worst MEASURE [--flights N] [--jobs N] [--json]",
+             "       orrery campaign search CAMPAIGN.yaml --worst MEASURE [--flights N] [--jobs N] [--json]\n"
+             "       orrery campaign run CAMPAIGN.yaml [-o FOLDER] --slurm [--partition P] [--array-size N] [--jobs N] "
+             "[--print-script]\n"
+             "       orrery campaign status | gather CAMPAIGN.yaml [-o FOLDER]",
     .help = "Flies a run file many times. The campaign file names it and says what varies, how many flights\n"
             "there are, what is kept and what must hold over all (orrery help campaign-file). Flight i depends\n"
             "on these files and on i alone: not on order, machine or number of workers.\n"
@@ -272,19 +336,25 @@ const struct orr_command orr_cmd_campaign = {
             "three standard deviations. Both fly with the seeds of a flight, and print the run that they\n"
             "found.\n"
             "\n",
-    .help_end = "The folder belongs to its files, to this build and to the elementary functions of the C library,\n"
-                "which differ between processors: the fingerprint says which. Another one is refused.\n"
-                "\n"
-                "Examples:\n"
-                "  orrery campaign run configs/campaigns/wings-slew.yaml -o out --jobs 4\n"
-                "  orrery campaign fly configs/campaigns/wings-slew.yaml --flight 17 --plot flight.svg\n"
-                "  orrery campaign report out -o out.html\n"
-                "\n"
-                "Exit status:\n"
-                "  0  passed: all flights were flown, and what it expects holds (without `expect`: all passed); of\n"
-                "     the others: done\n"
-                "  1  failed: it does not hold or is not shown, or a file is wrong or cannot be written\n"
-                "  2  the command line is wrong\n"
-                "  3  incomplete: not all flights were flown\n",
+    .help_end =
+        "run --slurm submits it to a cluster: a job array of N tasks (100) with --jobs processors (1) each, and a\n"
+        "job behind it that gathers. All that it needs is a shared FOLDER. --print-script shows what would be\n"
+        "submitted. status says how far it is; gather makes tables and verdict of the attempts that came to\n"
+        "their end; what is missing then, run --resume flies, with --slurm or here.\n"
+        "\n"
+        "The folder belongs to its files, to this build and to the elementary functions of the C library,\n"
+        "which differ between processors: the fingerprint says which. Another one is refused.\n"
+        "\n"
+        "Examples:\n"
+        "  orrery campaign run configs/campaigns/wings-slew.yaml -o out --jobs 4\n"
+        "  orrery campaign fly configs/campaigns/wings-slew.yaml --flight 17 --plot flight.svg\n"
+        "  orrery campaign report out -o out.html\n"
+        "\n"
+        "Exit status:\n"
+        "  0  passed: all flights were flown, and what it expects holds (without `expect`: all passed); of\n"
+        "     the others: done\n"
+        "  1  failed: it does not hold or is not shown, or a file is wrong or cannot be written\n"
+        "  2  the command line is wrong\n"
+        "  3  incomplete: not all flights were flown\n",
     .run = run,
 };

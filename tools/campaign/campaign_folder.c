@@ -405,6 +405,12 @@ bool orr_folder_tables(struct orr_folder *f) {
   return good || fail("cannot write the tables in", f->path);
 }
 
+void orr_folder_unlock(struct orr_folder *f) {
+  if (f->lock >= 0)
+    close(f->lock);
+  f->lock = -1;
+}
+
 void orr_folder_close(struct orr_folder *f) {
   if (f->journal)
     fclose(f->journal);
@@ -412,8 +418,7 @@ void orr_folder_close(struct orr_folder *f) {
     fclose(f->timing);
   for (size_t i = 0; i < f->source_count; i++)
     fclose(f->sources[i]);
-  if (f->lock >= 0)
-    close(f->lock);
+  orr_folder_unlock(f);
   free(f->at);
   free(f->from);
   *f = (struct orr_folder){.lock = -1};

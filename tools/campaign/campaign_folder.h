@@ -60,6 +60,9 @@ bool orr_folder_tables(struct orr_folder *folder);
 /* Whether this machine's fingerprint is the folder's: says on stderr what differs, and who (`host`). */
 bool orr_folder_judge_fingerprint(const char *folder_has, const char *who);
 
+/* Lets another command have it: no row may be added from now on. */
+void orr_folder_unlock(struct orr_folder *folder);
+
 void orr_folder_close(struct orr_folder *folder);
 
 /* Of no other campaign: a short sum of where the folder is. */
