@@ -152,6 +152,16 @@ sed -i 's/\("fingerprint": "\).\{4\}/\1zzzz/' "$dir/build/campaign.json"
 campaign run "$dir/c.yaml" -o "$dir/build" --resume >"$dir/out" 2>"$dir/err" && fail "another build"
 grep -q 'has another build than' "$dir/err" || fail "$(cat "$dir/err")"
 
+# it stands in the summary of a run, its log and the table, and depends on the functions of the C library
+print=$(sed -n 's/.*"fingerprint": "\(.*\)",/\1/p' "$dir/one/campaign.json")
+"$ORRERY" run "$dir/short.yaml" --mode batch --log "$dir/a.mcap" >"$dir/out" 2>&1 && grep -qx "fingerprint $print" "$dir/out" || fail "the summary: $(cat "$dir/out")"
+"$ORRERY" log info "$dir/a.mcap" --json | grep -q "\"fingerprint\": \"$print\"" || fail "the log has no fingerprint"
+[ "$(grep -c "\"fingerprint\":\"$print\"" "$dir/one/table.jsonl")" -eq 40 ] || fail "the table has no fingerprint"
+if grep -qw fma /proc/cpuinfo; then # other variants of sin and exp
+  GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-AVX2,-AVX2_Usable,-FMA4 "$ORRERY" campaign run "$dir/c.yaml" -o "$dir/one" --resume >"$dir/out" 2>"$dir/err" && fail "without FMA it is the same"
+  grep -q 'another variant of the elementary functions' "$dir/err" || fail "$(cat "$dir/err")"
+fi
+
 # flight software outside, a process for each flight: the same bits as the controller inside; nothing is left behind
 sed 's/duration: 60 s/duration: 4 s/' configs/cubesat.yaml >"$dir/six.yaml"
 cat >"$dir/inside.yaml" <<Y

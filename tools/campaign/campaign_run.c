@@ -174,8 +174,7 @@ struct kept {
 
 static bool keep_flight(const struct kept *k, int64_t flight) {
   char path[PATH_MAX + 80], csv[] = "--csv", log[] = "--log", channels[] = "--channels", rate[] = "--csv-rate";
-  char *words[6], *patterns = k->chosen->patterns ? strdup(k->chosen->patterns) : NULL,
-                  *often = k->chosen->rate ? strdup(k->chosen->rate) : NULL;
+  char *words[6];
   int n = 0;
   snprintf(path, sizeof path, "%.3800s/%s/%06lld.%s", k->folder->path, k->log ? "logs" : "histories", (long long)flight,
            k->log ? "mcap" : "csv");
@@ -183,18 +182,15 @@ static bool keep_flight(const struct kept *k, int64_t flight) {
     return true;
   words[n++] = k->log ? log : csv;
   words[n++] = path;
-  if (patterns && !k->log) {
+  if (k->chosen->patterns && !k->log) {
     words[n++] = channels;
-    words[n++] = patterns;
+    words[n++] = (char *)(uintptr_t)k->chosen->patterns; /* who reads words of a command line does not write there */
   }
-  if (often && !k->log) {
+  if (k->chosen->rate && !k->log) {
     words[n++] = rate;
-    words[n++] = often;
+    words[n++] = (char *)(uintptr_t)k->chosen->rate;
   }
-  bool good = fly_apart(k->folder->campaign, flight, words, n, path);
-  free(patterns);
-  free(often);
-  return good;
+  return fly_apart(k->folder->campaign, flight, words, n, path);
 }
 
 static bool keep_chosen(const struct kept *k) {

@@ -17,6 +17,7 @@
 
 #include "rt/machine/environment.h"
 #include "tools/common/doctor_checks.h"
+#include "tools/common/fingerprint.h"
 #include "tools/common/version.h"
 
 enum { KEPT = 10 };
@@ -121,7 +122,7 @@ static void add_number(struct facts *f, const char *key, uint64_t number) {
 
 static void add_run(struct facts *f, const struct orr_run_log *log) {
   const struct orr_session *s = log->recording.session;
-  char stamp[64], key[32];
+  char stamp[64], key[32], print[ORR_FINGERPRINT_TEXT];
   stamp_of(stamp, sizeof stamp);
   add(f, "format", "1");
   add(f, "run", log->run_path);
@@ -140,6 +141,7 @@ static void add_run(struct facts *f, const struct orr_run_log *log) {
   add(f, "commit", orr_version_commit());
   add(f, "compiler", orr_version_compiler());
   add(f, "flags", orr_version_flags());
+  add(f, "fingerprint", orr_fingerprint(print));
   add(f, "libc", gnu_get_libc_version());
   add(f, "libfyaml", fy_library_version());
   add(f, "jansson", JANSSON_VERSION);

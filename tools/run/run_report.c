@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/status_text.h"
+#include "tools/common/fingerprint.h"
 #include "tools/common/out_file.h"
 #include "tools/common/text.h"
 #include "tools/run/diverged.h"
@@ -86,7 +87,7 @@ static json_t *events_json(const struct orr_session *s) {
 json_t *orr_run_report_json(const struct orr_run_report *r) {
   const struct orr_plant *p = r->session->plant;
   json_t *root = json_object();
-  char hash[20];
+  char hash[20], print[ORR_FINGERPRINT_TEXT];
   snprintf(hash, sizeof hash, "%016llx", (unsigned long long)orr_session_hash(r->session));
   json_object_set_new(root, "run", orr_json_text(r->path));
   json_object_set_new(root, "mode", json_string(r->mode));
@@ -97,6 +98,7 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
   json_object_set_new(root, "time_s", json_real(1e-9 * (double)orr_plant_time_ns(p)));
   json_object_set_new(root, "wall_s", json_real(r->took_s));
   json_object_set_new(root, "state_hash", json_string(hash));
+  json_object_set_new(root, "fingerprint", json_string(orr_fingerprint(print)));
   json_object_set_new(root, "channels", channels_json(p));
   orr_links_json(r->session, r->end ? r->end : "all frames flown", root);
   if (r->session->procedure || (r->session->control && r->session->control->event_count))
@@ -138,6 +140,7 @@ void orr_run_report_heading(const struct orr_run_report *r) {
 }
 
 void orr_run_report_end(const struct orr_run_report *r) {
+  char print[ORR_FINGERPRINT_TEXT];
   const struct orr_plant *p = r->session->plant;
   for (int i = 0; i < p->pointing_count; i++) {
     const struct orr_channel *c = &p->table.channels[p->pointing_channel[i] + 1];
@@ -147,6 +150,7 @@ void orr_run_report_end(const struct orr_run_report *r) {
   orr_links_print(r->session);
   print_events(r->session);
   printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(r->session));
+  printf("fingerprint %s\n", orr_fingerprint(print));
   const struct orr_expect_report expect = {r->session, r->stats, r->live};
   orr_expect_print(&expect);
   orr_ending_report_print(r);
