@@ -1,5 +1,6 @@
 #!/bin/sh
-# Linkages drawn by a seed: eval, --trajectory and run give the same answer of the same state, be it a motion or a refusal, and embedding and augmentation the same motion.
+# Linkages drawn by a seed: eval, --trajectory and run give the same answer of the same state, be it a motion or a refusal, and embedding and augmentation the same motion,
+# driven ones included, whose speeds at the start are found.
 . tests/support/script.sh
 exec python3 - "$ORRERY" "$dir" ${1:-0} ${2:-30} <<'E2'
 import csv, json, math, random, subprocess, sys
@@ -142,6 +143,26 @@ for seed in range(first, first + count):
     if len(ends) == 2:
         off = max(abs(a - b) for a, b in zip(ends["embed"], ends["augment"]))
         expect(off < 1e-6, f"linkage {seed}: the methods end {off:.3g} apart")
+
+# the last chain's tip on a jack that moves from the first
+for seed in range(first, first + count, 3):
+    linkage, ends = Linkage(seed), {}
+    away = unit(linkage.link())
+    for method in ("embed", "augment"):
+        model = json.loads(json.dumps(linkage.model(method)))
+        jack = model["spacecraft"]["loops"][-1]
+        node = next(e for e in jack["between"] if e.startswith("g."))[2:]
+        at = model["spacecraft"]["bodies"]["g"]["nodes"][node]["at"]
+        at[:] = [a + 0.9 * x for a, x in zip(at, away)]
+        jack.update(kind="distance", motion={"sine": {"amplitude": "0.02 m", "frequency": "2 Hz", "offset": "0.9 m"}})
+        initial = {b: {"q": state["q"]} for b, state in linkage.state.items()}
+        model["simulation"] = {"step": "1 ms", "duration": "0.1 s", "initial": initial}
+        ends[method], why = end_of_run(store("driven", model), "driven")
+        moved, refused = moved + (ends[method] is not None), refused + (ends[method] is None)
+        expect(ends[method] is not None or "loop" in why or "ring" in why, f"driven {seed} by {method}:", why)
+    if all(ends.values()):
+        off = max(abs(float(ends["embed"][f"{b}.q"]) - float(ends["augment"][f"{b}.q"])) for b in linkage.state)
+        expect(off < 1e-6, f"driven {seed}: the methods end {off:.3g} apart")
 
 expect(10 * refused <= moved + refused, refused, "refused,", moved, "moved")
 print(f"# {moved} moved, {refused} refused")

@@ -120,6 +120,39 @@ static void measure_rates(struct orr_build *b, const double *u) {
   free(rates);
 }
 
+/* What is driven moves on from the first: u gets the change that fits and has the least kinetic energy, whatever method
+ * the loops are solved by, for a motion is not another by another method. */
+static void fit_speeds(struct orr_build *b, const double *q, double *u) {
+  struct orr_loops *l = b->loops;
+  enum orr_loop_method *methods = calloc((size_t)l->count, sizeof *methods);
+  double *rates = orr_aligned_block(sizeof *rates * (size_t)l->row_count), fastest = 0;
+  double *closed_q = orr_aligned_block(sizeof *q * (size_t)b->model->q_count);
+  if (!methods)
+    abort();
+  orr_loops_velocity(l, u, rates);
+  for (int r = 0; r < l->row_count; r++)
+    fastest = fmax(fastest, fabs(rates[r]));
+  for (int i = 0; i < l->count; i++) {
+    methods[i] = l->loops[i].method;
+    l->loops[i].method = ORR_LOOP_AUGMENT;
+  }
+  if (fastest > ORR_LOOP_CLOSED) {
+    orr_loops_group(l);
+    size_t bytes = orr_closed_size(l);
+    void *block = orr_aligned_block(bytes);
+    struct orr_closed *closed = orr_closed_init(block, bytes, l);
+    memcpy(closed_q, q, sizeof *q * (size_t)b->model->q_count);
+    orr_closed_reference(closed, b->ws, closed_q);
+    (void)orr_closed_project(closed, b->ws, closed_q, u); /* what fails is told where the motion begins */
+    free(block);
+  }
+  for (int i = 0; i < l->count; i++)
+    l->loops[i].method = methods[i];
+  orr_loops_place(l, b->ws, q);
+  orr_loops_jacobian(l);
+  free(methods), free(rates), free(closed_q);
+}
+
 /* Loops are closed where the plant starts, in the numbers that it starts from; driven hinges are known by then. */
 static void close_loops(struct orr_build *b, double *q, double *u) {
   orr_build_assemble(b, q);
@@ -127,6 +160,8 @@ static void close_loops(struct orr_build *b, double *q, double *u) {
     measure_rates(b, u);
   if (!b->assembly.closed || b->assembly.prescribed || b->opens)
     b->start = ORR_ERROR_LOOP_OPEN;
+  if (b->start == ORR_OK && orr_motions_count(b->description))
+    fit_speeds(b, q, u);
   orr_build_solver(b, b->start == ORR_OK ? q : NULL);
   if (b->start == ORR_OK)
     b->start = orr_closed_project(b->closed, b->ws, q, u);
