@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "io/config/spacecraft/case.h"
+#include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,14 +31,9 @@ static const char model[] =
     "        origin: {at: [0, 0, 0], mass: 1, modes: [[0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0]]}\n"
     "        tip: {at: [0, 1, 0], mass: 1, modes: [[0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 1, 0]]}\n";
 
-static void must(bool good) {
-  if (!good)
-    abort();
-}
-
 static void all_finite(const double *values, size_t n) {
   for (size_t i = 0; i < n; i++)
-    must(isfinite(values[i]));
+    orr_must(isfinite(values[i]));
 }
 
 static void check(const struct orr_case *c, const struct orr_description *d) {
@@ -54,11 +50,11 @@ static void check(const struct orr_case *c, const struct orr_description *d) {
     all_finite(b->eta_acceleration, n);
     const double *q = d->bodies[i].hinge.kind == ORR_HINGE_FREE ? b->q + 3 : b->q;
     if (d->bodies[i].hinge.kind == ORR_HINGE_FREE || d->bodies[i].hinge.kind == ORR_HINGE_BALL)
-      must(fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1) < 1e-12);
+      orr_must(fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1) < 1e-12);
   }
   for (size_t i = 0; i < c->external_count; i++) {
-    must(c->externals[i].body >= 0 && (size_t)c->externals[i].body < d->body_count);
-    must(c->externals[i].node >= 0 && (size_t)c->externals[i].node < d->bodies[c->externals[i].body].node_count);
+    orr_must(c->externals[i].body >= 0 && (size_t)c->externals[i].body < d->body_count);
+    orr_must(c->externals[i].node >= 0 && (size_t)c->externals[i].node < d->bodies[c->externals[i].body].node_count);
     all_finite(c->externals[i].force, 3);
     all_finite(c->externals[i].moment, 3);
   }
@@ -68,16 +64,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size == 0)
     return 0;
   char *text = malloc(size);
-  must(text != NULL);
+  orr_must(text != NULL);
   memcpy(text, data + 1, size - 1);
   const struct orr_text_file files[] = {{"model.yaml", model, sizeof model - 1}, {"case.yaml", text, size - 1}};
   const struct orr_config_options options = {.files = files, .file_count = 2};
   struct orr_diagnostics *d = orr_diagnostics_create();
   struct orr_config *config = orr_config_load("model.yaml", &options, d);
-  must(config != NULL);
+  orr_must(config != NULL);
   const struct orr_case *c =
       orr_case_load("case.yaml", config, data[0] == 'i' ? ORR_CASE_INVERSE : ORR_CASE_FORWARD, &options);
-  must((c != NULL) == (orr_diagnostics_errors(d) == 0));
+  orr_must((c != NULL) == (orr_diagnostics_errors(d) == 0));
   if (c)
     check(c, orr_config_description(config));
   orr_diagnostics_destroy(d);

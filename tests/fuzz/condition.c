@@ -7,13 +7,9 @@
 #include <string.h>
 
 #include "io/config/run/condition.h"
+#include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool good) {
-  if (!good)
-    abort();
-}
 
 static void declare(struct orr_channel_table *t) {
   orr_channel_declare(
@@ -29,11 +25,11 @@ static void declare(struct orr_channel_table *t) {
 static void judge(const struct orr_condition *c) {
   int64_t state[ORR_CONDITION_NODES];
   double values[5] = {0};
-  must(c->count > 0 && c->count <= ORR_CONDITION_NODES && c->words <= c->count);
+  orr_must(c->count > 0 && c->count <= ORR_CONDITION_NODES && c->words <= c->count);
   for (int i = 0; i < c->count; i++) {
     const struct orr_condition_node *n = &c->nodes[i];
-    must(n->left < i && n->right < i && n->memory < c->words);
-    must(n->sort != ORR_CONDITION_BOUND || (n->first + n->count <= 5 && isfinite(n->low + n->high)));
+    orr_must(n->left < i && n->right < i && n->memory < c->words);
+    orr_must(n->sort != ORR_CONDITION_BOUND || (n->first + n->count <= 5 && isfinite(n->low + n->high)));
   }
   orr_condition_reset(c, state);
   for (int f = 0; f < 20; f++) {
@@ -48,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct orr_channel_table table = {0};
   struct orr_condition_error error = {0};
   char *text = malloc(size + 1); /* of its own, so that the sanitizer sees a read beyond its end */
-  must(text != NULL);
+  orr_must(text != NULL);
   if (size)
     memcpy(text, data, size);
   text[size] = '\0';
@@ -62,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (c)
     judge(c);
   else
-    must(error.text[0] && error.code && error.at <= strlen(text));
+    orr_must(error.text[0] && error.code && error.at <= strlen(text));
   free(text);
   orr_arena_destroy(arena);
   return 0;

@@ -8,15 +8,11 @@
 
 #include "io/config/text/arena.h"
 #include "io/control_text.h"
+#include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { OUTPUTS = 4, COMMANDS = 5, FAULTS = 2 };
-
-static void must(bool good) {
-  if (!good)
-    abort();
-}
 
 static void declare(struct orr_channel_table *t) {
   orr_channel_declare(
@@ -54,29 +50,29 @@ static void declare(struct orr_channel_table *t) {
 
 static void judge_text(const char *text, size_t most) {
   size_t n = strnlen(text, most);
-  must(n < most);
+  orr_must(n < most);
   for (size_t i = 0; i < n; i++)
-    must((unsigned char)text[i] >= 0x20 && text[i] != 0x7f);
+    orr_must((unsigned char)text[i] >= 0x20 && text[i] != 0x7f);
 }
 
 static void judge(const struct orr_control_scope *scope, const struct orr_control_command *c) {
   static const double values[OUTPUTS + COMMANDS] = {0.5, -1, (double)NAN, 1, 0, 0, 0, 1, HUGE_VAL};
   char *text = NULL;
   size_t size = 0;
-  must(c->sort < ORR_CONTROL_SORTS && (scope->may_pause || c->sort > ORR_CONTROL_GO));
+  orr_must(c->sort < ORR_CONTROL_SORTS && (scope->may_pause || c->sort > ORR_CONTROL_GO));
   judge_text(c->text, sizeof c->text);
   if (c->sort == ORR_CONTROL_SET) {
-    must(c->count > 0 && c->first >= OUTPUTS && c->first + c->count <= OUTPUTS + COMMANDS);
+    orr_must(c->count > 0 && c->first >= OUTPUTS && c->first + c->count <= OUTPUTS + COMMANDS);
     for (int i = 0; i < c->count; i++)
-      must(isfinite(c->values[i]) && (c->first + i > OUTPUTS + 2 || fabs(c->values[i]) <= 1));
+      orr_must(isfinite(c->values[i]) && (c->first + i > OUTPUTS + 2 || fabs(c->values[i]) <= 1));
   }
-  must(c->sort != ORR_CONTROL_STEP || c->frames > 0);
-  must(c->sort != ORR_CONTROL_FAULT || (c->fault >= 0 && c->fault < FAULTS));
-  must(c->sort != ORR_CONTROL_CLEAR || (c->fault >= -1 && c->fault < FAULTS));
+  orr_must(c->sort != ORR_CONTROL_STEP || c->frames > 0);
+  orr_must(c->sort != ORR_CONTROL_FAULT || (c->fault >= 0 && c->fault < FAULTS));
+  orr_must(c->sort != ORR_CONTROL_CLEAR || (c->fault >= -1 && c->fault < FAULTS));
   if (c->sort != ORR_CONTROL_GET)
     return;
   FILE *out = open_memstream(&text, &size);
-  must(out != NULL);
+  orr_must(out != NULL);
   orr_control_write_values(out, scope, c->text, values);
   fclose(out);
   judge_text(text, size + 1);
@@ -87,20 +83,20 @@ static void judge_line(const struct orr_control_scope *scope, const uint8_t *dat
   struct orr_control_command command;
   char message[ORR_CONTROL_MESSAGE] = "", *line = malloc(size + 1), *text = NULL;
   size_t length = 0;
-  must(line != NULL); /* of its own, so that the sanitizer sees a read beyond its end */
+  orr_must(line != NULL); /* of its own, so that the sanitizer sees a read beyond its end */
   if (size)
     memcpy(line, data, size);
   line = realloc(line, size ? size : 1);
-  must(line != NULL);
+  orr_must(line != NULL);
   if (orr_control_parse(scope, line, size, &command, message, sizeof message)) {
     judge(scope, &command);
   } else {
-    must(message[0]);
+    orr_must(message[0]);
     FILE *out = open_memstream(&text, &length);
-    must(out != NULL);
+    orr_must(out != NULL);
     orr_control_write_error(out, message);
     fclose(out);
-    must(length > 2 && text[length - 1] == '\n');
+    orr_must(length > 2 && text[length - 1] == '\n');
     text[length - 1] = '\0';
     judge_text(text, length);
     free(text);

@@ -7,6 +7,7 @@
 
 #include "io/session.h"
 #include "io/step_limit.h"
+#include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,15 +29,10 @@ static const char ship[] =
     "        origin: {at: [0, 0, 0], mass: 1, modes: [[0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0]]}\n"
     "        tip: {at: [0, 1, 0], mass: 1, modes: [[0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 1, 0]]}\n";
 
-static void must(bool good) {
-  if (!good)
-    abort();
-}
-
 static void judge(const struct orr_run *run, struct orr_diagnostics *d) {
   struct orr_stability found = orr_run_judge_step(run, d);
-  must(found.limit_s > 0);
-  must(!found.moves || (found.limiting.body >= 0 && (size_t)found.limiting.body < run->spacecraft.body_count));
+  orr_must(found.limit_s > 0);
+  orr_must(!found.moves || (found.limiting.body >= 0 && (size_t)found.limiting.body < run->spacecraft.body_count));
 }
 
 static void fly(const struct orr_run *run) {
@@ -46,13 +42,13 @@ static void fly(const struct orr_run *run) {
   bool flies = orr_session_start(s) == ORR_OK;
   for (int i = 0; i < 3 && flies; i++)
     flies = orr_session_frame(s) == 0;
-  must(s->status == ORR_OK || s->plant->failed_body < s->model->body_count);
+  orr_must(s->status == ORR_OK || s->plant->failed_body < s->model->body_count);
   orr_session_destroy(s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *text = malloc(sizeof ship + size);
-  must(text != NULL);
+  orr_must(text != NULL);
   memcpy(text, ship, sizeof ship - 1);
   if (size)
     memcpy(text + sizeof ship - 1, data, size);
@@ -60,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const struct orr_config_options options = {.files = &file, .file_count = 1};
   struct orr_diagnostics *d = orr_diagnostics_create();
   const struct orr_run *run = orr_run_load("run.yaml", &options, d);
-  must((run != NULL) == (orr_diagnostics_errors(d) == 0));
+  orr_must((run != NULL) == (orr_diagnostics_errors(d) == 0));
   if (run && run->link_count == 0 && run->plant.substeps <= 10) {
     judge(run, d);
     fly(run);
