@@ -156,10 +156,16 @@ for seed in range(first, first + count, 3):
         at[:] = [a + 0.9 * x for a, x in zip(at, away)]
         jack.update(kind="distance", motion={"sine": {"amplitude": "0.02 m", "frequency": "2 Hz", "offset": "0.9 m"}})
         initial = {b: {"q": state["q"]} for b, state in linkage.state.items()}
+        case = store("case", {"state": initial})
+        flown, why_not = trajectory(store("model", model), case, 1e-3, [0.1])
         model["simulation"] = {"step": "1 ms", "duration": "0.1 s", "initial": initial}
         ends[method], why = end_of_run(store("driven", model), "driven")
         moved, refused = moved + (ends[method] is not None), refused + (ends[method] is None)
         expect(ends[method] is not None or "loop" in why or "ring" in why, f"driven {seed} by {method}:", why)
+        expect((flown is None) == (ends[method] is None), f"driven {seed} by {method}: run:", why, "--trajectory:", why_not)
+        if flown and ends[method]:
+            off = max(abs(float(ends[method][f"{b}.q"]) - flown[0]["state"][b]["q"][0]) for b in linkage.state)
+            expect(off < 1e-11, f"driven {seed} by {method}: run ends {off:.3g} from --trajectory")
     if all(ends.values()):
         off = max(abs(float(ends["embed"][f"{b}.q"]) - float(ends["augment"][f"{b}.q"])) for b in linkage.state)
         expect(off < 1e-6, f"driven {seed}: the methods end {off:.3g} apart")

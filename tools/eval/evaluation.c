@@ -118,6 +118,7 @@ int orr_evaluation_open_loop(struct orr_evaluation *e, char *text, size_t size) 
 static enum orr_status run_closed(struct orr_evaluation *e) {
   struct orr_closed *c = e->build.closed;
   struct orr_workspace *ws = e->build.ws;
+  orr_build_fit_speeds(&e->build, e->q, e->u);
   enum orr_status status = orr_closed_project(c, ws, e->q, e->u); /* as a run begins */
   if (status != ORR_OK)
     return status;

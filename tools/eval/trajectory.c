@@ -128,8 +128,10 @@ json_t *orr_trajectory_run(const struct orr_trajectory *t, struct orr_evaluation
   i->closed = e->build.closed;
   i->motions = motions.count ? &motions : NULL;
   *status = ORR_OK;
-  if (i->closed)
+  if (i->closed) {
+    orr_build_fit_speeds(&e->build, e->q, e->u);
     *status = orr_closed_project(i->closed, e->build.ws, e->q, e->u); /* as a run begins */
+  }
   memcpy(i->q, e->q, sizeof(double) * (size_t)m->q_count);
   memcpy(i->u, e->u, sizeof(double) * (size_t)m->u_count);
   json_t *list = json_array(), *root = json_object();

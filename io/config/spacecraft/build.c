@@ -120,10 +120,10 @@ static void measure_rates(struct orr_build *b, const double *u) {
   free(rates);
 }
 
-/* What is driven moves on from the first: u gets the change that fits and has the least kinetic energy, whatever method
- * the loops are solved by, for a motion is not another by another method. */
-static void fit_speeds(struct orr_build *b, const double *q, double *u) {
+void orr_build_fit_speeds(struct orr_build *b, const double *q, double *u) {
   struct orr_loops *l = b->loops;
+  if (!orr_motions_count(b->description))
+    return;
   enum orr_loop_method *methods = calloc((size_t)l->count, sizeof *methods);
   double *rates = orr_aligned_block(sizeof *rates * (size_t)l->row_count), fastest = 0;
   double *closed_q = orr_aligned_block(sizeof *q * (size_t)b->model->q_count);
@@ -148,6 +148,7 @@ static void fit_speeds(struct orr_build *b, const double *q, double *u) {
   }
   for (int i = 0; i < l->count; i++)
     l->loops[i].method = methods[i];
+  orr_loops_group(l);
   orr_loops_place(l, b->ws, q);
   orr_loops_jacobian(l);
   free(methods), free(rates), free(closed_q);
@@ -160,8 +161,8 @@ static void close_loops(struct orr_build *b, double *q, double *u) {
     measure_rates(b, u);
   if (!b->assembly.closed || b->assembly.prescribed || b->opens)
     b->start = ORR_ERROR_LOOP_OPEN;
-  if (b->start == ORR_OK && orr_motions_count(b->description))
-    fit_speeds(b, q, u);
+  if (b->start == ORR_OK)
+    orr_build_fit_speeds(b, q, u);
   orr_build_solver(b, b->start == ORR_OK ? q : NULL);
   if (b->start == ORR_OK)
     b->start = orr_closed_project(b->closed, b->ws, q, u);

@@ -82,6 +82,11 @@ void orr_build_close(struct orr_build *build, double *q);
  * Called again, it replaces the last solver. */
 void orr_build_solver(struct orr_build *build, const double *q);
 
+/* Speeds u [u_count] at q, where the loops are closed, that fit what motions drive from the first on: the change that
+ * fits and has the least kinetic energy, whatever method the loops are solved by, for a motion is not another by
+ * another method. Without motions nothing is done. The loops are left placed at q; the solver may be there already. */
+void orr_build_fit_speeds(struct orr_build *build, const double *q, double *u);
+
 /* The plant of a run, and its world where it has one, at its initial state [body_count]: places and speeds there, loops
  * closed at them. `desc` is copied but for q and u; what it points to must live as long. The plant is not yet reset. */
 void orr_build_plant(struct orr_build *build, const struct orr_plant_desc *desc, const struct orr_case_body *initial);
