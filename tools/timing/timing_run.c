@@ -120,6 +120,17 @@ static int fly_all(const struct campaign *run) {
   return status;
 }
 
+/* What the machine could not give, as the first slice found it. */
+static void tell_lacks(const json_t *root) {
+  const json_t *lacks = json_object_get(json_array_get(json_object_get(root, "parts"), 0), "lacks"), *lack;
+  size_t i;
+  json_array_foreach(lacks, i, lack) {
+    const char *what = json_string_value(json_object_get(lack, "what"));
+    const char *remedy = json_string_value(json_object_get(lack, "remedy"));
+    fprintf(stderr, "warning: %s\n  do: %s\n", what ? what : "?", remedy ? remedy : "?");
+  }
+}
+
 static int save_and_tell(const struct campaign *run, int status) {
   struct orr_timing_result result;
   char load[400];
@@ -131,6 +142,7 @@ static int save_and_tell(const struct campaign *run, int status) {
     fprintf(stderr, "orrery timing: %s\n", result.error);
     return ORR_EXIT_BAD;
   }
+  tell_lacks(run->root);
   printf("%s: %zu slices of %g s at %g Hz; load: %s\n", run->a->out, result.set.slice_count,
          1e-9 * (double)run->c->slice_ns, 1e9 / (double)run->c->run->plant.step_ns,
          orr_timing_load_text(run->c, load, sizeof load));

@@ -13,7 +13,6 @@
 #include "rt/tick/calm.h"
 #include "tools/common/doctor_checks.h"
 #include "tools/common/ending.h"
-#include "tools/common/neighbours.h"
 #include "tools/common/text.h"
 #include "tools/common/timing_report.h"
 #include "tools/common/version.h"
