@@ -2,7 +2,7 @@
 # Linkages drawn by a seed: eval, --trajectory and run give the same answer of the same state, be it a motion or a refusal, and embedding and augmentation the same motion,
 # driven ones included, whose speeds at the start are found.
 . tests/support/script.sh
-exec python3 - "$ORRERY" "$dir" ${1:-0} ${2:-30} <<'E2'
+exec python3 - "$ORRERY" "$dir" ${1:-0} ${2:-18} <<'E2'
 import csv, json, math, random, subprocess, sys
 
 orrery, scratch, first, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
@@ -54,10 +54,11 @@ class Linkage:
         self.bodies["g"] = self.ground
         self.flat = seed % 3 != 0  # in a plane that lies anyhow in space
         self.normal = unit([self.random.gauss(0, 1) for _ in range(3)])
-        self.free = seed % 5 == 4
+        many = seed % 7 == 6  # loops that have nothing in common but a body that flies
+        self.free = many or seed % 5 == 4
         if self.free:
             self.ground["hinge"]["kind"] = "free"
-        for loop in range(1 + seed % 3):
+        for loop in range(6 if many else 1 + seed % 3):
             self.chain(loop, 3 + self.random.randrange(3) + (0 if self.flat else 1))
 
     def axis(self):
@@ -170,7 +171,7 @@ for seed in range(first, first + count, 3):
         off = max(abs(float(ends["embed"][f"{b}.q"]) - float(ends["augment"][f"{b}.q"])) for b in linkage.state)
         expect(off < 1e-6, f"driven {seed}: the methods end {off:.3g} apart")
 
-expect(10 * refused <= moved + refused, refused, "refused,", moved, "moved")
+expect(20 * refused <= moved + refused, refused, "refused,", moved, "moved")
 print(f"# {moved} moved, {refused} refused")
 print("\n".join("FAIL: " + f for f in failures))
 sys.exit(1 if failures else 0)
