@@ -70,7 +70,7 @@ static int64_t whole(const char *text) {
 }
 
 static const struct orr_campaign *load(const char *path, struct orr_diagnostics *d) {
-  const struct orr_campaign *c = orr_campaign_load(path, d);
+  const struct orr_campaign *c = orr_campaign_load(path, NULL, d);
   orr_diagnostics_print(d, 0, stderr, false);
   return c;
 }

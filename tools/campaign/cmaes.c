@@ -123,7 +123,7 @@ static double follow_sigma(struct orr_cmaes *s, const double *step) {
 
 /* (41 – 47) */
 void orr_cmaes_tell(struct orr_cmaes *s, const double *values) {
-  int order[ORR_CMAES_POINTS];
+  int order[ORR_CMAES_POINTS] = {0};
   double step[ORR_CMAES_DIMENSIONS] = {0};
   order_of(s, values, order);
   for (int i = 0; i < s->n; i++) {

@@ -72,7 +72,7 @@ static void directions(int dimension, uint32_t v[BITS]) {
 
 /* In the order of the Gray code, as Antonov and Saleev have it. */
 uint32_t orr_sobol(int dimension, uint32_t index) {
-  uint32_t v[BITS], x = 0, gray = index ^ index >> 1;
+  uint32_t v[BITS] = {0}, x = 0, gray = index ^ index >> 1;
   assert(dimension >= 0 && dimension < ORR_SOBOL_DIMENSIONS);
   directions(dimension, v);
   for (int k = 0; gray; k++, gray >>= 1)

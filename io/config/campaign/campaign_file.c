@@ -544,7 +544,8 @@ static bool read_run(struct orr_campaign_draft *d, const char *path, struct orr_
   const char *slash = path[0] != '/' ? strrchr(d->c->path, '/') : NULL;
   d->c->run_path =
       slash ? orr_arena_format(d->reader->arena, "%.*s/%s", (int)(slash - d->c->path), d->c->path, path) : path;
-  d->c->nominal = orr_run_load(d->c->run_path, NULL, d->reader->diagnostics);
+  const struct orr_config_options options = {.files = d->files->memory, .file_count = d->files->memory_count};
+  d->c->nominal = orr_run_load(d->c->run_path, &options, d->reader->diagnostics);
   if (d->c->nominal && !d->c->nominal->duration_ns) {
     orr_read_error(d->reader, place, "no-duration", "a campaign needs a run with a duration: 'simulation.duration'");
     return false;
@@ -571,10 +572,15 @@ static void read_campaign(struct orr_campaign_draft *d, const struct orr_thing *
     orr_campaign_judge(d);
 }
 
-const struct orr_campaign *orr_campaign_load(const char *path, struct orr_diagnostics *diagnostics) {
+const struct orr_campaign *orr_campaign_load(const char *path, const struct orr_config_options *options,
+                                             struct orr_diagnostics *diagnostics) {
   size_t errors = orr_diagnostics_errors(diagnostics);
   struct orr_reader reader = {diagnostics, orr_diagnostics_arena(diagnostics)};
   struct orr_files files = {.reader = &reader};
+  if (options) {
+    files.memory = options->files;
+    files.memory_count = options->file_count;
+  }
   struct orr_campaign_draft d = {.reader = &reader, .files = &files};
   d.c = orr_arena_alloc(reader.arena, 1, sizeof *d.c);
   const struct orr_file *file = orr_files_open(&files, path, NULL, 0);

@@ -116,8 +116,9 @@ struct orr_campaign {
 extern const struct orr_mapping orr_campaign_file_mapping;
 
 /* [init] NULL when anything is wrong: every mistake is then among the diagnostics. Cost as orr_run_load, some three
- * times for each path that varies. */
-const struct orr_campaign *orr_campaign_load(const char *path, struct orr_diagnostics *diagnostics);
+ * times for each path that varies. Of the options (or NULL) the files in memory count. */
+const struct orr_campaign *orr_campaign_load(const char *path, const struct orr_config_options *options,
+                                             struct orr_diagnostics *diagnostics);
 
 /* [any] How a value stands in a run file. `text` is cut where it does not fit; returns it. */
 enum { ORR_CAMPAIGN_VALUE = 160 };

@@ -179,7 +179,8 @@ static bool takes(struct orr_campaign_draft *d, const char *setting, struct orr_
   for (int i = 0; i < d->c->base_count; i++)
     settings[n++] = d->c->bases[i];
   settings[n++] = setting;
-  const struct orr_config_options options = {.settings = settings, .setting_count = n};
+  const struct orr_config_options options = {
+      .files = d->files->memory, .file_count = d->files->memory_count, .settings = settings, .setting_count = n};
   return orr_run_load(d->c->run_path, &options, own);
 }
 
@@ -494,7 +495,7 @@ static void read_group(struct orr_campaign_draft *d, struct orr_place item) {
 
 /* The next cell of a row, without its quotes and the spaces around it; *end is behind its comma. */
 static char *next_cell(char **at) {
-  char *p = *at + strspn(*at, " \t"), *cell = p, *to = p;
+  char *p = *at + strspn(*at, " \t"), *cell = p, *to;
   if (*p == '"') {
     for (cell = to = ++p; *p && (*p != '"' || p[1] == '"'); p++) {
       p += *p == '"';
