@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/campaign/campaign_columns.h"
 #include "tools/campaign/campaign_flight.h"
 #include "tools/campaign/campaign_page.h"
 #include "tools/campaign/campaign_run.h"
@@ -155,7 +156,7 @@ static int run_all(int argc, char **argv) {
   return status;
 }
 
-/* ---- work, gather, status: on a cluster --------------------------------------------------------------------------- */
+/* ---- work, gather, status: on a cluster -------------------------------------------------------------------------- */
 
 static int work(struct orr_folder *f, const struct arguments *a) {
   int64_t task = a->task ? whole(a->task) : -1, tasks = a->tasks ? whole(a->tasks) : 0,
@@ -237,19 +238,23 @@ static int fly(int argc, char **argv) {
 
 /* ---- report ------------------------------------------------------------------------------------------------------ */
 
+/* report FOLDER -o FILE.html, and export FOLDER --hdf5 FILE. */
 static int report(int argc, char **argv) {
   const char *folder = NULL, *out = NULL;
+  bool page = strcmp(argv[0], "report") == 0;
+  const char *option = page ? "-o" : "--hdf5",
+             *usual = page ? "report takes a folder and -o FILE.html" : "export takes a folder and --hdf5 FILE";
   for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
+    if (strcmp(argv[i], option) == 0 && i + 1 < argc)
       out = argv[++i];
     else if (argv[i][0] != '-' && !folder)
       folder = argv[i];
     else
-      return usage("report takes a folder and -o FILE.html, not", argv[i]);
+      return usage(usual, argv[i]);
   }
   if (!folder || !out)
-    return usage("report takes a folder and -o FILE.html", NULL);
-  return orr_campaign_page(folder, out) ? ORR_EXIT_OK : ORR_EXIT_BAD;
+    return usage(usual, NULL);
+  return (page ? orr_campaign_page(folder, out) : orr_columns_hdf5(folder, out)) ? ORR_EXIT_OK : ORR_EXIT_BAD;
 }
 
 /* ---- shrink, worst ----------------------------------------------------------------------------------------------- */
@@ -288,10 +293,11 @@ static int run(int argc, char **argv) {
   static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-  } verbs[] = {{"run", run_all},   {"fly", fly},         {"report", report},     {"shrink", search},
-               {"search", search}, {"work", on_cluster}, {"gather", on_cluster}, {"status", on_cluster}};
+  } verbs[] = {{"run", run_all},     {"fly", fly},           {"report", report},
+               {"export", report},   {"shrink", search},     {"search", search},
+               {"work", on_cluster}, {"gather", on_cluster}, {"status", on_cluster}};
   if (argc < 2)
-    return usage("needs a verb: run, fly, report, shrink, search, status or gather", NULL);
+    return usage("needs a verb: run, fly, report, export, shrink, search, status or gather", NULL);
   for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
     if (strcmp(argv[1], verbs[i].name) == 0)
       return verbs[i].run(argc - 1, argv + 1);
@@ -304,6 +310,7 @@ const struct orr_command orr_cmd_campaign = {
     .usage = "run CAMPAIGN.yaml [-o FOLDER] [--jobs N] [--resume] [--junit FILE] [--json]\n"
              "       orrery campaign fly CAMPAIGN.yaml --flight N [--settings] [OPTIONS of orrery run]\n"
              "       orrery campaign report FOLDER -o FILE.html\n"
+             "       orrery campaign export FOLDER --hdf5 FILE\n"
              "       orrery campaign shrink CAMPAIGN.yaml --flight N [--jobs N] [--json]\n"
              "       orrery campaign search CAMPAIGN.yaml --worst MEASURE [--flights N] [--jobs N] [--json]\n"
              "       orrery campaign run CAMPAIGN.yaml [-o FOLDER] --slurm [--partition P] [--array-size N] [--jobs N] "
@@ -329,6 +336,7 @@ const struct orr_command orr_cmd_campaign = {
             "report makes one page of HTML that needs nothing else: verdict, histograms, any parameter against\n"
             "any measure, rank correlations, envelopes over time, the ten worst with the command that flies\n"
             "each again.\n"
+            "export writes the numbers of the table as HDF5, a dataset for each column.\n"
             "\n"
             "shrink finds the smallest dispersion that still fails: along the way to the middle of all laws,\n"
             "path by path, and in other directions. search finds the flight within the bounds with the largest\n"

@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/campaign/campaign_columns.h"
 #include "tools/campaign/campaign_script.h"
 #include "tools/common/out_file.h"
 #include "tools/common/text.h"
 
-enum { COLUMNS = 400, SHOWN = 4000, CORRELATIONS = 20, CURVES = 64 };
+enum { SHOWN = 4000, CORRELATIONS = 20, CURVES = 64 };
 
 /* ---- ranks ------------------------------------------------------------------------------------------------------- */
 
@@ -65,94 +66,7 @@ double orr_rank_correlation(const double *x, const double *y, size_t count) {
   return n > 2 && xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : nan("");
 }
 
-/* ---- what the folder holds --------------------------------------------------------------------------------------- */
-
-struct column {
-  char *name;
-  bool is_input; /* a value that varied; else an outcome */
-  double *x;     /* [rows] */
-};
-
-struct table {
-  struct column columns[COLUMNS];
-  size_t column_count, rows, room;
-  double *flights;
-  char (*verdicts)[16];
-  bool left_out; /* columns for which there was no room */
-};
-
-static struct column *column_of(struct table *t, const char *name, bool is_input) {
-  for (size_t i = 0; i < t->column_count; i++)
-    if (t->columns[i].is_input == is_input && strcmp(t->columns[i].name, name) == 0)
-      return &t->columns[i];
-  if (t->column_count == COLUMNS) {
-    t->left_out = true;
-    return NULL;
-  }
-  struct column *c = &t->columns[t->column_count++];
-  *c = (struct column){must(strdup(name)), is_input, must(calloc(t->room, sizeof(double)))};
-  for (size_t i = 0; i < t->room; i++)
-    c->x[i] = nan("");
-  return c;
-}
-
-static void put(struct table *t, const char *name, bool is_input, const json_t *value) {
-  struct column *c = json_is_number(value) ? column_of(t, name, is_input) : NULL;
-  if (c)
-    c->x[t->rows] = json_number_value(value);
-}
-
-static void grow(struct table *t) {
-  size_t room = 2 * t->room + 256;
-  t->flights = must(realloc(t->flights, room * sizeof *t->flights));
-  t->verdicts = must(realloc(t->verdicts, room * sizeof *t->verdicts));
-  for (size_t i = 0; i < t->column_count; i++) {
-    t->columns[i].x = must(realloc(t->columns[i].x, room * sizeof(double)));
-    for (size_t k = t->room; k < room; k++)
-      t->columns[i].x[k] = nan("");
-  }
-  t->room = room;
-}
-
-static void take_row(struct table *t, json_t *row) {
-  const char *name, *verdict = json_string_value(json_object_get(row, "verdict"));
-  json_t *value, *one;
-  char label[260];
-  size_t i;
-  if (t->rows == t->room)
-    grow(t);
-  t->flights[t->rows] = json_number_value(json_object_get(row, "flight"));
-  snprintf(t->verdicts[t->rows], sizeof *t->verdicts, "%s", verdict ? verdict : "");
-  json_object_foreach(json_object_get(row, "values"), name, value) put(t, name, true, value);
-  json_array_foreach(json_object_get(row, "expect"), i, one) {
-    const char *of = json_string_value(json_object_get(one, "name"));
-    snprintf(label, sizeof label, "margin of %.240s", of ? of : "");
-    put(t, label, false, json_object_get(one, "margin"));
-  }
-  json_object_foreach(json_object_get(row, "measures"), name, value) put(t, name, false, value);
-  t->rows++;
-}
-
-/* Each line of a file of the folder as JSON. False where there is no such file. */
-static bool each_line(const char *folder, const char *name, void *to, void (*take)(void *to, json_t *row)) {
-  char path[PATH_MAX], *line = NULL;
-  size_t room = 0;
-  snprintf(path, sizeof path, "%.3900s/%s", folder, name);
-  FILE *in = fopen(path, "re");
-  if (!in)
-    return false;
-  while (getline(&line, &room, in) > 0) {
-    json_t *row = json_loads(line, 0, NULL);
-    if (row)
-      take(to, row);
-    json_decref(row);
-  }
-  free(line);
-  fclose(in);
-  return true;
-}
-
-static void take_row_of(void *to, json_t *row) { take_row(to, row); }
+/* ---- over time --------------------------------------------------------------------------------------------------- */
 
 struct curves {
   size_t count;
@@ -289,7 +203,7 @@ static void put_worst(FILE *out, const json_t *summary) {
 
 struct correlation {
   double r;
-  const struct column *input, *outcome;
+  const struct orr_column *input, *outcome;
 };
 
 static int by_strength(const void *a, const void *b) {
@@ -297,7 +211,7 @@ static int by_strength(const void *a, const void *b) {
   return (x < y) - (x > y);
 }
 
-static void put_correlations(FILE *out, const struct table *t) {
+static void put_correlations(FILE *out, const struct orr_columns *t) {
   size_t n = 0;
   struct correlation *list = must(calloc(t->column_count * t->column_count + 1, sizeof *list));
   for (size_t i = 0; i < t->column_count; i++)
@@ -330,7 +244,7 @@ static json_t *numbers(const double *x, size_t rows, size_t every) {
 }
 
 /* What the script draws. Of many flights some: the page says so. */
-static json_t *data_of(const struct table *t, const struct curves *c) {
+static json_t *data_of(const struct orr_columns *t, const struct curves *c) {
   size_t every = (t->rows + SHOWN - 1) / SHOWN;
   json_t *root = json_object(), *columns = json_array(), *curves = json_array(), *verdicts = json_array();
   every += every == 0;
@@ -364,7 +278,7 @@ static void put_data(FILE *out, const json_t *data) {
   free(text);
 }
 
-static void put_page(FILE *out, const json_t *summary, const struct table *t, const struct curves *c) {
+static void put_page(FILE *out, const json_t *summary, const struct orr_columns *t, const struct curves *c) {
   json_t *data = data_of(t, c);
   fputs(orr_campaign_head, out);
   put_verdict(out, summary);
@@ -373,7 +287,7 @@ static void put_page(FILE *out, const json_t *summary, const struct table *t, co
     fprintf(out, "<p>Drawn is one flight of %lld; all are in the tables and the correlations.</p>\n",
             number_in(data, "every"));
   if (t->left_out)
-    fprintf(out, "<p>Only the first %d columns are here; the table has all.</p>\n", COLUMNS);
+    fprintf(out, "<p>Only the first %d columns are here; the table has all.</p>\n", ORR_COLUMNS_MOST);
   put_correlations(out, t);
   put_worst(out, summary);
   put_data(out, data);
@@ -383,13 +297,8 @@ static void put_page(FILE *out, const json_t *summary, const struct table *t, co
   json_decref(data);
 }
 
-static void free_all(struct table *t, struct curves *c) {
-  for (size_t i = 0; i < t->column_count; i++) {
-    free(t->columns[i].name);
-    free(t->columns[i].x);
-  }
-  free(t->flights);
-  free(t->verdicts);
+static void free_all(struct orr_columns *t, struct curves *c) {
+  orr_columns_free(t);
   for (size_t i = 0; i < c->count; i++) {
     free(c->name[i]);
     json_decref(c->rows[i]);
@@ -397,16 +306,16 @@ static void free_all(struct table *t, struct curves *c) {
 }
 
 bool orr_campaign_page(const char *folder, const char *path) {
-  struct table *t = must(calloc(1, sizeof *t));
+  struct orr_columns *t = must(calloc(1, sizeof *t));
   struct curves curves = {.count = 0};
   struct orr_out_file file;
   char at[PATH_MAX];
   snprintf(at, sizeof at, "%.3900s/summary.json", folder);
   json_t *summary = json_load_file(at, 0, NULL);
-  bool good = summary && each_line(folder, "table.jsonl", t, take_row_of);
+  bool good = summary && orr_columns_read(t, folder);
   if (!good)
     fprintf(stderr, "orrery campaign: '%s' has no tables of a campaign: 'orrery campaign run' writes them\n", folder);
-  each_line(folder, "histories.jsonl", &curves, take_curves);
+  orr_columns_each_line(folder, "histories.jsonl", &curves, take_curves);
   if (good && (good = orr_out_file_open(&file, path))) {
     put_page(file.out, summary, t, &curves);
     good = orr_out_file_close(&file, true);

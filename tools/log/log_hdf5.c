@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tools/common/commands.h"
-#include "tools/log/hdf5.h"
+#include "tools/common/hdf5.h"
 #include "tools/log/log_verbs.h"
 
 enum { ROWS = 4096, BLOCK = 1 << 22, NAME = 256 }; /* rows, and about how many bytes, that are written at a time */

@@ -3,8 +3,8 @@
  *
  * orr_hdf5_load → its functions. [init]
  */
-#ifndef ORR_TOOLS_LOG_HDF5_H
-#define ORR_TOOLS_LOG_HDF5_H
+#ifndef ORR_TOOLS_COMMON_HDF5_H
+#define ORR_TOOLS_COMMON_HDF5_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "tools/log/hdf5.h"
+#include "tools/common/hdf5.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
