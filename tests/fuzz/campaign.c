@@ -1,5 +1,6 @@
 /* Reads a campaign file of any bytes beside a run file and a table that are right. Whatever is read without an error
- * has numbers that can be drawn: of every flight, inside what the laws allow, and never anything but a finite number. */
+ * has numbers that can be drawn: of every flight, inside what the laws allow, and never anything but a finite
+ * number. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
