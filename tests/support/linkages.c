@@ -435,33 +435,51 @@ static void draw_stack(struct drawing *d, int floors) {
 }
 
 /* Crank a, coupler b, rocker c, base g with a + g = b + c but for a little: at a = b, c = g a parallelogram's cousin.
- * */
-static void draw_singular(struct drawing *d) {
-  double a = prng_between(&d->rng, 0.3, 0.6), c = prng_between(&d->rng, 0.7, 1.2), g = prng_between(&d->rng, 0.7, 1.2);
-  double b = a + g - c + prng_scale(&d->rng, 1e-7, 0.1) * (prng_chance(&d->rng, 0.5) ? 1 : -1);
-  if (b < 0.1) {
-    c = a;
-    b = g + prng_scale(&d->rng, 1e-7, 0.1);
+ */
+struct bars {
+  double a, b, c, g;
+};
+
+static struct bars draw_bars(struct drawing *d) {
+  struct bars r;
+  r.a = prng_between(&d->rng, 0.3, 0.6);
+  r.c = prng_between(&d->rng, 0.7, 1.2);
+  r.g = prng_between(&d->rng, 0.7, 1.2);
+  r.b = r.a + r.g - r.c + prng_scale(&d->rng, 1e-7, 0.1) * (prng_chance(&d->rng, 0.5) ? 1 : -1);
+  if (r.b < 0.1) {
+    r.c = r.a;
+    r.b = r.g + prng_scale(&d->rng, 1e-7, 0.1);
   }
+  return r;
+}
+
+static void draw_singular(struct drawing *d) {
+  enum { TRIES = 1000 }; /* then bars that close nowhere near the line give way to others */
+  struct bars r = draw_bars(d);
   struct frame f = random_frame(d);
   orr_vec3 tip, z = v3(0, 0, 1);
   double x, y, far;
+  int tries = 0;
   do {
+    if (++tries % TRIES == 0)
+      r = draw_bars(d);
     double angle = 3.14159265358979 + prng_between(&d->rng, -0.8, 0.8); /* at π they lie on the line */
-    tip = v3(a * cos(angle), a * sin(angle), 0);
-    double dx = g - tip.x, dy = -tip.y;
+    tip = v3(r.a * cos(angle), r.a * sin(angle), 0);
+    double dx = r.g - tip.x, dy = -tip.y;
     far = sqrt(dx * dx + dy * dy);
-    x = (b * b - c * c + far * far) / (2 * far);
-    y = b * b - x * x;
+    x = (r.b * r.b - r.c * r.c + far * far) / (2 * far);
+    y = r.b * r.b - x * x;
     if (y > 1e-4)
       tip.z = sqrt(y);
   } while (!(y > 1e-4));
   double side = (prng_chance(&d->rng, 0.5) ? 1 : -1) * tip.z;
   tip.z = 0;
-  orr_vec3 way = v3_scale(1 / far, v3(g - tip.x, -tip.y, 0)), across = v3(-way.y, way.x, 0);
+  orr_vec3 way = v3_scale(1 / far, v3(r.g - tip.x, -tip.y, 0)), across = v3(-way.y, way.x, 0);
   orr_vec3 joint = v3_madd(v3_madd(tip, x, way), side, across);
-  const struct joint ring[4] = {
-      {.at = v3(0, 0, 0), .axis = z}, {.at = tip, .axis = z}, {.at = joint, .axis = z}, {.at = v3(g, 0, 0), .axis = z}};
+  const struct joint ring[4] = {{.at = v3(0, 0, 0), .axis = z},
+                                {.at = tip, .axis = z},
+                                {.at = joint, .axis = z},
+                                {.at = v3(r.g, 0, 0), .axis = z}};
   struct joint in_space[4];
   for (int i = 0; i < 4; i++)
     in_space[i] = moved(f, ring[i]);
