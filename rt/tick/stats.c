@@ -93,8 +93,15 @@ void orr_stats_copy(const struct orr_stats *stats, struct orr_stats *to) {
   copy_calm(&stats->calm, &to->calm);
 }
 
+void orr_stats_say(struct orr_stats *stats, const char *doing, int64_t since) {
+  size_t n = strnlen(doing, sizeof stats->doing - 1);
+  memcpy(stats->doing, doing, n);
+  memset(stats->doing + n, 0, sizeof stats->doing - n);
+  stats->doing_since = since;
+}
+
 static bool names_end(const struct orr_stats *stats) {
-  bool all = memchr(stats->name, '\0', sizeof stats->name) != NULL;
+  bool all = memchr(stats->name, '\0', sizeof stats->name) && memchr(stats->doing, '\0', sizeof stats->doing);
   for (unsigned i = 0; i < ORR_STAGES_MAX; i++)
     all = all && memchr(stats->stage_name[i], '\0', sizeof stats->stage_name[i]) != NULL;
   return all;

@@ -20,7 +20,7 @@
 #include "rt/tick/worst.h"
 
 #define ORR_STATS_MAGIC UINT64_C(0x315441545352524f) /* "ORRSTAT1", little-endian */
-enum { ORR_STATS_VERSION = 3, ORR_STATS_NAME_MAX = 64 };
+enum { ORR_STATS_VERSION = 4, ORR_STATS_NAME_MAX = 64, ORR_STATS_DOING_MAX = 256 };
 
 enum orr_histogram_id {
   ORR_HISTOGRAM_START,   /* work began after its tick; skipped periods included */
@@ -69,9 +69,11 @@ struct orr_stats {
   int64_t pid;
   int64_t period_ns, phase_ns, margin_ns, late_start_ns;
   int64_t first_tick_ns;
-  int32_t core;     /* -1: not bound */
-  int32_t priority; /* 0: not real-time */
+  int32_t core;        /* -1: not bound */
+  int32_t priority;    /* 0: not real-time */
+  int64_t doing_since; /* frame of the simulation; of `doing` */
   char name[ORR_STATS_NAME_MAX];
+  char doing[ORR_STATS_DOING_MAX]; /* what the run is at, in words; empty: nothing to tell */
   char stage_name[ORR_STAGES_MAX][ORR_STAGE_NAME_MAX];
   _Alignas(64) struct orr_seqlock live_lock;
   _Atomic uint64_t live[ORR_LIVE_WORDS];
@@ -82,6 +84,10 @@ struct orr_stats {
 
 /* [init] Zeroes the block (touching each page) and fills the header. `name` is cut to what fits. */
 void orr_stats_init(struct orr_stats *stats, const char *name, int64_t period_ns);
+
+/* [any] Says what the run is at. The thread that shows the board, and no other: the executive knows nothing of it.
+ * O(length). */
+void orr_stats_say(struct orr_stats *stats, const char *doing, int64_t since);
 
 /* [rt] Replaces the live record. O(1). */
 void orr_stats_put_live(struct orr_stats *stats, const struct orr_live *live);

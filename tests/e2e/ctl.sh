@@ -139,12 +139,16 @@ listens $run && fail "the socket of a dead run stays"
 cat >"$dir/storm.yaml" <<'Y'
 faults:
   - {name: stuck, channel: wheel_x.torque, stuck_at: 0.1 mN m}
-sequence: [{mark: begin}]
+sequence: [{mark: begin}, {wait: 300 ms}, {until: wheel_x.speed above 5000 rpm, timeout: 1000 s}]
 Y
 "$ORRERY" run "$dir/ship.yaml" --mode realtime --duration 60s --sequence "$dir/storm.yaml" --set 'expect=[]' --set 'links={}' --set realtime.spin=0s --set realtime.phase=0s \
   --set realtime.core=any --log "$dir/storm.mcap" --json >"$dir/storm.json" 2>"$dir/err" &
 run=$!
 await listens $run && await flies $run || fail "real time: $(cat "$dir/err")"
+waits() { "$ORRERY" top --once $run >"$dir/top" 2>&1 && grep -q '^step 3 until wheel_x.speed above 5000 rpm  since 0.3 s$' "$dir/top"; }
+await waits || fail "top does not tell the step: $(cat "$dir/top")"
+"$ORRERY" top --json $run | python3 -c 'import json,sys; j=json.load(sys.stdin); sys.exit(not (j["step"].startswith("3 until") and abs(j["step_since_s"] - 0.3) < 1e-9))' || fail "top --json"
+ctl $run status | grep -q '^step 3 until wheel_x.speed above 5000 rpm  since 0.3 s$' || fail "status tells no step"
 ctl $run pause >"$dir/out" 2>&1 && fail "real time was paused"
 says "$dir/out" 'a run in real time goes by the clock'
 : >"$dir/answers"

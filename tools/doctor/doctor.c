@@ -286,7 +286,7 @@ static json_t *measure(const struct arguments *a, const struct orr_executive_opt
     struct orr_progress progress;
     orr_progress_begin(&progress, a->seconds);
     orr_progress_show(&progress, 0);
-    int signal = orr_run_realtime_wait(&executive, signals, NULL, NULL, &progress, options->cycle.frames);
+    int signal = orr_run_realtime_wait(&executive, NULL, signals, NULL, NULL, &progress, options->cycle.frames);
     orr_progress_wipe(&progress);
     orr_executive_join(&executive);
     if (signal)

@@ -45,13 +45,26 @@ static void let_signals_back(const sigset_t *signals, const sigset_t *before) {
   pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals, struct orr_run_status *status,
-                          struct orr_run_log *log, struct orr_progress *progress, uint64_t frames) {
+/* The step of the sequence, for `orrery top`. */
+static void say_step(struct orr_stats *stats, const struct orr_control *control) {
+  char text[ORR_STATS_DOING_MAX];
+  int64_t since;
+  const struct orr_run_step *step = control ? orr_control_step(control, &since) : NULL;
+  if (!step || atomic_load(&control->frame) < 0)
+    return;
+  snprintf(text, sizeof text, "%s%s%s", step->name, step->text[0] ? " " : "", step->text);
+  orr_stats_say(stats, text, since);
+}
+
+int orr_run_realtime_wait(struct orr_executive *executive, const struct orr_control *control, const sigset_t *signals,
+                          struct orr_run_status *status, struct orr_run_log *log, struct orr_progress *progress,
+                          uint64_t frames) {
   const struct timespec look = {.tv_nsec = 50 * ORR_NS_PER_MS};
   char text[ORR_RUN_LOG_TEXT];
   int caught = 0, looks = 0;
   while (!orr_executive_ended(executive)) {
     int signal = sigtimedwait(signals, NULL, &look);
+    say_step(executive->board.stats, control);
     orr_executive_show(executive);
     if (status && ++looks % LOOKS_PER_SCREEN == 0)
       orr_run_status_draw(status, executive->board.stats);
@@ -284,7 +297,8 @@ static int fly(struct flight *f, const struct orr_executive_options *options, co
     return summarise_no_frame(f, session);
   }
   orr_executive_go(&f->executive);
-  f->signal = orr_run_realtime_wait(&f->executive, signals, f->request->status, f->request->log, NULL, 0);
+  f->signal =
+      orr_run_realtime_wait(&f->executive, session->control, signals, f->request->status, f->request->log, NULL, 0);
   if (f->request->status)
     orr_run_status_wipe(f->request->status);
   orr_executive_join(&f->executive);

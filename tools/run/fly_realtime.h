@@ -33,8 +33,9 @@ int orr_run_realtime(const struct orr_realtime_request *request, struct orr_sess
 
 /* Waits for the end; the signals in `signals`, which the caller has blocked, end the run. Returns
  * the signal, or 0. Draws `status` meanwhile, or `progress` of so many frames; NULL: nothing. */
-int orr_run_realtime_wait(struct orr_executive *executive, const sigset_t *signals, struct orr_run_status *status,
-                          struct orr_run_log *log, struct orr_progress *progress, uint64_t frames);
+int orr_run_realtime_wait(struct orr_executive *executive, const struct orr_control *control, const sigset_t *signals,
+                          struct orr_run_status *status, struct orr_run_log *log, struct orr_progress *progress,
+                          uint64_t frames);
 
 /* Blocks the signals that end a run, for this thread and those that it will start; *before gets the old mask. */
 void orr_run_realtime_block(sigset_t *signals, sigset_t *before);

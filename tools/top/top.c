@@ -12,6 +12,7 @@
 #include "rt/tick/board.h"
 #include "rt/tick/clock.h"
 #include "tools/common/commands.h"
+#include "tools/common/text.h"
 #include "tools/common/timing_report.h"
 
 enum { NAMES_MAX = 64, WORST_SHOWN = 8 };
@@ -105,6 +106,9 @@ static bool open_only(struct orr_board *board) {
   return false;
 }
 
+/* Of the simulation. */
+static double doing_since_s(const struct orr_stats *s) { return 1e-9 * (double)s->doing_since * (double)s->period_ns; }
+
 static void print_heading(const struct orr_board *board, const struct orr_live *live, bool alive) {
   const struct orr_stats *s = board->stats;
   char a[ORR_DURATION_TEXT], b[ORR_DURATION_TEXT], c[ORR_DURATION_TEXT];
@@ -115,6 +119,8 @@ static void print_heading(const struct orr_board *board, const struct orr_live *
   printf("frame %llu  tick every %s  phase %s  spin %s  core %d  priority %d\n\n", (unsigned long long)live->frames,
          orr_duration_text(s->period_ns, a), orr_duration_text(s->phase_ns, b), orr_duration_text(s->margin_ns, c),
          s->core, s->priority);
+  if (s->doing[0])
+    printf("step %.*s  since %.9g s\n\n", (int)sizeof s->doing, s->doing, doing_since_s(s));
 }
 
 static bool show(struct orr_board *board, const struct arguments *a, bool alive) {
@@ -130,6 +136,10 @@ static bool show(struct orr_board *board, const struct arguments *a, bool alive)
   if (a->json) {
     json_t *all = orr_timing_json(board->stats, &live);
     json_object_set_new(all, "alive", json_boolean(alive));
+    if (board->stats->doing[0]) {
+      json_object_set_new(all, "step", orr_json_text(board->stats->doing));
+      json_object_set_new(all, "step_since_s", json_real(doing_since_s(board->stats)));
+    }
     json_dumpf(all, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(all);
@@ -186,8 +196,8 @@ const struct orr_command orr_cmd_top = {
     .summary = "watch the timing of a run that is going on",
     .usage = "[--once] [--json] [--interval S] [PID]",
     .help = "Shows start and wake-up latency, slack and stage times as percentiles, late frames by cause, and the\n"
-            "worst frames of a running executive, in any terminal. It only reads shared memory: the run does not\n"
-            "notice.\n"
+            "worst frames of a running executive, in any terminal; of a run with a sequence also the step that it\n"
+            "is at, what that waits for, and since when. It only reads shared memory: the run does not notice.\n"
             "\n"
             "  PID            the run's process; not needed when there is one run\n"
             "  --once         print once and end\n"
