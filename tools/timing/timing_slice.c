@@ -79,7 +79,7 @@ static int fly(struct slice *s, const struct orr_executive_options *options, con
     return ORR_EXIT_INCOMPLETE;
   orr_environment_read(&s->before, s->executive.core, "");
   orr_executive_go(&s->executive);
-  int caught = orr_run_realtime_wait(&s->executive, signals, NULL, NULL, NULL, 0);
+  int caught = orr_run_realtime_wait(&s->executive, NULL, signals, NULL, NULL, NULL, 0);
   orr_executive_join(&s->executive);
   orr_environment_read(&s->after, s->executive.core, "");
   orr_session_settle(s->session);
