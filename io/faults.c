@@ -420,6 +420,17 @@ void orr_faults_after_latch(struct orr_faults *s) {
   pass_numbers(s, true);
 }
 
+/* Drawn for each frame, so that every mode loses the same. The first one of the file that does something has it. */
+enum orr_link_trouble orr_faults_of_link(const struct orr_faults *s, int link) {
+  for (size_t i = 0; i < s->run->fault_count; i++) {
+    const struct orr_run_fault *f = &s->run->faults[i];
+    if (f->target == ORR_FAULT_LINK && f->link == link && acts(s, i) &&
+        orr_noise_uniform(f->key, (uint64_t)orr_plant_frame(s->plant), 0) < f->chance)
+      return f->corrupts ? ORR_LINK_CORRUPTS : ORR_LINK_LOSES;
+  }
+  return ORR_LINK_WORKS;
+}
+
 void orr_faults_judge(struct orr_faults *s) {
   for (size_t i = 0; i < s->run->fault_count; i++) {
     const struct orr_run_fault *f = &s->run->faults[i];

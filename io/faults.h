@@ -12,6 +12,7 @@
 
 #include "core/plant/fault.h"
 #include "io/config/run/run_file.h"
+#include "io/links/rules.h"
 
 enum orr_fault_phase {
   ORR_FAULT_WAITS,
@@ -68,6 +69,9 @@ void orr_fault_end(struct orr_faults *faults, int index);
 
 /* [rt] The same with the next frame. Ending one that does not act does nothing. O(1). */
 void orr_fault_due(struct orr_faults *faults, int index, bool begins);
+
+/* [rt] What becomes of the command that would act in the frame at hand by a link of the run. O(faults). */
+enum orr_link_trouble orr_faults_of_link(const struct orr_faults *faults, int link);
 
 /* [any] */
 enum orr_fault_phase orr_fault_phase(const struct orr_faults *faults, int index);

@@ -228,6 +228,11 @@ static void latch_script(struct orr_session *s, int64_t now_ns) {
   }
 }
 
+void orr_session_trouble_links(struct orr_session *s) {
+  for (size_t i = 0; s->procedure && i < s->run->link_count; i++)
+    port_of(&s->links[i])->trouble = orr_faults_of_link(s->procedure->faults, (int)i);
+}
+
 int orr_session_latch(struct orr_session *s) {
   int64_t frame = orr_plant_frame(s->plant);
   if (s->control)
@@ -331,6 +336,7 @@ static int publish_with_procedure(struct orr_session *s) {
 
 static int latch_with_procedure(struct orr_session *s) {
   orr_procedure_before_latch(s->procedure);
+  orr_session_trouble_links(s);
   int code = orr_session_latch(s);
   orr_procedure_after_latch(s->procedure);
   return code;

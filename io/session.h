@@ -128,6 +128,7 @@ void orr_session_record_last(struct orr_session *session);
  * when its commands are in the block. Without a procedure they do nothing. */
 void orr_session_begin_frame(struct orr_session *session);
 void orr_session_judge(struct orr_session *session);
+void orr_session_trouble_links(struct orr_session *session); /* before commands are latched */
 
 /* [init] Adds a recorder, and removes it. */
 void orr_session_tell(struct orr_session *session, struct orr_recorder *recorder);

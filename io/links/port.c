@@ -178,12 +178,14 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
   if (frame <= link->rules.first || link->rules.first < 0)
     return ORR_PORT_GOES_ON; /* nothing that went out has an answer that is due */
   if (!boundary) {
+    orr_rules_trouble(&link->rules, link->trouble);
     orr_rules_latch_between(&link->rules, frame, values);
     return ORR_PORT_GOES_ON;
   }
   enum orr_port_end end = link->lockstep ? wait_for_answer(link) : ORR_PORT_GOES_ON;
   if (end != ORR_PORT_GOES_ON)
     return end;
+  orr_rules_trouble(&link->rules, link->trouble);
   enum orr_latch latch = orr_rules_latch(&link->rules, values);
   if (latch == ORR_LATCH_APPLIED || latch == ORR_LATCH_EARLY)
     return ORR_PORT_GOES_ON;

@@ -34,8 +34,9 @@ struct orr_port {
   struct orr_carrier *carrier; /* the struct of its kind */
   bool (*interrupted)(void);   /* asked while waiting; NULL: never */
   bool lockstep, open;
-  bool ended;     /* a peer said that the run shall end */
-  uint64_t flags; /* of every frame out: ORR_WIRE_OUT_RESTORED and _LOCKSTEP, where it is so */
+  enum orr_link_trouble trouble; /* of the frame at hand: set before latch */
+  bool ended;                    /* a peer said that the run shall end */
+  uint64_t flags;                /* of every frame out: ORR_WIRE_OUT_RESTORED and _LOCKSTEP, where it is so */
   struct orr_silence silences[ORR_PORT_KEPT];
   uint64_t silence_count;
   int64_t arrivals[ORR_PORT_KEPT]; /* of peers; 0: also before the run */

@@ -139,12 +139,22 @@ enum orr_latch orr_rules_latch(struct orr_rules *rules, double *values) {
   return rules->policy == ORR_SILENCE_STOP ? ORR_LATCH_STOP : ORR_LATCH_NOTHING;
 }
 
+void orr_rules_trouble(struct orr_rules *rules, enum orr_link_trouble trouble) {
+  if (trouble == ORR_LINK_WORKS || rules->due.answers < 0)
+    return;
+  rules->due.answers = -1;
+  rules->lost_by_fault++;
+  if (trouble == ORR_LINK_CORRUPTS)
+    orr_rules_refuse(rules, ORR_REFUSAL_MALFORMED);
+}
+
 struct orr_answers orr_rules_answers(const struct orr_rules *rules) {
   const struct orr_link_counts *c = &rules->counts;
   uint64_t waiting = (uint64_t)(rules->next.answers >= 0) + (uint64_t)(rules->due.answers >= 0);
   return (struct orr_answers){.on_time = c->applied - c->late,
                               .late = c->late,
-                              .superseded = c->answered - c->applied - waiting,
+                              .superseded = c->answered - c->applied - waiting - rules->lost_by_fault,
                               .waiting = waiting,
+                              .lost_by_fault = rules->lost_by_fault,
                               .unanswered = c->published - c->answered};
 }

@@ -19,6 +19,9 @@
 #include "io/links/layout.h"
 #include "io/links/window.h"
 
+/* What a fault of the run file does to the command that would be applied in a frame. */
+enum orr_link_trouble { ORR_LINK_WORKS, ORR_LINK_LOSES, ORR_LINK_CORRUPTS };
+
 /* When commands stop. Pulses end in any case. */
 enum orr_silence_policy { ORR_SILENCE_HOLD, ORR_SILENCE_ZERO, ORR_SILENCE_STOP };
 
@@ -35,10 +38,11 @@ struct orr_link_counts {
 
 /* Every frame out is one of these; their sum is `published`. */
 struct orr_answers {
-  uint64_t on_time;    /* its answer was applied at its own boundary */
-  uint64_t late;       /* its answer was applied at a later one */
-  uint64_t superseded; /* the answer to a newer frame came first, or overtook it while it waited: it is stale */
-  uint64_t waiting;    /* its answer waits for a boundary: at the end of a run the last one does */
+  uint64_t on_time;       /* its answer was applied at its own boundary */
+  uint64_t late;          /* its answer was applied at a later one */
+  uint64_t superseded;    /* the answer to a newer frame came first, or overtook it while it waited: it is stale */
+  uint64_t waiting;       /* its answer waits for a boundary: at the end of a run the last one does */
+  uint64_t lost_by_fault; /* its answer would have been applied, had no fault of the run file been in its way */
   uint64_t unanswered;
 };
 
@@ -68,6 +72,7 @@ struct orr_rules {
   bool late;      /* the command last applied */
   struct orr_late late_ones[ORR_LATE_KEPT];
   struct orr_window answered; /* frames */
+  uint64_t lost_by_fault;     /* answers */
   uint64_t end_answers;       /* the first frame that a peer answered by asking the run to end */
   struct orr_link_counts counts;
 };
@@ -107,6 +112,9 @@ enum orr_latch orr_rules_latch(struct orr_rules *rules, double *values);
 /* [rt] Under asap, at a frame between boundaries: applies what has come. A command that comes after its own boundary is
  * late. */
 enum orr_latch orr_rules_latch_between(struct orr_rules *rules, int64_t frame, double *values);
+
+/* [rt] Before a latch: a fault is in the way of what is due, if anything is. O(1). */
+void orr_rules_trouble(struct orr_rules *rules, enum orr_link_trouble trouble);
 
 /* [any] How the frames so far were answered. O(1). */
 struct orr_answers orr_rules_answers(const struct orr_rules *rules);

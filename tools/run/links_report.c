@@ -233,6 +233,8 @@ static void print_link(const char *name, const struct orr_port *p) {
   printf("            answers to them: %llu on time, %llu late, %llu superseded, %llu waiting; %llu never came\n",
          (unsigned long long)a.on_time, (unsigned long long)a.late, (unsigned long long)a.superseded,
          (unsigned long long)a.waiting, (unsigned long long)a.unanswered);
+  if (a.lost_by_fault)
+    printf("            %llu answers lost by faults of the run file\n", (unsigned long long)a.lost_by_fault);
   for (int k = ORR_REFUSAL_NONE + 1; k < ORR_REFUSALS; k++)
     if (c->refused[k])
       printf("            %llu refused: %s (%s)\n", (unsigned long long)c->refused[k],
@@ -319,6 +321,7 @@ static json_t *answers_json(const struct orr_rules *rules) {
   set_count(to, "late", a.late);
   set_count(to, "superseded", a.superseded);
   set_count(to, "waiting", a.waiting);
+  set_count(to, "lost_by_fault", a.lost_by_fault);
   set_count(to, "unanswered", a.unanswered);
   return to;
 }

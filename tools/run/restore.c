@@ -69,6 +69,7 @@ struct passage {
 static void tell_inside(struct passage *p) {
   struct orr_session *s = p->session;
   int64_t frame = orr_plant_frame(s->plant);
+  orr_session_trouble_links(s);
   for (size_t i = 0; i < s->run->link_count; i++) {
     struct orr_port *inside = s->links[i].inside;
     if (!p->batch && orr_carrier_kind(s->run->links[i].transport)->outside)

@@ -6,6 +6,7 @@
 #include "core/devices/devices.h"
 #include "io/config/run/run_draft.h"
 #include "io/config/run/run_mappings.h"
+#include "io/config/text/names.h"
 
 enum {
   NAME,
@@ -28,6 +29,9 @@ enum {
   STUCK_ON,
   STUCK_OFF,
   LEAK,
+  CUT, /* those of links */
+  LOSS,
+  CORRUPTION,
   FAULT_KEYS,
   TWO,
   MOST_DELAYED = 4000000, /* numbers that a delay may keep */
@@ -91,7 +95,11 @@ static const struct orr_key fault_table[FAULT_KEYS] = {
                ONE_OF,
                .shape = ORR_TEXT("a body"),
                PLACE(HINGE)},
-    [LINK] = {.name = "link", .doc = "a link: not built yet", ONE_OF, .shape = ORR_TEXT("a link"), PLACE(LINK)},
+    [LINK] = {.name = "link",
+              .doc = "the link whose commands are lost on their way to the run",
+              ONE_OF,
+              .shape = ORR_TEXT("a link"),
+              PLACE(LINK)},
     [AT] = {.name = "at",
             .doc = "when it begins: in the first frame at or after this time",
             .absent = "`frame` or `when` says it",
@@ -200,17 +208,34 @@ static const struct orr_key fault_table[FAULT_KEYS] = {
               .absent = "another effect",
               .shape = ORR_NUMBER(NULL),
               PLACE(LEAK)},
+    [CUT] = {.name = "cut",
+             .doc = "of a link: no command comes through",
+             .absent = "another effect",
+             .shape = TRUE_WORD,
+             PLACE(CUT)},
+    [LOSS] = {.name = "loss",
+              .doc = "of a link: the part of the commands that is lost, drawn from the seed and the frame",
+              .absent = "another effect",
+              .shape = ORR_NUMBER(NULL),
+              PLACE(LOSS)},
+    [CORRUPTION] =
+        {.name = "corruption",
+         .doc = "of a link: the part that comes damaged, which its sum tells, so that it is refused as malformed",
+         .absent = "another effect",
+         .shape = ORR_NUMBER(NULL),
+         PLACE(CORRUPTION)},
 };
 
 const struct orr_mapping orr_fault_mapping = {
     .name = "faults",
-    .doc = "What breaks: one `channel`, `device` or `hinge`, one effect, and when it begins. What is "
+    .doc = "What breaks: one `channel`, `device`, `hinge` or `link`, one effect, and when it begins. What is "
            "random is drawn from the seed, the name and the frame, so that every mode has the same.",
     ORR_KEYS(fault_table),
     .example = "faults:\n"
                "  - {channel: gyro.rate, at: 20 s, for: 5 s, bias: 0.01 deg/s}\n"
                "  - {channel: wheel_x.torque, when: bus.rate.z above 1 deg/s for 2 s, scale: 0.5}\n"
-               "  - {name: bearing, device: wheel_x, frame: 4000, drag: 1e-4 N m s/rad}\n",
+               "  - {name: bearing, device: wheel_x, frame: 4000, drag: 1e-4 N m s/rad}\n"
+               "  - {link: fsw, at: 30 s, for: 10 s, loss: 0.2}\n",
 };
 
 struct reading {
@@ -592,6 +617,44 @@ static bool read_hinge(struct reading *r, size_t effect) {
   return read_span(r, JAMMED, &over, &r->out->over_ns);
 }
 
+/* ---- links ------------------------------------------------------------------------------------------------------- */
+
+static bool find_link(struct reading *r, const char *name) {
+  struct orr_nearest nearest = {.wanted = name};
+  for (size_t i = 0; i < r->d->run->link_count; i++) {
+    orr_nearest_offer(&nearest, r->d->run->links[i].name);
+    if (strcmp(r->d->run->links[i].name, name) == 0)
+      r->out->link = (int)i;
+  }
+  if (r->out->link >= 0)
+    return true;
+  if (nearest.best)
+    orr_read_error(r->d->reader, given(r, LINK), "unknown-link", "there is no link '%.60s', did you mean '%s'?", name,
+                   nearest.best);
+  else
+    orr_read_error(r->d->reader, given(r, LINK), "unknown-link", "there is no link '%.60s' under 'links'", name);
+  return false;
+}
+
+static bool read_link(struct reading *r, size_t effect) {
+  const char *name;
+  r->out->target = ORR_FAULT_LINK;
+  if (!orr_read_text(r->d->reader, given(r, LINK), "link", &name) || !find_link(r, name))
+    return false;
+  r->target = name;
+  if (effect != CUT && effect != LOSS && effect != CORRUPTION) {
+    orr_read_error(r->d->reader, effect < FAULT_KEYS ? given(r, effect) : r->place, "fault",
+                   "a fault of a link is one of cut, loss and corruption, of the commands that come by it; 'reorder' "
+                   "and 'copies', and faults of what goes out, are not built yet");
+    return false;
+  }
+  r->effect = fault_table[effect].name;
+  r->out->corrupts = effect == CORRUPTION;
+  if (effect == CUT)
+    return read_true(r, given(r, effect), r->effect);
+  return orr_read_number(r->d->reader, given(r, effect), r->effect, "", &part_range, &r->out->chance);
+}
+
 /* ---- entries ----------------------------------------------------------------------------------------------------- */
 
 static bool read_target(struct reading *r) {
@@ -602,11 +665,7 @@ static bool read_target(struct reading *r) {
   if (effect == TWO)
     return false;
   if (given_count != 1) {
-    orr_read_error(r->d->reader, r->place, "fault", "a fault is of one 'channel', 'device' or 'hinge'");
-    return false;
-  }
-  if (given(r, LINK).node) {
-    orr_read_error(r->d->reader, given(r, LINK), "not-built", "faults of links are not built yet");
+    orr_read_error(r->d->reader, r->place, "fault", "a fault is of one 'channel', 'device', 'hinge' or 'link'");
     return false;
   }
   if (given(r, INTERMITTENT).node && !given(r, CHANNEL).node) {
@@ -619,6 +678,8 @@ static bool read_target(struct reading *r) {
   }
   if (given(r, CHANNEL).node)
     return read_channel(r, effect);
+  if (given(r, LINK).node)
+    return read_link(r, effect);
   return given(r, DEVICE).node ? read_device(r, effect) : read_hinge(r, effect);
 }
 
@@ -659,7 +720,7 @@ void orr_run_read_faults(struct orr_run_draft *d) {
     uint64_t present;
     r.place = orr_place_item(d->reader->diagnostics, list, i);
     const struct orr_thing thing = {.what = "a fault", .place = r.place};
-    *r.out = (struct orr_run_fault){.channel = -1, .device = -1, .body = -1, .chance = 1, .divisor = 1};
+    *r.out = (struct orr_run_fault){.channel = -1, .device = -1, .body = -1, .link = -1, .chance = 1, .divisor = 1};
     if (!orr_read_mapping(d->reader, &thing, &orr_fault_mapping, &r.keys, &present))
       continue;
     bool right = read_target(&r);

@@ -159,6 +159,7 @@ enum orr_fault_target {
   ORR_FAULT_NUMBERS, /* numbers of the frame's block: of a channel, or all outputs of a device */
   ORR_FAULT_DEVICE,  /* a device, by a fault of its kind */
   ORR_FAULT_HINGE,   /* a hinge jams */
+  ORR_FAULT_LINK,    /* answers on a link are lost */
 };
 
 /* What becomes of a number x. */
@@ -185,7 +186,7 @@ struct orr_run_fault {
   int channel, first, count; /* the first one; the block's numbers */
   enum orr_fault_form form;
   const double *values; /* [count] SI, of the forms that have one */
-  double chance;        /* bit_flip, drop: of a sample */
+  double chance;        /* bit_flip, drop: of a sample; of a link: of an answer */
   int bit;              /* bit_flip: 0 the lowest; −1: any */
   int delay_frames;
   int divisor, phase; /* a sample is new at frames phase + k divisor */
@@ -199,6 +200,9 @@ struct orr_run_fault {
   /* hinge */
   int body;        /* file order; −1 */
   int64_t over_ns; /* it comes to rest within */
+  /* link; `chance` is of an answer */
+  int link;      /* of the run; −1 */
+  bool corrupts; /* what comes is not what was sent, and is refused for it */
   /* when */
   int64_t at_ns;                    /* −1: not by the time */
   const struct orr_condition *when; /* NULL: not by a condition */
