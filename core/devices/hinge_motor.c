@@ -1,10 +1,13 @@
 /* A motor on one coordinate of a hinge, through a gear of ratio n: the rotor turns n times as far as the hinge.
  *
- *   mode torque   τ_hinge = n clip(command) + friction(β) + stops(q, β), and n² J is solved with the hinge
+ *   mode torque   τ_hinge = n clip(command) + friction(β) + stops(q, β), and the rotor is solved with the hinge
  *   mode rate     the hinge is prescribed: β̇ = (clip(command) − β)/frame, clipped to the motor's acceleration
  *
- * The rotor's inertia acts on the hinge alone, n² J β̇. Its gyroscopic torque on its body is left out, since a rotor is
- * small against what it moves. Stops push and never pull: −k (q − end) − c β beyond an end.
+ * The rotor turns in bearings on the parent's side, about the coordinate's axis u, with ω_P + n β u. So the hinge feels
+ * n² J β̇ + n J u·ω̇_P, and the parent bears n J (β̇ u + β ω_P × u) (core/tree/geared.h). On a coordinate that is a
+ * distance it is n² J on that alone: about which axis it turns nobody says.
+ *
+ * Stops push and never pull: −k (q − end) − c β beyond an end.
  */
 #include "core/plant/device.h"
 #include "core/tree/kinematics.h"
@@ -40,7 +43,7 @@ static const struct orr_param table[] = {
      .fallback = 1,
      ORR_DEVICE_PARAM(ratio)},
     {.name = "gear.rotor_inertia",
-     .doc = "inertia J of the rotor; n^2 J is solved with the hinge",
+     .doc = "inertia J of the rotor; its n^2 J and its spin on the parent's side are solved with the hinge",
      .unit = "kg m^2|kg",
      .high = HUGE_VAL,
      ORR_DEVICE_PARAM(rotor_inertia)},
@@ -162,9 +165,9 @@ static const struct orr_device_channel channels[] = {
      .present = is_torque},
 };
 
-static double hinge_inertia(const void *params) {
+static struct orr_device_gear gear(const void *params) {
   const struct params *p = params;
-  return p->mode == TORQUE ? p->ratio * p->ratio * p->rotor_inertia : 0;
+  return (struct orr_device_gear){p->ratio, p->mode == TORQUE ? p->rotor_inertia : 0};
 }
 
 /* At rest, and touching a stop if there is one. */
@@ -231,9 +234,11 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
 
 const struct orr_device_kind orr_hinge_motor = {
     .name = "hinge_motor",
-    .doc = "A motor on one coordinate of a hinge, through a gear, with friction and stops. The gyroscopic torque of "
-           "its rotor is left out.",
+    .doc = "A motor on one coordinate of a hinge, through a gear, with friction and stops. Its rotor turns on the "
+           "parent's side of the hinge, about the coordinate's axis; the parent's inertia holds it locked. On a "
+           "distance the rotor is an inertia of that coordinate alone.",
     .equation = "mode torque: tau = n clip(torque) + friction(v) + stops(q, v),   friction as of a reaction_wheel\n"
+                "rotor: n^2 J dv/dt + n J u.dw/dt on the hinge, n J (u dv/dt + v w x u) on the parent\n"
                 "mode rate: dv/dt = clip((clip(rate) - v)/step), the hinge is prescribed\n"
                 "stops push and never pull: -k (q - end) - c v beyond an end\n",
     .example = "motor: {kind: hinge_motor, hinge: wing, mode: torque, gear: {ratio: 100, rotor_inertia: 1e-5 kg m^2}, "
@@ -243,7 +248,7 @@ const struct orr_device_kind orr_hinge_motor = {
     ORR_DEVICE_TABLES,
     .state_bytes = sizeof(struct state),
     .prescribes = is_rate,
-    .hinge_inertia = hinge_inertia,
+    .gear = gear,
     .hold = hold,
     .judge = judge,
     .reset = reset,

@@ -33,6 +33,7 @@ struct orr_aggregate_limb {
   int limb;
   int inner;         /* its parent's place in the aggregate, or −1: it hangs on the outer parent */
   int column;        /* first coordinate: its modes, then its hinge */
+  orr_vec3 carried;  /* ω̇ of the parent's side of its hinge less the bias there, axes of S */
   orr_spatial alpha; /* α of its S */
   orr_spatial alpha_r;
   orr_spatial f; /* force through its hinge at the origin of S */

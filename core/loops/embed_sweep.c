@@ -5,6 +5,7 @@
 #include "core/loops/loop_motion.h"
 #include "core/tree/articulated.h"
 #include "core/tree/forward.h"
+#include "core/tree/geared.h"
 
 /* A pivot of D that is not above this part of its diagonal is singular, as in articulated.c. */
 static const double PIVOT_FLOOR = 1e-14;
@@ -30,6 +31,7 @@ static void outward(struct orr_aggregate *a, struct orr_workspace *ws, orr_spati
       }
     }
     orr_spatial alpha = sp_rotate_t(state->r, sp_motion_shift(state->l, on));
+    k->carried = alpha.w;
     if (moving)
       alpha = sp_add(alpha, state->a);
     const double *hinge = rate + k->column + limb->mode_count;
@@ -104,10 +106,21 @@ static double hinge_extra(const struct orr_workspace *ws, const struct orr_limb 
   return ws->hinge_inertia[limb->hinge_u + d] + s * (limb->damping[d] + s * limb->stiffness[d]);
 }
 
+/* What the rotors geared to a limb's hinge take (core/tree/geared.h): of its effort, and the moment on its parent. */
+static orr_vec3 gear_rotors(struct orr_aggregate *a, const struct orr_workspace *ws, const struct orr_aggregate_limb *k,
+                            const double *rate, bool moving) {
+  const struct orr_limb *limb = &ws->model->limbs[k->limb];
+  int column = k->column + limb->mode_count;
+  struct orr_geared geared = orr_geared_take(ws->model, ws, k->limb, k->carried, rate + column, moving);
+  for (int d = 0; d < limb->dof; d++)
+    a->effort[column + d] += geared.effort[d];
+  return geared.moment;
+}
+
 /* f = P α_R + μᵀ η̈ [+ z] + what the children inside pull, tips to base; effort = H f and the modes' share. Returns the
  * force on the outer parent, about its origin in its axes. */
 static orr_spatial inward(struct orr_aggregate *a, struct orr_workspace *ws, const double *rate, bool loaded,
-                          double *scratch) {
+                          bool moving, double *scratch) {
   orr_spatial outer = sp_zero();
   memset(a->effort, 0, sizeof(double) * (size_t)a->count);
   for (int i = 0; i < a->limb_count; i++)
@@ -127,7 +140,10 @@ static orr_spatial inward(struct orr_aggregate *a, struct orr_workspace *ws, con
       k->f = sp_add(k->f, flow->z);
     for (int d = 0, c = k->column + limb->mode_count; d < limb->dof; d++, c++)
       a->effort[c] = sp_dot(state->h[d], k->f) + hinge_extra(ws, limb, d) * rate[c];
-    orr_spatial f = sp_force_shift(state->l, sp_rotate(state->r, k->f));
+    orr_spatial f = k->f;
+    if (ws->laden[k->limb])
+      f.w = v3_add(f.w, gear_rotors(a, ws, k, rate, moving));
+    f = sp_force_shift(state->l, sp_rotate(state->r, f));
     if (k->inner >= 0)
       hang(a, ws, limb, k->inner, f, scratch);
     else
@@ -161,7 +177,7 @@ static void fill_d(struct orr_embed *e, struct orr_aggregate *a, struct orr_work
   for (int i = 0; i < free; i++) {
     const double *x = a->x + (size_t)i * (size_t)n;
     outward(a, ws, sp_zero(), x, false);
-    a->w[i] = inward(a, ws, x, false, e->scratch);
+    a->w[i] = inward(a, ws, x, false, false, e->scratch);
     for (int j = 0; j <= i; j++) {
       const double *y = a->x + (size_t)j * (size_t)n;
       double sum = 0;
@@ -273,7 +289,7 @@ static enum orr_status forces_aggregate(struct orr_embed *e, struct orr_aggregat
   if (!fill_c(e, a, ws, given, moving))
     return ORR_ERROR_LOOP_CONFLICT;
   outward(a, ws, sp_zero(), a->c, moving);
-  orr_spatial z = inward(a, ws, a->c, true, e->scratch);
+  orr_spatial z = inward(a, ws, a->c, true, moving, e->scratch);
   for (int k = 0; k < a->limb_count; k++) { /* what is to be supplied: τ − effort */
     const struct orr_limb *limb = &ws->model->limbs[a->limbs[k].limb];
     for (int d = 0; d < limb->dof; d++)
@@ -373,7 +389,7 @@ static void take_cuts(const struct orr_embed *e, struct orr_aggregate *a, const 
 void orr_embed_gather(struct orr_embed *e, struct orr_workspace *ws, const double *tau, double *lambda) {
   for (int i = 0; i < e->count; i++) {
     struct orr_aggregate *a = &e->aggregates[i];
-    inward(a, ws, a->rate, true, e->scratch);
+    inward(a, ws, a->rate, true, true, e->scratch);
     for (int k = 0; k < a->limb_count; k++) {
       const struct orr_limb *limb = &ws->model->limbs[a->limbs[k].limb];
       for (int d = 0; d < limb->dof; d++)

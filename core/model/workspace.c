@@ -34,7 +34,9 @@ static struct orr_workspace layout(struct orr_block *ledger, const struct orr_mo
   ws.external = ORR_TAKE(ledger, orr_spatial, m->body_count);
   ws.external_modal = ORR_TAKE(ledger, double *, m->flex_count);
   ws.kept = ORR_TAKE(ledger, bool, m->body_count);
+  ws.laden = ORR_TAKE(ledger, bool, m->body_count);
   ws.hinge_inertia = ORR_TAKE(ledger, double, m->u_count);
+  ws.hinge_spin = ORR_TAKE(ledger, double, m->u_count);
   ws.fast = ORR_TAKE(ledger, bool, m->body_count);
   ws.scratch = ORR_TAKE(ledger, double, 6 * ((m->mode_max + 3) / 4 * 4));
   ws.angles = ORR_TAKE(ledger, double, padded);
@@ -101,6 +103,16 @@ struct orr_workspace *orr_workspace_init(void *block, size_t bytes, const struct
 
 void orr_prescribe(struct orr_workspace *ws, int body, bool prescribed) {
   ws->prescribed[ws->model->limb_of_body[body]] = prescribed;
+}
+
+void orr_rotor_gear(struct orr_workspace *ws, int body, int coordinate, double ratio, double inertia) {
+  int k = ws->model->limb_of_body[body], at = ws->model->limbs[k].hinge_u + coordinate;
+  if (inertia == 0)
+    return;
+  ws->hinge_inertia[at] += ratio * ratio * inertia;
+  ws->hinge_spin[at] += ratio * inertia;
+  ws->laden_count += !ws->laden[k];
+  ws->laden[k] = true;
 }
 
 void orr_mass_set(struct orr_workspace *ws, int body, double mass, const double com[3], const double inertia[6]) {

@@ -93,7 +93,10 @@ struct orr_workspace {
   orr_spatial *external;        /* [body_count] wrench about the origin of S, S axes, that orr_force_* collects */
   double **external_modal;      /* [flex_count][ld] */
   bool *kept;                   /* [body_count] scratch */
+  bool *laden;                  /* [body_count] limbs with a rotor geared to their hinge */
+  int laden_count;              /* how many they are */
   double *hinge_inertia; /* [u_count] added to D_R at a hinge speed: a rotor geared to it, n² J; zero for modes */
+  double *hinge_spin;    /* [u_count] n J of the same: its coupling with what carries it (core/tree/geared.h) */
   double implicit_s;     /* s: the factor has M + s D + s² K of modes and hinge springs in place of M; 0: M */
   bool *fast;            /* [body_count] limbs that this evaluation sends through the revolute kernel */
   double *scratch;       /* [6][largest ld] */
@@ -112,6 +115,10 @@ struct orr_workspace *orr_workspace_init(void *block, size_t bytes, const struct
 
 /* From now on the hinge of body `body` (file order) is driven, or is not. [rt] O(1). */
 void orr_prescribe(struct orr_workspace *ws, int body, bool prescribed);
+
+/* A rotor of spin inertia J, geared to a coordinate of the hinge of body `body` (file order) with n turns for one of
+ * it. Several add up. [init] O(1). */
+void orr_rotor_gear(struct orr_workspace *ws, int body, int coordinate, double ratio, double inertia);
 
 /* New mass properties of a rigid body, as in its file: kg; m, body frame; kg m² about the mass centre. They count from
  * the next orr_state_set on, which computes biases with them. [rt] O(1). */

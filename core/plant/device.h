@@ -82,6 +82,11 @@ struct orr_device_rotor {
   double inertia, speed; /* kg m²; rad/s at the start of a run, relative to the body */
 };
 
+/* A rotor that turns `ratio` times as far as the device's coordinate. */
+struct orr_device_gear {
+  double ratio, inertia; /* kg m²; 0: none */
+};
+
 /* The most by which a device resists its coordinate, or its rotor, in any state: per unit of it and of its speed. */
 struct orr_device_hold {
   double stiffness, damping;
@@ -117,7 +122,7 @@ struct orr_device_kind {
   bool flexible_host;                                   /* only on a body with modes; width is their number */
   bool (*prescribes)(const void *params);               /* the hinge is driven: NULL or false, it is free */
   struct orr_device_rotor (*rotor)(const void *params); /* the device carries a rotor: NULL, none */
-  double (*hinge_inertia)(const void *params);          /* added to its coordinate: NULL, none */
+  struct orr_device_gear (*gear)(const void *params);   /* a rotor geared to its coordinate: NULL, none */
   struct orr_device_hold (*hold)(const void *params);   /* on its coordinate or rotor: NULL, none */
   orr_vec3 (*push)(const void *params);                 /* its force while it is on, node axes: NULL, none */
   double (*propellant)(const void *params);             /* kg of its body's mass that it may use: NULL, none */

@@ -239,8 +239,10 @@ static void place_device(struct orr_plant *p, int index, const struct orr_device
     device->told = p->table.channels[device->told].offset;
   if (device->command >= 0)
     device->command = p->table.channels[device->command].offset;
-  if (d->kind->hinge_inertia)
-    p->ws->hinge_inertia[device->u] += d->kind->hinge_inertia(d->params);
+  if (d->kind->gear) {
+    struct orr_device_gear gear = d->kind->gear(d->params);
+    orr_rotor_gear(p->ws, d->body, d->coordinate, gear.ratio, gear.inertia);
+  }
   if (d->kind->prescribes && d->kind->prescribes(d->params))
     orr_prescribe(p->ws, d->body, true);
   if (d->kind->propellant && d->kind->propellant(d->params) > 0)

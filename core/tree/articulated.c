@@ -1,5 +1,6 @@
 #include "core/tree/articulated.h"
 
+#include "core/tree/geared.h"
 #include "core/tree/kinematics.h"
 
 #include <float.h>
@@ -14,19 +15,24 @@ static double hinge_extra(const struct orr_limb *limb, const struct orr_workspac
   return ws->hinge_inertia[limb->hinge_u + i] + s * (limb->damping[i] + s * limb->stiffness[i]);
 }
 
-/* gain = P H* and D = H P H* = L diag L*, column by column; `whole` is L diag. A pivot is measured against the largest
- * diagonal of P's block that the column of H acts on. */
+/* gain = P H* and D = H P H* = L diag L*, column by column; `whole` is L diag. Rotors geared to the hinge add to both
+ * (geared.h). A pivot is measured against the largest diagonal of P's block that the column of H acts on. */
 static enum orr_status factor_hinge(const struct orr_limb *limb, const struct orr_workspace *ws,
                                     struct orr_limb_state *state, const orr_inertia *p) {
   int n = limb->dof;
   double whole[6][6];
   double turn = larger(fabs(p->a.xx), larger(fabs(p->a.yy), fabs(p->a.zz)));
   double push = larger(fabs(p->c.xx), larger(fabs(p->c.yy), fabs(p->c.zz)));
+  bool laden = ws->laden[limb - ws->model->limbs], more = laden || ws->implicit_s != 0;
   for (int j = 0; j < n; j++) {
     orr_spatial h = state->h[j];
     state->gain[j] = in_apply(*p, h);
     for (int i = j; i < n; i++) {
-      double sum = sp_dot(state->h[i], state->gain[j]) + (i == j ? hinge_extra(limb, ws, j) : 0);
+      double sum = sp_dot(state->h[i], state->gain[j]);
+      if (more && i == j)
+        sum += hinge_extra(limb, ws, j);
+      else if (laden)
+        sum += orr_geared_between(limb, ws, state, i, j);
       for (int k = 0; k < j; k++)
         sum -= state->d[i][k] * whole[j][k];
       whole[i][j] = sum;
@@ -38,6 +44,8 @@ static enum orr_status factor_hinge(const struct orr_limb *limb, const struct or
     for (int i = j + 1; i < n; i++)
       state->d[i][j] = whole[i][j] * state->d[j][j];
   }
+  for (int j = 0; laden && j < n; j++)
+    state->gain[j].w = v3_madd(state->gain[j].w, ws->hinge_spin[limb->hinge_u + j], state->h[j].w);
   return ORR_OK;
 }
 
@@ -162,6 +170,10 @@ enum orr_status orr_articulated_forces_limb(const struct orr_model *model, struc
   orr_spatial z = flow->z;
   if (moving)
     z = sp_add(z, in_apply(flow->p, state->a));
+  bool laden = ws->laden[k];
+  struct orr_geared geared;
+  if (laden)
+    geared = orr_geared_take(model, ws, k, v3_zero(), ws->prescribed[k] ? given : NULL, moving);
   if (ws->prescribed[k]) {
     orr_spatial driven = sp_zero();
     for (int i = 0; i < limb->dof; i++) {
@@ -171,11 +183,13 @@ enum orr_status orr_articulated_forces_limb(const struct orr_model *model, struc
     z = sp_add(z, in_apply(flow->p, driven));
   } else {
     for (int i = 0; i < limb->dof; i++)
-      state->nu[i] = tau[i] - sp_dot(state->h[i], z);
+      state->nu[i] = tau[i] - sp_dot(state->h[i], z) - (laden ? geared.effort[i] : 0);
     orr_hinge_solve(limb, state, state->nu);
     for (int i = 0; i < limb->dof; i++)
       z = sp_madd(z, state->nu[i], state->gain[i]);
   }
+  if (laden)
+    z.w = v3_add(z.w, geared.moment);
   if (!(fabs(sp_dot(z, z)) <= DBL_MAX)) {
     ws->failed_body = limb->body;
     return ORR_ERROR_NOT_FINITE;

@@ -1,5 +1,6 @@
 #include "core/tree/energy.h"
 
+#include "core/tree/geared.h"
 #include "core/tree/kinematics.h"
 
 /* A body's mass matrix at the set state, without modes. */
@@ -68,6 +69,13 @@ double orr_kinetic_energy(const struct orr_model *model, struct orr_workspace *w
     double spin = ws->rotor_speed[i];
     sum += model->rotors[i].inertia * spin * (0.5 * spin + v3_dot(u, omega));
   }
+  if (ws->laden_count)
+    orr_limbs_complete(model, ws);
+  for (int k = 0; ws->laden_count && k < model->body_count; k++) {
+    orr_vec3 unused;
+    if (ws->laden[k])
+      sum += orr_geared_momentum(model, ws, k, &unused);
+  }
   return sum;
 }
 
@@ -125,6 +133,15 @@ orr_spatial orr_momentum(const struct orr_model *model, struct orr_workspace *ws
     const struct orr_rotor *rotor = &model->rotors[i];
     orr_vec3 omega, u = rotor_axis(ws, rotor, &omega);
     sum.w = v3_madd(sum.w, rotor->inertia * ws->rotor_speed[i], m3_apply(ws->limbs[rotor->limb].attitude, u));
+  }
+  if (ws->laden_count)
+    orr_limbs_complete(model, ws);
+  for (int k = 0; ws->laden_count && k < model->body_count; k++) {
+    orr_vec3 spin;
+    if (!ws->laden[k])
+      continue;
+    orr_geared_momentum(model, ws, k, &spin);
+    sum.w = v3_add(sum.w, m3_apply(ws->limbs[k].attitude, spin));
   }
   return sum;
 }

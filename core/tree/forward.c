@@ -75,7 +75,7 @@ static bool choose_kernels(const struct orr_model *m, struct orr_workspace *ws) 
     const struct orr_limb *limb = &m->limbs[k];
     if (limb->kernel != ORR_KERNEL_REVOLUTE)
       continue;
-    bool alone = ws->hinge_inertia[limb->hinge_u] == 0 && !(ws->implicit_s != 0 && limb->springs);
+    bool alone = !ws->laden[k] && !(ws->implicit_s != 0 && limb->springs);
     ws->fast[k] = alone && !ws->prescribed[k];
     left |= !ws->fast[k];
   }
