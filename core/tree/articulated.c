@@ -16,23 +16,20 @@ static double hinge_extra(const struct orr_limb *limb, const struct orr_workspac
 }
 
 /* gain = P H* and D = H P H* = L diag L*, column by column; `whole` is L diag. Rotors geared to the hinge add to both
- * (geared.h). A pivot is measured against the largest diagonal of P's block that the column of H acts on. */
-static enum orr_status factor_hinge(const struct orr_limb *limb, const struct orr_workspace *ws,
-                                    struct orr_limb_state *state, const orr_inertia *p) {
+ * (geared.h). A pivot is measured against the largest diagonal of P's block that the column of H acts on. Where nothing is added (`more` is false) nothing is spent on it. */
+static inline enum orr_status factor_hinge(const struct orr_limb *limb, const struct orr_workspace *ws,
+                                           struct orr_limb_state *state, const orr_inertia *p, bool more) {
   int n = limb->dof;
   double whole[6][6];
   double turn = larger(fabs(p->a.xx), larger(fabs(p->a.yy), fabs(p->a.zz)));
   double push = larger(fabs(p->c.xx), larger(fabs(p->c.yy), fabs(p->c.zz)));
-  bool laden = ws->laden[limb - ws->model->limbs], more = laden || ws->implicit_s != 0;
   for (int j = 0; j < n; j++) {
     orr_spatial h = state->h[j];
     state->gain[j] = in_apply(*p, h);
     for (int i = j; i < n; i++) {
       double sum = sp_dot(state->h[i], state->gain[j]);
-      if (more && i == j)
-        sum += hinge_extra(limb, ws, j);
-      else if (laden)
-        sum += orr_geared_between(limb, ws, state, i, j);
+      if (more)
+        sum += i == j ? hinge_extra(limb, ws, j) : orr_geared_between(limb, ws, state, i, j);
       for (int k = 0; k < j; k++)
         sum -= state->d[i][k] * whole[j][k];
       whole[i][j] = sum;
@@ -44,7 +41,7 @@ static enum orr_status factor_hinge(const struct orr_limb *limb, const struct or
     for (int i = j + 1; i < n; i++)
       state->d[i][j] = whole[i][j] * state->d[j][j];
   }
-  for (int j = 0; laden && j < n; j++)
+  for (int j = 0; more && j < n; j++)
     state->gain[j].w = v3_madd(state->gain[j].w, ws->hinge_spin[limb->hinge_u + j], state->h[j].w);
   return ORR_OK;
 }
@@ -113,7 +110,8 @@ enum orr_status orr_articulated_factor_limb(const struct orr_model *model, struc
   enum orr_status status = orr_modes_factor(model, ws, k);
   bool held = ws->prescribed[k];
   if (status == ORR_OK && !held)
-    status = factor_hinge(limb, ws, state, &flow->p);
+    status = ws->laden[k] || ws->implicit_s != 0 ? factor_hinge(limb, ws, state, &flow->p, true)
+                                                 : factor_hinge(limb, ws, state, &flow->p, false);
   if (status != ORR_OK) {
     ws->failed_body = limb->body;
     return status;
@@ -161,19 +159,32 @@ void orr_articulated_clear(const struct orr_model *model, struct orr_workspace *
     memset(ws->flexes[i].force, 0, sizeof(double) * (size_t)ws->flexes[i].modal.ld);
 }
 
-enum orr_status orr_articulated_forces_limb(const struct orr_model *model, struct orr_workspace *ws, int k,
-                                            const double *tau, const double *given, bool moving) {
+/* What the rotors geared to hinge k leave of τ, and the moment that they need on its parent's side. */
+static const double *take_rotors(const struct orr_model *model, const struct orr_workspace *ws, int k,
+                                 const double *tau, const double *given, bool moving, double left[6],
+                                 orr_vec3 *moment) {
+  bool held = ws->prescribed[k];
+  struct orr_geared geared = orr_geared_take(model, ws, k, v3_zero(), held ? given : NULL, moving);
+  *moment = geared.moment;
+  for (int i = 0; i < model->limbs[k].dof && !held; i++)
+    left[i] = tau[i] - geared.effort[i];
+  return left;
+}
+
+/* `laden` says whether rotors are geared to the hinge; where none are nothing is spent on them. */
+static inline enum orr_status forces_limb(const struct orr_model *model, struct orr_workspace *ws, int k,
+                                          const double *tau, const double *given, bool moving, bool laden) {
   const struct orr_limb *limb = &model->limbs[k];
   struct orr_limb_state *state = &ws->limbs[k];
   struct orr_flow *flow = &ws->flows[k];
+  double left[6];
+  orr_vec3 moment = v3_zero();
   orr_modes_forces(model, ws, k);
   orr_spatial z = flow->z;
   if (moving)
     z = sp_add(z, in_apply(flow->p, state->a));
-  bool laden = ws->laden[k];
-  struct orr_geared geared;
   if (laden)
-    geared = orr_geared_take(model, ws, k, v3_zero(), ws->prescribed[k] ? given : NULL, moving);
+    tau = take_rotors(model, ws, k, tau, given, moving, left, &moment);
   if (ws->prescribed[k]) {
     orr_spatial driven = sp_zero();
     for (int i = 0; i < limb->dof; i++) {
@@ -183,13 +194,13 @@ enum orr_status orr_articulated_forces_limb(const struct orr_model *model, struc
     z = sp_add(z, in_apply(flow->p, driven));
   } else {
     for (int i = 0; i < limb->dof; i++)
-      state->nu[i] = tau[i] - sp_dot(state->h[i], z) - (laden ? geared.effort[i] : 0);
+      state->nu[i] = tau[i] - sp_dot(state->h[i], z);
     orr_hinge_solve(limb, state, state->nu);
     for (int i = 0; i < limb->dof; i++)
       z = sp_madd(z, state->nu[i], state->gain[i]);
   }
   if (laden)
-    z.w = v3_add(z.w, geared.moment);
+    z.w = v3_add(z.w, moment);
   if (!(fabs(sp_dot(z, z)) <= DBL_MAX)) {
     ws->failed_body = limb->body;
     return ORR_ERROR_NOT_FINITE;
@@ -201,6 +212,12 @@ enum orr_status orr_articulated_forces_limb(const struct orr_model *model, struc
   if (limb->site_parent >= 0)
     ws->sites[limb->site_parent].zeta = sp_add(ws->sites[limb->site_parent].zeta, zeta);
   return ORR_OK;
+}
+
+enum orr_status orr_articulated_forces_limb(const struct orr_model *model, struct orr_workspace *ws, int k,
+                                            const double *tau, const double *given, bool moving) {
+  return ws->laden[k] ? forces_limb(model, ws, k, tau, given, moving, true)
+                      : forces_limb(model, ws, k, tau, given, moving, false);
 }
 
 enum orr_status orr_articulated_forces(const struct orr_model *model, struct orr_workspace *ws, const double *tau,
