@@ -13,6 +13,9 @@ const char *orr_status_text(enum orr_status status) {
            "deformed further than second order in its slopes holds";
   case ORR_ERROR_NOT_FINITE:
     return "its D(k), or the force on it, is not a finite number";
+  case ORR_ERROR_GIMBAL:
+    return "the first and the third axis of its gimbal are nearly parallel and its angles turn too fast for the step: "
+           "take a shorter step, another order of axes, or a ball";
   case ORR_ERROR_LOOP_SINGULAR:
     return "the posture is singular, or a step passes too close to one that is: there equations of the loop coincide, "
            "and its "

@@ -121,6 +121,7 @@ enum orr_status {
   ORR_ERROR_SINGULAR,   /* D(k) is not positive: nothing beyond the hinge or the mode resists it; or slopes of some
                            three radians have made M_m(η), which is of second order in them, indefinite */
   ORR_ERROR_NOT_FINITE, /* D(k) or the force on it is not a finite number */
+  ORR_ERROR_GIMBAL,     /* a gimbal's outer axes are so nearly parallel that a step would lose energy */
   /* Of a closed loop: orr_closed.failed_loop. */
   ORR_ERROR_LOOP_SINGULAR, /* equations coincide at this posture, so the loop's motion is not determined */
   ORR_ERROR_LOOP_CONFLICT, /* the motion of the driven hinges would open it */

@@ -23,6 +23,9 @@ static struct orr_integration layout(struct orr_block *block, const struct orr_m
   i.u1 = ORR_TAKE(block, double, m->u_count);
   i.spin1 = ORR_TAKE(block, double, m->rotor_count);
   i.sigma = ORR_TAKE(block, double, m->u_count);
+  i.start = ORR_TAKE(block, double, m->u_count);
+  i.free = ORR_TAKE(block, int, m->body_count);
+  i.gimbals = ORR_TAKE(block, int, m->body_count);
   for (int s = 0; s < 4; s++) {
     i.kq[s] = ORR_TAKE(block, double, m->u_count);
     i.ku[s] = ORR_TAKE(block, double, m->u_count);
@@ -48,6 +51,12 @@ struct orr_integration *orr_integration_init(void *block, size_t bytes, const st
   self->ws = ws;
   self->drive = drive;
   memcpy(self->q, ws->q, sizeof(double) * (size_t)model->q_count);
+  for (int k = 0; k < model->body_count; k++) {
+    if (model->limbs[k].kind == ORR_HINGE_FREE)
+      self->free[self->free_count++] = k;
+    if (model->limbs[k].kind == ORR_HINGE_GIMBAL)
+      self->gimbals[self->gimbal_count++] = k;
+  }
   return self;
 }
 
@@ -87,6 +96,46 @@ static void coordinate_rates(const struct orr_model *m, const double *now, const
     v3_to(rate, v3_madd(v3_madd(w, 0.5, sw), 1.0 / 12, v3_cross(s, sw)));
     if (quaternion > 0)
       v3_to(rate + 3, m3_apply(quat_matrix(now + limb->hinge_q + quaternion), v3_from(beta + 3)));
+  }
+}
+
+/* ---- velocities of free hinges ------------------------------------------------------------------------------------ */
+
+/* R of a free hinge at coordinates q. */
+static orr_mat3 free_attitude(const struct orr_limb *limb, const double *q) {
+  return quat_matrix(q + limb->hinge_q + 3);
+}
+
+/* u at the start of the step as the rules take it: y = R v of free hinges. */
+static const double *start_speeds(struct orr_integration *i) {
+  if (!i->free_count)
+    return i->u;
+  memcpy(i->start, i->u, sizeof(double) * (size_t)i->model->u_count);
+  for (int f = 0; f < i->free_count; f++) {
+    const struct orr_limb *limb = &i->model->limbs[i->free[f]];
+    double *v = i->start + limb->hinge_u + 3;
+    v3_to(v, m3_apply(free_attitude(limb, i->q), v3_from(v)));
+  }
+  return i->start;
+}
+
+/* v̇ in `accel` becomes ẏ = R (v̇ + ω × v), at coordinates q and speeds u. */
+static void velocity_rates(const struct orr_integration *i, const double *q, const double *u, double *accel) {
+  for (int f = 0; f < i->free_count; f++) {
+    const struct orr_limb *limb = &i->model->limbs[i->free[f]];
+    const double *now = u + limb->hinge_u;
+    double *rate = accel + limb->hinge_u + 3;
+    orr_vec3 carried = v3_cross(v3_from(now), v3_from(now + 3));
+    v3_to(rate, m3_apply(free_attitude(limb, q), v3_add(v3_from(rate), carried)));
+  }
+}
+
+/* y in u1 becomes v = Rᵀ y, at coordinates q1. */
+static void velocities_back(struct orr_integration *i) {
+  for (int f = 0; f < i->free_count; f++) {
+    const struct orr_limb *limb = &i->model->limbs[i->free[f]];
+    double *v = i->u1 + limb->hinge_u + 3;
+    v3_to(v, m3_apply_t(free_attitude(limb, i->q1), v3_from(v)));
   }
 }
 
@@ -141,6 +190,7 @@ static enum orr_status evaluate(struct orr_integration *i, const struct orr_eval
   i->state_is_set = false;
   coordinate_rates(i->model, q, i->sigma, u, i->kq[slot]);
   enum orr_status status = forward(i, i->ku[slot]);
+  velocity_rates(i, q, u, i->ku[slot]);
   memcpy(i->ks[slot], i->ws->rotor_accel, sizeof(double) * (size_t)i->model->rotor_count);
   return status;
 }
@@ -148,13 +198,15 @@ static enum orr_status evaluate(struct orr_integration *i, const struct orr_eval
 /* The stage's state: what the start and `h` times the slopes of `slot` make. */
 static void move_stage(struct orr_integration *i, double h, int slot) {
   const struct orr_model *m = i->model;
+  const double *from = start_speeds(i);
   for (int k = 0; k < m->u_count; k++) {
     i->sigma[k] = h * i->kq[slot][k];
-    i->u1[k] = i->u[k] + h * i->ku[slot][k];
+    i->u1[k] = from[k] + h * i->ku[slot][k];
   }
   for (int k = 0; k < m->rotor_count; k++)
     i->spin1[k] = i->spin[k] + h * i->ks[slot][k];
   coordinates_add(m, i->q, i->sigma, i->q1);
+  velocities_back(i);
 }
 
 /* Loops closed at the end of a step. An implicit step projects in the measure of M + sD + s²K, in which a stiff mode
@@ -164,6 +216,32 @@ static enum orr_status project(struct orr_integration *i) {
   enum orr_status status = orr_closed_project(i->closed, i->ws, i->q1, i->u1);
   i->ws->implicit_s = 0;
   return status;
+}
+
+/* ---- gimbals ------------------------------------------------------------------------------------------------------ */
+
+/* Where the first and the third axis of a gimbal come to lie within δ of each other, its outer angles turn as fast as
+ * the body does across them over sin δ, and back: two large turns that nearly cancel. A rule of order p misses of them
+ * some (h β)^(p+1). So near there (sin δ below a third) a step may turn an outer angle by so many radians at most; what
+ * the energy then loses tests/unit/core/plant/gimbal.c measures. */
+static const double gimbal_turn[ORR_INTEGRATOR_COUNT] = {0.3, 0.1, 0.01, 0.1};
+
+/* False where the step at hand, which ends at q1 and u1, passes a gimbal's singular place too fast; the body is told. */
+static bool gimbals_turn_freely(const struct orr_integration *i) {
+  double h = 1e-9 * (double)i->end.step_ns;
+  for (int g = 0; g < i->gimbal_count; g++) {
+    const struct orr_limb *limb = &i->model->limbs[i->gimbals[g]];
+    const double *rate = i->u1 + limb->hinge_u;
+    struct orr_joint joint;
+    if (h * fmax(fabs(rate[0]), fabs(rate[2])) <= gimbal_turn[i->rule] || i->ws->prescribed[i->gimbals[g]])
+      continue;
+    orr_joint_pose(limb->kind, limb->axes, i->q1 + limb->hinge_q, &joint);
+    if (v3_norm(v3_cross(joint.h[0].w, joint.h[2].w)) >= 1.0 / 3)
+      continue;
+    i->ws->failed_body = limb->body;
+    return false;
+  }
+  return true;
 }
 
 /* The end of the step from its increments in sigma, u1, spin1; refused when it is not finite. */
@@ -185,6 +263,9 @@ static enum orr_status finish(struct orr_integration *i) {
     return ORR_ERROR_NOT_FINITE;
   }
   coordinates_add(m, i->q, i->sigma, i->q1);
+  velocities_back(i);
+  if (!gimbals_turn_freely(i))
+    return ORR_ERROR_GIMBAL;
   if (i->motions)
     orr_motions_put(i->motions, &i->end, i->q1, i->u1);
   enum orr_status status = i->closed ? project(i) : ORR_OK;
@@ -199,6 +280,7 @@ static enum orr_status finish(struct orr_integration *i) {
 /* sigma, u1, spin1 = h Σ weight_s k_s onto the start. */
 static enum orr_status combine(struct orr_integration *i, double h, const double *weights, int count) {
   const struct orr_model *m = i->model;
+  const double *from = start_speeds(i);
   for (int k = 0; k < m->u_count; k++) {
     double dq = 0, du = 0;
     for (int s = 0; s < count; s++) {
@@ -206,7 +288,7 @@ static enum orr_status combine(struct orr_integration *i, double h, const double
       du += weights[s] * i->ku[s][k];
     }
     i->sigma[k] = h * dq;
-    i->u1[k] = i->u[k] + h * du;
+    i->u1[k] = from[k] + h * du;
   }
   for (int k = 0; k < m->rotor_count; k++) {
     double ds = 0;
@@ -251,26 +333,19 @@ static enum orr_status step_heun(struct orr_integration *i, struct orr_evaluatio
   return status == ORR_OK ? combine(i, h, weights, 2) : status;
 }
 
-/* u1 = u + h a(q, u), then q1 = q ⊕ h u1; a free body moves by its new velocity in its new attitude, so that a straight
- * line stays straight. */
+/* u1 = u + h a(q, u), then q1 = q ⊕ h u1; a free body moves by its new y. */
 static enum orr_status step_semi_implicit(struct orr_integration *i, struct orr_evaluation_point *point, double h) {
   const struct orr_model *m = i->model;
   enum orr_status status = first(i, point);
   if (status != ORR_OK)
     return status;
+  const double *from = start_speeds(i);
   for (int k = 0; k < m->u_count; k++) {
-    i->u1[k] = i->u[k] + h * i->ku[0][k];
+    i->u1[k] = from[k] + h * i->ku[0][k];
     i->sigma[k] = h * i->u1[k];
   }
   for (int k = 0; k < m->rotor_count; k++)
     i->spin1[k] = i->spin[k] + h * i->ks[0][k];
-  coordinates_add(m, i->q, i->sigma, i->q1);
-  for (int k = 0; k < m->body_count; k++) {
-    const struct orr_limb *limb = &m->limbs[k];
-    if (limb->kind == ORR_HINGE_FREE)
-      v3_to(i->sigma + limb->hinge_u + 3,
-            v3_scale(h, m3_apply(quat_matrix(i->q1 + limb->hinge_q + 3), v3_from(i->u1 + limb->hinge_u + 3))));
-  }
   return finish(i);
 }
 
@@ -315,6 +390,7 @@ static enum orr_status implicit_stage(struct orr_integration *i, double s, int s
   i->ws->implicit_s = s;
   enum orr_status status = forward(i, i->ku[slot]);
   i->ws->implicit_s = 0;
+  velocity_rates(i, i->ws->q, i->ws->u, i->ku[slot]);
   memcpy(i->ks[slot], i->ws->rotor_accel, sizeof(double) * (size_t)m->rotor_count);
   for (int b = 0; b < m->body_count; b++) {
     const struct orr_limb *limb = &m->limbs[b];

@@ -7,6 +7,8 @@
  *
  * Rotations advance on their group: within a step a quaternion is q₀ ∘ exp(σ) and the rule runs on σ, with
  * σ̇ = ω + ½ σ × ω + 1/12 σ × (σ × ω) (Bortz, to the order of rk4). Rotor speeds are advanced by the same stages.
+ * The velocity v of a free hinge stands in its own axes, which turn; the rules run on y = R v, in axes of the parent's
+ * node, ẏ = R (v̇ + ω × v). So a body on which nothing acts coasts straight, however fast it goes and turns.
  *
  * Call order: orr_integration_size → a block → orr_integration_init [init], then fill q, u, spin and call
  * orr_integration_step [rt] any number of times. Thread of the workspace.
@@ -63,6 +65,11 @@ struct orr_integration {
   double *force, *given;             /* [u_count] of the last evaluation */
   double *q1, *u1, *spin1;           /* the state of a stage */
   double *sigma;                     /* [u_count] its q1 = q ⊕ sigma */
+  int free_count;                    /* free hinges */
+  int *free;                         /* [free_count] their limbs */
+  int gimbal_count;                  /* gimbals */
+  int *gimbals;                      /* [gimbal_count] their limbs */
+  double *start;                     /* [u_count] u at the start of a step, with y in place of v */
   double *kq[4], *ku[4], *ks[4];
 };
 
