@@ -1,11 +1,14 @@
 /* A motor on one coordinate of a hinge, through a gear of ratio n: the rotor turns n times as far as the hinge.
  *
- *   mode torque   τ_hinge = n clip(command) + friction(β) + stops(q, β), and the rotor is solved with the hinge
+ *   mode torque   τ_hinge = n clip(command) + friction(z, β) + stops(q, β), and the rotor is solved with the hinge
  *   mode rate     the hinge is prescribed: β̇ = (clip(command) − β)/frame, clipped to the motor's acceleration
  *
  * The rotor turns in bearings on the parent's side, about the coordinate's axis u, with ω_P + n β u. So the hinge feels
  * n² J β̇ + n J u·ω̇_P, and the parent bears n J (β̇ u + β ω_P × u) (core/tree/geared.h). On a coordinate that is a
  * distance it is n² J on that alone: about which axis it turns nobody says.
+ *
+ * Dry friction is a spring z that gives by a little, in series with a slider: a hinge that is pushed by less than the
+ * peak comes to rest and stays (orr_friction_stick).
  *
  * Stops push and never pull: −k (q − end) − c β beyond an end.
  */
@@ -24,6 +27,8 @@ struct params {
 struct state {
   double acceleration; /* of a driven hinge, over the frame */
   double torque;       /* at the hinge, at the start of the step */
+  double z, q;         /* how far friction gives, and the coordinate, both at the start of the step */
+  double begun;        /* 1: they are known */
 };
 
 static const char *const modes[] = {"torque", "rate", NULL};
@@ -97,6 +102,13 @@ static const struct orr_param table[] = {
      .high = HUGE_VAL,
      .fallback = 0.001,
      ORR_DEVICE_PARAM(friction.speed)},
+    {.name = "friction.presliding",
+     .doc = "how far the hinge gives under dry friction before it slides; below the peak it comes to rest and stays; "
+            "0: it creeps at speeds about `rest_speed` in place of resting",
+     .unit = "rad|m",
+     .high = HUGE_VAL,
+     .fallback = 1e-4,
+     ORR_DEVICE_PARAM(friction.presliding)},
     {.name = "stops.low",
      .doc = "where the lower stop stands",
      .unit = "rad|m",
@@ -176,7 +188,7 @@ static struct orr_device_hold hold(const void *params) {
   bool stops = isfinite(p->stop_low) || isfinite(p->stop_high);
   if (p->mode == RATE)
     return (struct orr_device_hold){0};
-  return (struct orr_device_hold){.stiffness = stops ? p->stop_stiffness : 0,
+  return (struct orr_device_hold){.stiffness = orr_friction_stiffness(&p->friction) + (stops ? p->stop_stiffness : 0),
                                   .damping = orr_friction_slope(&p->friction) + (stops ? p->stop_damping : 0)};
 }
 
@@ -201,6 +213,21 @@ static void reset(const struct orr_device *device) { memset(device->state, 0, si
 
 static double clip(double x, double limit) { return fmax(-limit, fmin(limit, x)); }
 
+/* z follows the coordinate from where the step began, as far as the spring gives: the sum of the steps is the whole way,
+ * so what holds does not creep. */
+static double friction(const struct params *p, struct state *s, double q, double speed, bool step_begins) {
+  double give = p->friction.presliding;
+  if (!(give > 0))
+    return orr_friction_torque(&p->friction, speed);
+  double z = s->begun > 0 ? clip(s->z + (q - s->q), give) : 0;
+  if (step_begins) {
+    s->z = z;
+    s->q = q;
+    s->begun = 1;
+  }
+  return orr_friction_stick(&p->friction, z, speed);
+}
+
 static double stops(const struct params *p, double q, double speed) {
   if (q > p->stop_high)
     return fmin(0, -p->stop_stiffness * (q - p->stop_high) - p->stop_damping * speed);
@@ -219,10 +246,10 @@ static void apply(const struct orr_device *device, const struct orr_acting *now)
     now->given[device->u] += s->acceleration;
     return;
   }
-  double torque =
-      p->ratio * clip(command, p->max_torque) + orr_friction_torque(&p->friction, speed) + stops(p, q, speed);
+  bool step_begins = now->point->index == 0;
+  double torque = p->ratio * clip(command, p->max_torque) + friction(p, s, q, speed, step_begins) + stops(p, q, speed);
   now->force[device->u] += torque;
-  if (now->point->index == 0)
+  if (step_begins)
     s->torque = torque;
 }
 
@@ -237,7 +264,9 @@ const struct orr_device_kind orr_hinge_motor = {
     .doc = "A motor on one coordinate of a hinge, through a gear, with friction and stops. Its rotor turns on the "
            "parent's side of the hinge, about the coordinate's axis; the parent's inertia holds it locked. On a "
            "distance the rotor is an inertia of that coordinate alone.",
-    .equation = "mode torque: tau = n clip(torque) + friction(v) + stops(q, v),   friction as of a reaction_wheel\n"
+    .equation = "mode torque: tau = n clip(torque) + friction(z, v) + stops(q, v)\n"
+                "friction: -[c + (s-c) exp(-(v/v_s)^2)] clip(z/presliding + v/rest_speed, +-1) - b v,\n"
+                "z follows q within +-presliding\n"
                 "rotor: n^2 J dv/dt + n J u.dw/dt on the hinge, n J (u dv/dt + v w x u) on the parent\n"
                 "mode rate: dv/dt = clip((clip(rate) - v)/step), the hinge is prescribed\n"
                 "stops push and never pull: -k (q - end) - c v beyond an end\n",

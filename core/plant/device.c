@@ -29,18 +29,34 @@ void orr_triad_sense(const struct orr_triad *t, orr_vec3 x, const double drift[3
   }
 }
 
-double orr_friction_torque(const struct orr_friction *f, double v) {
+/* c + (s − c) exp(−(v/v_s)²) */
+static double sliding(const struct orr_friction *f, double v) {
   double dry = f->coulomb;
   if (f->stiction > f->coulomb && f->stribeck_speed > 0) {
     double r = v / f->stribeck_speed;
     dry += (f->stiction - f->coulomb) * exp(-r * r);
   }
+  return dry;
+}
+
+double orr_friction_torque(const struct orr_friction *f, double v) {
+  double dry = sliding(f, v);
   if (dry > 0)
     dry *= tanh(v / f->speed);
   return -dry - f->viscous * v;
 }
 
-double orr_friction_slope(const struct orr_friction *f) {
-  double dry = f->stribeck_speed > 0 ? fmax(f->coulomb, f->stiction) : f->coulomb;
-  return f->viscous + (dry > 0 ? dry / f->speed : 0);
+double orr_friction_stick(const struct orr_friction *f, double z, double v) {
+  double dry = sliding(f, v);
+  if (dry > 0)
+    dry *= fmax(-1, fmin(1, z / f->presliding + v / f->speed));
+  return -dry - f->viscous * v;
 }
+
+static double peak(const struct orr_friction *f) {
+  return f->stribeck_speed > 0 ? fmax(f->coulomb, f->stiction) : f->coulomb;
+}
+
+double orr_friction_slope(const struct orr_friction *f) { return f->viscous + (peak(f) > 0 ? peak(f) / f->speed : 0); }
+
+double orr_friction_stiffness(const struct orr_friction *f) { return f->presliding > 0 ? peak(f) / f->presliding : 0; }

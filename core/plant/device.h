@@ -243,10 +243,17 @@ void orr_triad_sense(const struct orr_triad *triad, orr_vec3 x, const double dri
  *   −[c + (s − c) exp(−(v/v_s)²)] tanh(v/speed) − b v                                                      [any] */
 struct orr_friction {
   double viscous, coulomb, stiction, stribeck_speed, speed;
+  double presliding; /* how far it gives before it slides; 0: it creeps */
 };
 double orr_friction_torque(const struct orr_friction *friction, double v);
 
-/* Its steepest slope, at rest: (the larger of c and s)/speed + b. [any] */
+/* The same with a spring z in series, which gives by `presliding` z_b at most: what is pushed by less than the peak
+ * comes to rest and stays there. The caller moves z with the coordinate, within ±z_b.
+ *   −[c + (s − c) exp(−(v/v_s)²)] clip(z/z_b + v/speed, ±1) − b v                                          [any] */
+double orr_friction_stick(const struct orr_friction *friction, double z, double v);
+
+/* Its steepest slopes, at rest: (the larger of c and s)/speed + b, and against z over z_b. [any] */
 double orr_friction_slope(const struct orr_friction *friction);
+double orr_friction_stiffness(const struct orr_friction *friction);
 
 #endif
