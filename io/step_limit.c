@@ -63,6 +63,25 @@ static void warn(const struct orr_run *run, const struct orr_stability *found, s
       run->plant.integrator == ORR_IMPLICIT_MODAL ? "" : ", or take 'integrator: implicit_modal'");
 }
 
+/* Whether linear mode shapes are right where the run begins. */
+static void judge_shapes(const struct orr_run *run, struct orr_plant *plant, struct orr_diagnostics *d) {
+  if (plant->bounds.count == 0 || orr_plant_reset(plant) != ORR_OK)
+    return;
+  for (int i = 0; i < plant->bounds.count; i++) {
+    const struct orr_bound *b = &plant->bounds.items[i];
+    const struct orr_body_desc *body = &run->spacecraft.bodies[b->body];
+    if (b->fast)
+      orr_report(d, ORR_WARNING, body->source, "fast-spin",
+                 "'%s' turns at %.3g of the rate of its first mode, %.4g Hz: mode shapes are linear here, so its own "
+                 "centrifugal pull does not stiffen it, and its frequencies are off by some %.2g %%",
+                 body->name, b->fastest, b->pace / TWO_PI, 50 * b->fastest * b->fastest);
+    if (b->bent)
+      orr_report(d, ORR_WARNING, body->source, "steep-slope",
+                 "a node of '%s' is turned by %.3g rad: mode shapes are linear here, and right to %.1g rad", body->name,
+                 b->steepest, ORR_BOUND_SLOPE);
+  }
+}
+
 struct orr_stability orr_run_judge_step(const struct orr_run *run, struct orr_diagnostics *d) {
   struct orr_build build;
   orr_build_create(&build, &run->spacecraft, ORR_MODEL_DEFAULT);
@@ -73,6 +92,7 @@ struct orr_stability orr_run_judge_step(const struct orr_run *run, struct orr_di
     void *block = orr_aligned_block(bytes);
     found = orr_stability_find(block, bytes, build.plant, span_of(run));
     free(block);
+    judge_shapes(run, build.plant, d);
   }
   orr_build_destroy(&build);
   if (found.status == ORR_OK && found.limit_s < 1e-9 * (double)run->plant.step_ns / run->plant.substeps)

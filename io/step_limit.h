@@ -1,4 +1,5 @@
-/* Tells before a run whether its step is short enough for the stiffest motion of its spacecraft.
+/* Tells before a run whether its step is short enough for the stiffest motion of its spacecraft, and whether it begins
+ * where mode shapes are right (core/plant/bounds.h).
  *
  * orr_run_load → orr_run_judge_step → the messages among the diagnostics, the figures for a summary. [init]
  */
@@ -11,7 +12,8 @@
 enum { ORR_MOTION_TEXT = 256 };
 
 /* Builds the spacecraft with its plant, and nothing else of the run, and judges its initial state. A step beyond the
- * limit of the integrator is reported as a warning at the run's `step`. Where the initial state cannot be solved
+ * limit of the integrator is reported as a warning at the run's `step`, a body that turns too fast for its mode shapes,
+ * or is bent too far, at the body. Where the initial state cannot be solved
  * nothing is reported here: the run itself will report it. As orr_build_plant, and some 50 to 100 solutions. */
 struct orr_stability orr_run_judge_step(const struct orr_run *run, struct orr_diagnostics *diagnostics);
 

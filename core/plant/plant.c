@@ -214,6 +214,7 @@ enum orr_status orr_plant_sense(struct orr_plant *plant) {
     sample(plant, i, &now);
   publish(plant);
   compute_outputs(plant);
+  orr_bounds_look(&plant->bounds, plant->ws);
   return ORR_OK;
 }
 
@@ -235,6 +236,7 @@ enum orr_status orr_plant_reset(struct orr_plant *plant) {
       device->kind->reset(device);
   }
   update_masses(plant);
+  orr_bounds_reset(&plant->bounds);
   return orr_plant_sense(plant);
 }
 

@@ -14,6 +14,7 @@
 #define ORR_CORE_PLANT_PLANT_H
 
 #include "core/loops/loop.h"
+#include "core/plant/bounds.h"
 #include "core/plant/device.h"
 #include "core/plant/motions.h"
 
@@ -46,10 +47,10 @@ struct orr_plant_desc {
   const double *q, *u;                /* the initial state [q_count], [u_count]; kept by the caller */
 };
 
-/* A truth channel: what of which body, node or loop. */
+/* A truth channel: what of which body, node or loop, or of all. */
 struct orr_truth {
   int channel; /* index in the table */
-  int body;    /* file order; −1: of a loop */
+  int body;    /* file order; −1: of a loop, or of the whole spacecraft */
   int node;    /* of the model, or −1 */
   int loop;    /* file order, or −1 */
   int what;    /* of truth.c */
@@ -91,6 +92,7 @@ struct orr_plant {
   struct orr_jam *jams; /* [jam_count] hinges that can jam (core/plant/fault.h) */
   int jam_count;
   struct orr_motions motions; /* of hinges and loops; who joins loops to the plant does so here, too */
+  struct orr_bounds bounds;   /* where mode shapes are not right any more: counted, not state */
   int failed_body;            /* file order, after a step that failed; −1 where unknown */
   /* The state beside the integration's; devices' states and queues point into the same piece. */
   char *state;
@@ -168,8 +170,8 @@ void orr_plant_act(struct orr_drive *drive, struct orr_workspace *ws, const stru
 /* [any] The channels of truth, as orr_plant_channel. */
 const struct orr_channel *orr_truth_channel(size_t index, const char **of);
 
-/* [init] Declares the truth of every body, node and loop; fills `truths` unless NULL, with nodes counted in their body;
- * returns their number. */
+/* [init] Declares the truth of every body, node and loop, and of the whole; fills `truths` unless NULL, with nodes
+ * counted in their body; returns their number. */
 int orr_truth_declare(const struct orr_description *spacecraft, struct orr_channel_table *table,
                       struct orr_truth *truths);
 
@@ -184,8 +186,8 @@ struct orr_loop_numbers orr_truth_loop_numbers(const struct orr_description *spa
 bool orr_truth_needs_acceleration(const struct orr_truth *truth);
 
 /* [rt] Fills one channel's numbers. `last` [4] is the sign memory of attitudes; `closed` may be NULL where there are no
- * loops. After orr_poses_update (and orr_forward). O(n). */
-void orr_truth_fill(const struct orr_model *model, const struct orr_workspace *ws, const struct orr_closed *closed,
+ * loops. After orr_poses_update (and orr_forward). O(n); energies and momenta O(N + Σn²). */
+void orr_truth_fill(const struct orr_model *model, struct orr_workspace *ws, const struct orr_closed *closed,
                     const struct orr_truth *truth, double *last, double *out);
 
 #endif

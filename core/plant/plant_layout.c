@@ -280,6 +280,7 @@ static struct orr_plant *layout(struct orr_block *block, const struct orr_model 
   p->pointing_channel = ORR_TAKE(block, int, desc->pointing_count);
   p->body_command = ORR_TAKE(block, int, m->body_count);
   p->burns = ORR_TAKE(block, bool, m->body_count);
+  orr_bounds_layout(&p->bounds, m, block);
   orr_motions_layout(&p->motions, desc->spacecraft, m, block);
   orr_channels_place(&p->table, block);
   if (block->base) {

@@ -1,4 +1,4 @@
-/* Truth: the ideal channels of every body, node and closed loop.
+/* Truth: the ideal channels of every body, node and closed loop, and of the whole spacecraft.
  *
  *   <body>.position      m, inertial, of the body frame       <body>.<node>.position, .attitude, .rate, .velocity
  *   <body>.attitude      quaternion, body to inertial         <body>.<node>.acceleration   m/s², node axes, less g
@@ -6,9 +6,11 @@
  *   <body>.velocity      m/s, inertial                        <body>.load     [N; F] of the hinge, about O, body axes
  *   <body>.q, .speed     of the hinge                         <body>.eta, .eta_rate        of the modes
  *   loops.<loop>.force, .moment   multipliers, as the conventions order them; `determined` says which of them count
+ *   energy.kinetic, energy.potential, momentum.angular, momentum.linear   of all bodies, modes and rotors (tree/energy.h)
  */
 #include "core/loops/closed.h"
 #include "core/plant/plant.h"
+#include "core/tree/energy.h"
 #include "core/tree/forward.h"
 #include "core/tree/kinematics.h"
 
@@ -27,7 +29,12 @@ enum what {
   LOAD,
   LOOP_MOMENT,
   LOOP_FORCE,
-  LOOP_DETERMINED
+  LOOP_DETERMINED,
+  KINETIC,
+  POTENTIAL,
+  ANGULAR_MOMENTUM,
+  LINEAR_MOMENTUM,
+  WHAT_COUNT
 };
 
 static const struct orr_channel specs[] = {
@@ -80,12 +87,34 @@ static const struct orr_channel specs[] = {
          .doc = "for each number of moment and force: it is determined; redundant equations leave others open",
          .unit = "",
          .type = ORR_CHANNEL_FLAG},
+    [KINETIC] = {.name = "kinetic",
+                 .doc = "kinetic energy of all bodies, modes and rotors; in an environment, of the motion against the "
+                        "reference on its orbit",
+                 .unit = "J",
+                 .count = 1},
+    [POTENTIAL] = {.name = "potential",
+                   .doc = "potential energy of hinge springs, modes and uniform gravity (zero at the inertial origin)",
+                   .unit = "J",
+                   .count = 1},
+    [ANGULAR_MOMENTUM] = {.name = "angular",
+                          .doc = "angular momentum of all bodies, modes and rotors about the inertial origin, inertial "
+                                 "axes",
+                          .unit = "N m s",
+                          .count = 3,
+                          .elements = orr_channel_xyz},
+    [LINEAR_MOMENTUM] = {.name = "linear",
+                         .doc = "linear momentum, inertial axes",
+                         .unit = "N s",
+                         .count = 3,
+                         .elements = orr_channel_xyz},
 };
 
 const struct orr_channel *orr_truth_channel(size_t index, const char **of) {
-  enum { FIRST = LOOP_DETERMINED + 1, ALL = FIRST + NODE_KINDS };
+  enum { FIRST = WHAT_COUNT, ALL = FIRST + NODE_KINDS };
   bool node = index >= FIRST || index == ACCELERATION || index == ANGULAR, loop = index >= LOOP_MOMENT && !node;
-  *of = node ? "BODY.NODE" : loop ? "loops.NAME" : "BODY";
+  bool whole = index >= KINETIC && !node;
+  const char *of_whole = index >= ANGULAR_MOMENTUM ? "momentum" : "energy";
+  *of = node ? "BODY.NODE" : whole ? of_whole : loop ? "loops.NAME" : "BODY";
   return index < FIRST ? &specs[index] : index < ALL ? &specs[index - FIRST] : NULL;
 }
 
@@ -103,9 +132,10 @@ static void add(struct declaring *d, const char *entity, enum what what, int num
   if (unit)
     spec.unit = unit;
   static const char *const ways[] = {"along", "across"};
-  if (what >= LOOP_MOMENT && numbers == 2)
+  bool loop = truth.loop >= 0;
+  if (loop && numbers == 2)
     spec.elements = ways;
-  else if (what >= LOOP_MOMENT && numbers > 1)
+  else if (loop && numbers > 1)
     spec.elements = numbers == 6              ? orr_channel_wrench
                     : what == LOOP_DETERMINED ? orr_channel_wrench + 3
                                               : orr_channel_xyz;
@@ -191,6 +221,9 @@ int orr_truth_declare(const struct orr_description *spacecraft, struct orr_chann
   }
   for (int i = 0; i < (int)spacecraft->loop_count; i++)
     declare_loop(&d, spacecraft, i);
+  const struct orr_truth whole = {.body = -1, .node = -1, .loop = -1};
+  for (int what = KINETIC; what < WHAT_COUNT; what++)
+    add(&d, what < ANGULAR_MOMENTUM ? "energy" : "momentum", (enum what)what, 0, NULL, whole);
   return d.count;
 }
 
@@ -223,10 +256,26 @@ static void fill_loop(const struct orr_closed *closed, const struct orr_truth *t
     out[i] = closed->undetermined[truth->loop][i] ? 0 : 1;
 }
 
-void orr_truth_fill(const struct orr_model *model, const struct orr_workspace *ws, const struct orr_closed *closed,
+/* Of the whole spacecraft. */
+static void fill_whole(const struct orr_model *model, struct orr_workspace *ws, enum what what, double *out) {
+  if (what == KINETIC)
+    out[0] = orr_kinetic_energy(model, ws);
+  else if (what == POTENTIAL)
+    out[0] = orr_potential_energy(model, ws);
+  else if (what == ANGULAR_MOMENTUM)
+    v3_to(out, orr_momentum(model, ws).w);
+  else
+    v3_to(out, orr_momentum(model, ws).v);
+}
+
+void orr_truth_fill(const struct orr_model *model, struct orr_workspace *ws, const struct orr_closed *closed,
                     const struct orr_truth *truth, double *last, double *out) {
   if (truth->loop >= 0) {
     fill_loop(closed, truth, out);
+    return;
+  }
+  if (truth->body < 0) {
+    fill_whole(model, ws, (enum what)truth->what, out);
     return;
   }
   const struct orr_limb *limb = &model->limbs[model->limb_of_body[truth->body]];
@@ -269,7 +318,7 @@ void orr_truth_fill(const struct orr_model *model, const struct orr_workspace *w
   case LOAD:
     sp_to(out, orr_hinge_force(model, ws, truth->body));
     break;
-  default: /* of a loop */
+  default: /* of a loop, or of the whole */
     break;
   }
 }

@@ -79,6 +79,8 @@ boom() { echo "spacecraft.bodies.boom={hinge: {kind: fixed, to: bus.imu}, modes:
 quiet --set "$(boom 1 0.01)"
 says "'damping' is a ratio: 2 means" --set "$(boom 1 2)"
 says "a mode of frequency 0 has no stiffness" --set "$(boom 0 0)"
+says "'boom' turns at 0.318 of the rate of its first mode, 1 Hz" --set "$(boom 1 0.01)" --set 'simulation.initial.bus={rate: [0, 0, 2]}'
+says "^shapes  *'boom' turned faster than 0.2 of its first mode in [0-9]* frames" --set "$(boom 1 0.01)" --set 'simulation.initial.bus={rate: [0, 0, 2]}'
 sed 's/duration: 60 s/duration: 20 s/' $cubesat >"$dir/short.yaml"
 "$ORRERY" check "$dir/short.yaml" >"$dir/out" 2>&1 || fail "check: $(cat "$dir/out")"
 grep -q 'warning: this target is at 25 s, and the run ends at 20 s' "$dir/out" || fail "a target after the end: $(cat "$dir/out")"

@@ -84,6 +84,27 @@ static json_t *events_json(const struct orr_session *s) {
   return list;
 }
 
+/* Bodies that turned too fast for their mode shapes, or were bent too far: a line each, or an object each. */
+static void tell_shapes(const struct orr_run_report *r, json_t *list) {
+  const struct orr_bounds *bounds = &r->session->plant->bounds;
+  for (int i = 0; i < bounds->count; i++) {
+    const struct orr_bound *b = &bounds->items[i];
+    const char *name = r->session->run->spacecraft.bodies[b->body].name;
+    if (b->fast && !list)
+      printf(
+          "shapes      '%s' turned faster than %g of its first mode in %lld frames, up to %.3g: linear shapes do not "
+          "stiffen\n",
+          name, ORR_BOUND_SPIN, (long long)b->fast, b->fastest);
+    if (b->bent && !list)
+      printf("shapes      '%s' was turned by more than %g rad at a node in %lld frames, up to %.3g rad\n", name,
+             ORR_BOUND_SLOPE, (long long)b->bent, b->steepest);
+    if ((b->fast || b->bent) && list)
+      json_array_append_new(list, json_pack("{s:s, s:I, s:f, s:I, s:f}", "body", name, "fast_frames",
+                                            (json_int_t)b->fast, "fastest", b->fastest, "steep_frames",
+                                            (json_int_t)b->bent, "steepest_rad", b->steepest));
+  }
+}
+
 json_t *orr_run_report_json(const struct orr_run_report *r) {
   const struct orr_plant *p = r->session->plant;
   json_t *root = json_object();
@@ -100,6 +121,11 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
   json_object_set_new(root, "state_hash", json_string(hash));
   json_object_set_new(root, "fingerprint", json_string(orr_fingerprint(print)));
   json_object_set_new(root, "channels", channels_json(p));
+  json_t *shapes = json_array();
+  tell_shapes(r, shapes);
+  if (json_array_size(shapes))
+    json_object_set(root, "shapes", shapes);
+  json_decref(shapes);
   orr_links_json(r->session, r->end ? r->end : "all frames flown", root);
   if (r->session->procedure || (r->session->control && r->session->control->event_count))
     json_object_set_new(root, "events", events_json(r->session));
@@ -147,6 +173,7 @@ void orr_run_report_end(const struct orr_run_report *r) {
     printf("%-11s %.4g deg off its target at the end\n", r->session->run->spacecraft.bodies[p->pointings[i].body].name,
            p->values[c->offset] * 57.295779513082320876798);
   }
+  tell_shapes(r, NULL);
   orr_links_print(r->session);
   print_events(r->session);
   printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(r->session));

@@ -425,9 +425,10 @@ static const struct orr_device_kind *find_kind(struct orr_run_draft *d, struct o
 static bool take_name(struct orr_run_draft *d, struct orr_thing thing) {
   if (!orr_read_name(d->reader, thing.key, thing.what))
     return false;
-  if (orr_name_is_reserved(thing.name)) {
-    orr_read_error(d->reader, thing.key, "reserved-name",
-                   "'%s' begins the channels of closed loops and cannot name a device", thing.name);
+  const char *reserved = orr_name_reserved_for(thing.name);
+  if (reserved) {
+    orr_read_error(d->reader, thing.key, "reserved-name", "'%s' begins the channels %s and cannot name a device",
+                   thing.name, reserved);
     return false;
   }
   int body = orr_config_find_body(d->config, thing.name), device = orr_names_find(&d->names, thing.name);

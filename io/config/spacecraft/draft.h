@@ -81,8 +81,9 @@ int orr_draft_find_node(const struct orr_draft *draft, int body, const char *nam
 bool orr_draft_read_reference(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place,
                               const char *key, int *body, int *node);
 
-/* [any] Whether a name is a word of the channels themselves: `loops`. No body and no device may have it. */
-bool orr_name_is_reserved(const char *name);
+/* [any] What a name begins that is a word of the channels themselves, "of closed loops"; NULL for any other name. No
+ * body and no device may have it. */
+const char *orr_name_reserved_for(const char *name);
 
 /* [init] Has core judge the physics of what was read and reports what it finds (problems.c). */
 void orr_draft_judge(struct orr_draft *draft, const struct orr_description *description);

@@ -176,7 +176,15 @@ static void make_room(struct gathering *g) {
   g->room = room;
 }
 
-bool orr_name_is_reserved(const char *name) { return strcmp(name, "loops") == 0; }
+const char *orr_name_reserved_for(const char *name) {
+  static const char *const names[][2] = {{"loops", "of closed loops"},
+                                         {"energy", "of the energy of the spacecraft"},
+                                         {"momentum", "of the momentum of the spacecraft"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(name, names[i][0]) == 0)
+      return names[i][1];
+  return NULL;
+}
 
 /* Whether a body may have that name; false after reporting. */
 static bool may_name(struct gathering *g, const struct orr_scope *scope, struct orr_place key) {
@@ -184,9 +192,10 @@ static bool may_name(struct gathering *g, const struct orr_scope *scope, struct 
   if (!orr_read_name(g->reader, key, "body"))
     return false;
   const char *full = orr_arena_format(g->reader->arena, "%s%s", scope->prefix, name);
-  if (orr_name_is_reserved(full)) {
-    orr_read_error(g->reader, key, "reserved-name", "'%s' begins the channels of closed loops and cannot name a body",
-                   full);
+  const char *reserved = orr_name_reserved_for(full);
+  if (reserved) {
+    orr_read_error(g->reader, key, "reserved-name", "'%s' begins the channels %s and cannot name a body", full,
+                   reserved);
     return false;
   }
   if (strcmp(name, "inertial") != 0 && strcmp(name, "mount") != 0)
