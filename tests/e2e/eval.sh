@@ -41,6 +41,23 @@ run "$held" --operational antenna.origin bus.origin || fail "a gimbal held at it
 grep -q '"operational_compliance"' "$dir/out" || fail "compliance with the gimbal held"
 grep -q '"log_det_mass_matrix"' "$dir/out" && fail "a singular mass matrix has a determinant"
 
+grep -q '"operational_inertia": *null' "$dir/out" || fail "held together, the two nodes have no inertia of their own"
+
+# a free body seems to weigh what it weighs at its mass centre: [I, m]; at a node off it, m (l² − l lᵀ) comes to I
+cat >"$dir/free.yaml" <<'END'
+orrery: 1
+spacecraft: {bodies: {b: {mass: 4, inertia: [1, 2, 3, 0, 0, 0], hinge: {kind: free, to: inertial}, nodes: {off: {at: [0, 0, 0.5]}}}}}
+END
+echo 'state: {}' >"$dir/still.yaml"
+inertia() {
+  "$ORRERY" eval "$dir/free.yaml" "$dir/still.yaml" --operational "$1" | python3 -c '
+import json, sys
+m = json.load(sys.stdin)["operational_inertia"]
+print(*("%.9g" % m[i][i] for i in range(6)), "%.9g" % m[0][4], "%.9g" % m[1][3])'
+}
+[ "$(inertia b.origin)" = "1 2 3 4 4 4 0 0" ] || [ "$(inertia b.origin)" = "1 2 3 4 4 4 -0 -0" ] || fail "at the mass centre: $(inertia b.origin)"
+[ "$(inertia b.off)" = "2 3 3 4 4 4 2 -2" ] || fail "off it: $(inertia b.off)"
+
 # 17 significant digits: 0.1 is not a double, and comes back as the double it became
 run 'state: {bus: {position: [0.1, 0, 0]}}' || fail "a plain state"
 grep -q '0\.10000000000000001' "$dir/out" || fail "digits of a position"

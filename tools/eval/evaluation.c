@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/loops/loop_motion.h"
+#include "core/math/eigen.h"
 #include "core/model/motion.h"
 #include "core/plant/motions.h"
 #include "core/tree/articulated.h"
@@ -307,6 +308,32 @@ static void set_mass_matrix(struct orr_evaluation *e, json_t *root) {
   free(block);
 }
 
+/* a ← a⁻¹ for a symmetric, positive definite a [n][n]; false where it is singular to ten digits. With a = l lᵀ a column
+ * of the inverse is a forward and a backward substitution. */
+static bool invert(double *a, int n) {
+  double *l = numbers(n * n);
+  memcpy(l, a, sizeof *l * (size_t)(n * n));
+  bool regular = orr_cholesky((size_t)n, l, 1e-10, NULL);
+  for (int c = 0; c < n && regular; c++) {
+    for (int i = 0; i < n; i++) {
+      double sum = i == c;
+      for (int k = 0; k < i; k++)
+        sum -= l[i * n + k] * a[k * n + c];
+      a[i * n + c] = sum / l[i * n + i];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+      double sum = a[i * n + c];
+      for (int k = i + 1; k < n; k++)
+        sum -= l[k * n + i] * a[k * n + c];
+      a[i * n + c] = sum / l[i * n + i];
+    }
+  }
+  free(l);
+  return regular;
+}
+
+/* Λ = B M⁻¹ Bᵀ, and the operational inertia Λ⁻¹ (sko-models 6.2): what nodes that are pushed together seem to weigh.
+ * There is none where the nodes cannot be accelerated each way by itself. */
 static void set_compliance(struct orr_evaluation *e, json_t *root) {
   const struct orr_model *m = e->build.model;
   if (orr_articulated_factor(m, e->build.ws) != ORR_OK)
@@ -316,6 +343,7 @@ static void set_compliance(struct orr_evaluation *e, json_t *root) {
   void *scratch = orr_aligned_block(orr_compliance_size(m, e->operational_count));
   orr_compliance(m, e->build.ws, e->operational, e->operational_count, scratch, out);
   json_object_set_new(root, "operational_compliance", matrix(out, size));
+  json_object_set_new(root, "operational_inertia", invert(out, size) ? matrix(out, size) : json_null());
   free(scratch);
   free(out);
 }
