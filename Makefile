@@ -27,8 +27,9 @@ B := build/$(VARIANT)
 MATH := -ffp-contract=fast -fno-math-errno -fno-trapping-math
 OPTIMIZE := $(if $(SANITIZE)$(FUZZ),-O1 -fno-omit-frame-pointer,$(if $(DEBUG),-Og,-O3))
 CHECKS := $(if $(FUZZ),-fsanitize=fuzzer-no-link) $(if $(SANITIZE)$(FUZZ),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all)
+# -Wno-psabi: without AVX gcc would warn of how four doubles are passed; only static functions pass them (core/math/lanes.h).
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Wshadow -Wvla -Wstrict-prototypes \
-  -Wmissing-prototypes -Wundef -Werror
+  -Wmissing-prototypes -Wundef -Wno-psabi -Werror
 # Whatever reads bytes of others is built to fail rather than to be led: canaries, checked copies, and a table of addresses that nobody can write once the
 # program runs. core has neither files nor packets, and its sweeps are the hot path: it goes without the first two. tests/gates/hardened.sh holds it.
 HARDEN := $(if $(SANITIZE)$(FUZZ)$(DEBUG),,-fstack-protector-strong -D_FORTIFY_SOURCE=2)

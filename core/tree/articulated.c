@@ -16,7 +16,8 @@ static double hinge_extra(const struct orr_limb *limb, const struct orr_workspac
 }
 
 /* gain = P H* and D = H P H* = L diag L*, column by column; `whole` is L diag. Rotors geared to the hinge add to both
- * (geared.h). A pivot is measured against the largest diagonal of P's block that the column of H acts on. Where nothing is added (`more` is false) nothing is spent on it. */
+ * (geared.h); where nothing is added (`more` is false) nothing is spent on it. A pivot is measured against the largest
+ * diagonal of P's block that the column of H acts on. */
 static inline enum orr_status factor_hinge(const struct orr_limb *limb, const struct orr_workspace *ws,
                                            struct orr_limb_state *state, const orr_inertia *p, bool more) {
   int n = limb->dof;

@@ -72,8 +72,8 @@ static void a_torque_free_top_moves_as_elliptic_functions_say(void **state) {
   orr_flight_free(&f);
 }
 
-/* Nothing acts on a tumbling body at 7.5 km/s: its mass centre goes straight on. While its velocity was integrated in its
- * own axes, rk4 lost 21 m in 600 s. What is left is the rounding of a position of 4500 km, step by step. */
+/* Nothing acts on a tumbling body at 7.5 km/s: its mass centre goes straight on. While its velocity was integrated in
+ * its own axes, rk4 lost 21 m in 600 s. What is left is the rounding of a position of 4500 km, step by step. */
 static void a_free_body_coasts_straight(void **state) {
   (void)state;
   static const char *const rules[] = {"rk4", "heun", "semi_implicit", "implicit_modal"};

@@ -488,7 +488,8 @@ static struct orr_flight file_flight(const char *path, const char *const *settin
   return f;
 }
 
-/* Files refuse semi_implicit for spacecraft that fly free, whose momentum it loses; its limit is right for them, too. */
+/* Files refuse semi_implicit for spacecraft that fly free, whose momentum it loses; its limit is right for them, as
+ * well. */
 static void take_rule(struct orr_flight *f, enum orr_integrator rule) {
   struct orr_run *run = (struct orr_run *)f->run;
   run->plant.integrator = f->plant->integration->rule = rule;

@@ -35,8 +35,8 @@ static double polynomial(double s) {
 /* Its three roots, by bisection from a scan. */
 static int find_roots(double roots[3]) {
   int count = 0;
-  for (double s = -4; s < 4 && count < 3; s += 1e-3) {
-    double low = s, high = s + 1e-3;
+  for (int n = -4000; n < 4000 && count < 3; n++) {
+    double low = 1e-3 * n, high = 1e-3 * (n + 1);
     if (polynomial(low) * polynomial(high) > 0)
       continue;
     for (int i = 0; i < 60; i++) {
@@ -82,7 +82,7 @@ static void the_hub_nutates_as_its_closed_form_says(void **state) {
 
   double s[4] = {-1}, first = 0.1 * 3.14159265358979323846 / 180, reach = radius + length, worst = 0;
   assert_int_equal(find_roots(s + 1), 3);
-  const double complex turn = CMPLX(0, 1);
+  const double complex turn = csqrt(-1);
   double complex a[4][5] = {{0}}, x[4];
   for (int k = 0; k < 4; k++) { /* θ, θ̇, b, ḃ at the start */
     double flap = k ? -reach * (1 - s[k] * s[k]) / (reach - length * s[k] * s[k]) : 0;
