@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "io/config/campaign/campaign_file.h"
 #include "io/config/run/run_file.h"
 #include "io/config/spacecraft/case.h"
 #include "io/config/text/files.h"
@@ -183,6 +184,9 @@ static void read_file(const char *path, struct orr_diagnostics *d) {
     read_sample(path, d);
   } else if (strstr(path, "/run/")) {
     read_run(path, d);
+  } else if (strstr(path, "/campaign/")) {
+    const struct orr_campaign *campaign = orr_campaign_load(path, NULL, d);
+    assert_true((campaign == NULL) == (orr_diagnostics_errors(d) > 0));
   } else if (strstr(path, "/case/")) {
     struct orr_config *config = orr_config_load(model, NULL, d);
     assert_non_null(config);
@@ -223,6 +227,7 @@ static void list_files(void) {
   list_folder("tests/wrong/");
   list_folder("tests/wrong/case/");
   list_folder("tests/wrong/run/");
+  list_folder("tests/wrong/campaign/");
   list_folder("tests/wrong/schema/");
 }
 
