@@ -287,7 +287,7 @@ const struct orr_command orr_cmd_eval = {
             "  --method composite    accelerations from the composite-body mass matrix, an independent O(N^3) way\n"
             "  --method articulated  accelerations from the O(N) articulated sweep (the default)\n"
             "  --operational BODY.NODE...\n"
-            "                        adds compliance and inertia of these nodes: stacked [angular; linear], inertial\n"
+            "                        adds compliance and inertia of these nodes: [angular; linear], inertial\n"
             "                        axes; no inertia (null) where they cannot move each way by themselves\n"
             "  --solve VECTOR        adds `solution`, the inverse of the mass matrix times VECTOR, and\n"
             "                        `residual`, the mass matrix times it less VECTOR: one number for each speed\n"
