@@ -7,6 +7,7 @@ expect='expect=[{name: rms, channel: gyro.rate, of: rms, below: 1 deg/s, after: 
   {name: overshoot, channel: bus.pointing_error, of: overshoot, to: 1 deg, below: 1 deg},
   {name: settles, requirement: R-12, channel: gyro.rate, of: settling_time, tolerance: 1 deg/s, below: 30 s, after: 1 s},
   {name: never settles, channel: gyro.rate, of: settling_time, tolerance: 0.001 deg/s, below: 30 s},
+  {name: settles from below, channel: gyro.rate.y, of: settling_time, tolerance: 0.1 deg/s, below: 30 s},
   {name: crossings, channel: gyro.rate.x, of: crossings, level: 0.1 deg/s, below: 1000},
   {name: comes, eventually: "norm(gyro.rate) below 0.5 deg/s for 1 s", within: 20 s},
   {name: breaks, always: "norm(gyro.rate) below 1 deg/s"},

@@ -74,6 +74,7 @@ def judge(run, table):
         "overshoot": overshoot(rows, "bus.pointing_error", 1 * DEG),
         "settles": settling(window(rows, 1), xyz, 0, 1 * DEG),
         "never settles": settling(rows, xyz, 0, 0.001 * DEG),
+        "settles from below": settling(rows, xyz[1:2], 0, 0.1 * DEG),
         "crossings": crossings(rows, "gyro.rate.x", 0.1 * DEG),
     }
     ats = {
