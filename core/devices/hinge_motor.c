@@ -213,8 +213,8 @@ static void reset(const struct orr_device *device) { memset(device->state, 0, si
 
 static double clip(double x, double limit) { return fmax(-limit, fmin(limit, x)); }
 
-/* z follows the coordinate from where the step began, as far as the spring gives: the sum of the steps is the whole way,
- * so what holds does not creep. */
+/* z follows the coordinate from where the step began, as far as the spring gives: the sum of the steps is the whole
+ * way, so what holds does not creep. */
 static double friction(const struct params *p, struct state *s, double q, double speed, bool step_begins) {
   double give = p->friction.presliding;
   if (!(give > 0))

@@ -99,7 +99,7 @@ static void coordinate_rates(const struct orr_model *m, const double *now, const
   }
 }
 
-/* ---- velocities of free hinges ------------------------------------------------------------------------------------ */
+/* ---- velocities of free hinges ----------------------------------------------------------------------------------- */
 
 /* R of a free hinge at coordinates q. */
 static orr_mat3 free_attitude(const struct orr_limb *limb, const double *q) {
@@ -218,7 +218,7 @@ static enum orr_status project(struct orr_integration *i) {
   return status;
 }
 
-/* ---- gimbals ------------------------------------------------------------------------------------------------------ */
+/* ---- gimbals ----------------------------------------------------------------------------------------------------- */
 
 /* Where the first and the third axis of a gimbal come to lie within δ of each other, its outer angles turn as fast as
  * the body does across them over sin δ, and back: two large turns that nearly cancel. A rule of order p misses of them
@@ -226,7 +226,8 @@ static enum orr_status project(struct orr_integration *i) {
  * the energy then loses tests/unit/core/plant/gimbal.c measures. */
 static const double gimbal_turn[ORR_INTEGRATOR_COUNT] = {0.3, 0.1, 0.01, 0.1};
 
-/* False where the step at hand, which ends at q1 and u1, passes a gimbal's singular place too fast; the body is told. */
+/* False where the step at hand, which ends at q1 and u1, passes a gimbal's singular place too fast; it tells the
+ * body. */
 static bool gimbals_turn_freely(const struct orr_integration *i) {
   double h = 1e-9 * (double)i->end.step_ns;
   for (int g = 0; g < i->gimbal_count; g++) {

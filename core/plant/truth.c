@@ -6,7 +6,7 @@
  *   <body>.velocity      m/s, inertial                        <body>.load     [N; F] of the hinge, about O, body axes
  *   <body>.q, .speed     of the hinge                         <body>.eta, .eta_rate        of the modes
  *   loops.<loop>.force, .moment   multipliers, as the conventions order them; `determined` says which of them count
- *   energy.kinetic, energy.potential, momentum.angular, momentum.linear   of all bodies, modes and rotors (tree/energy.h)
+ *   energy.kinetic, energy.potential, momentum.angular, momentum.linear   of all bodies, modes and rotors
  */
 #include "core/loops/closed.h"
 #include "core/plant/plant.h"
