@@ -78,7 +78,8 @@ grep -q "^ended  *by link 'fsw': no command" "$dir/out" || fail "the summary doe
 for mode in realtime lockstep; do
   for signal in INT TERM HUP; do
     : >"$dir/err"
-    "$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name --mode $mode >"$dir/out" 2>"$dir/err" &
+    # a run ignores what its caller ignores, as nohup does
+    env --default-signal "$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name --mode $mode >"$dir/out" 2>"$dir/err" &
     run=$!
     await grep -q 'waits for flight software' "$dir/err" || fail "$mode: it does not wait: $(cat "$dir/err")"
     if [ $mode = lockstep ]; then

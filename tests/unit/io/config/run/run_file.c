@@ -149,7 +149,7 @@ static void mistakes_of_runs_are_reported_at_their_place(void **state) {
       {"simulation: {step: 1 ms, duration: -1 s}\n", "greater than zero", 1},
       {"simulation: {step: 1 ms, initial: {bus: {q: [1]}}}\n", "has no 'q'", 1},
       {"simulation: {step: 1 ms}\nenvironment: {gravity: earth}\n", "gravity", 2},
-      {"simulation: {step: 1 ms}\nfaults: [{link: fsw, at: 1 s}]\n", "not built yet", 2},
+      {"simulation: {step: 1 ms}\nfaults: [{link: fsw, at: 1 s}]\n", "there is no link", 2},
       {"simulation: {step: 1 ms}\nsensors:\n  s: {kind: hinge_encoder, hinge: ball}\n", "has no coordinate", 3},
       {"simulation: {step: 1 ms}\nsensors:\n  s: {kind: hinge_encoder, hinge: two}\n", "say which", 3},
       {"simulation: {step: 1 ms}\nsensors:\n  s: {kind: hinge_encoder, hinge: two, coordinate: 2}\n", "0 to 1", 3},
