@@ -58,6 +58,21 @@ grep -q 'cannot read' "$dir/errors" || fail "a missing file: $(cat "$dir/errors"
 "$ORRERY" check --jsn x > /dev/null 2>&1
 [ $? -eq 2 ] || fail "an unknown option does not end with 2"
 
+# The channels of a run: a line each, all or those that fit; in JSON with the names of their numbers.
+"$ORRERY" check --channels configs/cubesat.yaml > "$dir/said" 2> "$dir/errors" || fail "--channels ends with $?: $(cat "$dir/errors")"
+"$ORRERY" check configs/cubesat.yaml | grep -q "^channels: $(wc -l < "$dir/said")," || fail "--channels lists $(wc -l < "$dir/said")"
+for line in 'gyro\.rate  *output  *3: x y z  *rad/s  ' 'wheel_x\.torque  *command  *1  *N m  ' 'star\.valid  *output  *1  *-  '; do
+  grep -q "^$line" "$dir/said" || fail "--channels has no '$line': $(cat "$dir/said")"
+done
+"$ORRERY" check '--channels=gyro.*,wheel_?.torque,wheel_*.torque' configs/cubesat.yaml > "$dir/said" || fail "--channels=PATTERNS ends with $?"
+[ "$(wc -l < "$dir/said")" -eq 5 ] || fail "--channels=PATTERNS: $(cat "$dir/said")"
+"$ORRERY" check --json '--channels=gyro.rate' configs/cubesat.yaml | tr -d ' \n' > "$dir/json"
+grep -qF '"channel_list":[{"name":"gyro.rate","unit":"rad/s","count":3,"command":false,"elements":["x","y","z"]}]' "$dir/json" || fail "channel_list"
+"$ORRERY" check --channels=gyroo configs/cubesat.yaml > "$dir/said" 2> "$dir/errors"
+[ $? -eq 1 ] && grep -q "no channel of 'configs/cubesat.yaml' fits 'gyroo'" "$dir/errors" || fail "a pattern that fits nothing: $(cat "$dir/errors")"
+"$ORRERY" check --channels configs/wings.yaml > "$dir/said" 2> "$dir/errors"
+[ $? -eq 1 ] && grep -q "has no channels" "$dir/errors" || fail "channels of a model file: $(cat "$dir/errors")"
+
 for model in tests/vectors/*/model.json tests/vectors/*/*/model.json; do
   "$ORRERY" check "$model" > "$dir/said" 2> "$dir/errors" || fail "$model: $(cat "$dir/errors")"
   [ -s "$dir/said" ] || fail "$model: nothing said"

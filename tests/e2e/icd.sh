@@ -16,6 +16,12 @@ mv "$dir/icd.c" "$dir/icd.h"
 "$ORRERY" icd "$dir/run.yaml" --format pigeon >/dev/null 2>&1
 [ $? -eq 2 ] || fail "a format that is none"
 
+# as the key's description says: on the wire in the order of the devices, flags last, whatever the order in the file
+sed 's/telemetry: .*target\]/telemetry: [star.valid, bus.target, star.attitude, gyro.rate]/; /stiffness/d; s/policy: hold},/policy: hold}}/
+  s/\[wheel_\*.torque\]/[wheel_z.torque, wheel_x.torque]/' configs/cubesat.yaml >"$dir/turned.yaml"
+"$ORRERY" icd "$dir/turned.yaml" | sed -n 's/^| [0-9]* | `\([a-z_]*\.[a-z]*\).*/\1/p' | uniq | tr '\n' ' ' >"$dir/order"
+[ "$(cat "$dir/order")" = 'gyro.rate star.attitude bus.target star.valid wheel_x.torque wheel_z.torque ' ] || fail "the order on the wire: $(cat "$dir/order")"
+
 # what a format cannot say is said, and not written
 "$ORRERY" icd configs/cubesat.yaml --format xtce >"$dir/none" 2>"$dir/err"
 [ $? -eq 1 ] && [ ! -s "$dir/none" ] && grep -q 'no link over UDP' "$dir/err" || fail "xtce without packets: $(cat "$dir/err")"

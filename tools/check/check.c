@@ -41,18 +41,38 @@ static json_t *messages_json(struct orr_diagnostics *d) {
   return list;
 }
 
+struct request {
+  bool channels;        /* of these alone */
+  const char *patterns; /* of them only those that fit; NULL: all */
+};
+
+/* False where there is none to show. */
+static bool print_channels(const struct orr_run *run, const char *path, const char *patterns) {
+  if (run && orr_summary_channels_print(run, patterns, stdout) > 0)
+    return true;
+  if (run)
+    fprintf(stderr, "orrery check: no channel of '%s' fits '%s'; without a pattern '--channels' lists all\n", path,
+            patterns ? patterns : "*");
+  else
+    fprintf(stderr, "orrery check: '%s' has no channels: a file with 'simulation' has, which can be flown\n", path);
+  return false;
+}
+
 /* Describes a file, as text or into the list. False when it is wrong. */
-static bool check_file(const char *path, json_t *list, bool colour) {
+static bool check_file(const char *path, json_t *list, const struct request *want, bool colour) {
   struct orr_diagnostics *d = orr_diagnostics_create();
   const struct orr_run *run;
   struct orr_config *config = orr_run_check(path, NULL, d, &run);
   struct orr_stability stability = {0};
+  bool good = config != NULL;
   json_t *o = json_object();
   if (config && run)
     stability = orr_run_judge_step(run, d);
   fflush(stdout); /* so that the errors of this file do not overtake what was said of the last */
   orr_diagnostics_print(d, 0, stderr, colourful(STDERR_FILENO));
-  if (config) {
+  if (config && want->channels && !list)
+    good = print_channels(run, path, want->patterns);
+  if (config && (list || !want->channels)) {
     struct orr_summary summary;
     orr_summary_create(&summary, orr_config_description(config));
     if (list)
@@ -62,8 +82,8 @@ static bool check_file(const char *path, json_t *list, bool colour) {
     orr_summary_destroy(&summary);
   }
   if (run && list)
-    json_object_set_new(o, "run", orr_summary_run_json(run, &stability));
-  else if (run)
+    json_object_set_new(o, "run", orr_summary_run_json(run, &stability, want->patterns));
+  else if (run && !want->channels)
     orr_summary_run_print(run, &stability, stdout);
   if (list) {
     json_object_set_new(o, "file", orr_json_text(path));
@@ -73,7 +93,7 @@ static bool check_file(const char *path, json_t *list, bool colour) {
   }
   json_decref(o);
   orr_diagnostics_destroy(d);
-  return config;
+  return good;
 }
 
 static int usage(const char *what, const char *word) {
@@ -83,6 +103,7 @@ static int usage(const char *what, const char *word) {
 
 static int run(int argc, char **argv) {
   bool json = false, only_files = false, good = true;
+  struct request want = {0};
   int files = 0;
   for (int i = 1; i < argc; i++) {
     const char *word = argv[i];
@@ -90,6 +111,10 @@ static int run(int argc, char **argv) {
       only_files = true;
     else if (!only_files && strcmp(word, "--json") == 0)
       json = true;
+    else if (!only_files && strcmp(word, "--channels") == 0)
+      want.channels = true;
+    else if (!only_files && strncmp(word, "--channels=", 11) == 0)
+      want = (struct request){true, word + 11};
     else if (!only_files && word[0] == '-')
       return usage("unknown option ", word);
     else
@@ -101,7 +126,7 @@ static int run(int argc, char **argv) {
   for (int i = 0; i < files; i++) {
     if (i > 0 && !json)
       putchar('\n');
-    good = check_file(argv[i], list, colourful(STDOUT_FILENO)) && good;
+    good = check_file(argv[i], list, &want, colourful(STDOUT_FILENO)) && good;
   }
   if (list) {
     json_dumpf(list, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
@@ -114,7 +139,7 @@ static int run(int argc, char **argv) {
 const struct orr_command orr_cmd_check = {
     .name = "check",
     .summary = "say what a spacecraft file means, or what is wrong with it",
-    .usage = "[--json] FILE...",
+    .usage = "[--json] [--channels[=PATTERNS]] FILE...",
     .help = "Reads each FILE (YAML or JSON), with the files it includes, and prints what was understood:\n"
             "the tree of bodies with the mass of each, its hinge, where that hangs, its degrees of\n"
             "freedom, springs and dampers, and the modes of flexible bodies; the loops; total mass,\n"
@@ -133,7 +158,11 @@ const struct orr_command orr_cmd_check = {
             "Options:\n"
             "  --json    print the same as data: a list with an object for each file, which has 'file',\n"
             "            'ok', 'messages' (severity, code, message, file, line, column) and, when the file\n"
-            "            is right, 'spacecraft' (SI units; inertia is xx yy zz xy xz yz)\n"
+            "            is right, 'spacecraft' (SI units; inertia is xx yy zz xy xz yz);\n"
+            "            of a run file 'run', with every channel in 'channel_list'\n"
+            "  --channels[=PATTERNS]  print the channels of a run file instead, a line each: name, output or\n"
+            "            command, how many numbers and their names, unit, what it is; with PATTERNS only those\n"
+            "            that fit one of them: 'gyro.*,wheel_*.torque'\n"
             "  --        what follows are files, even if they begin with a dash\n"
             "\n"
             "Environment:\n"
@@ -141,6 +170,7 @@ const struct orr_command orr_cmd_check = {
             "\n"
             "Examples:\n"
             "  orrery check configs/wings.yaml\n"
+            "  orrery check --channels='wheel_*' configs/cubesat.yaml\n"
             "  orrery check --json ship.yaml | jq '.[0].spacecraft.mass'\n"
             "\n"
             "Exit status: 0 every file is right, perhaps with warnings; 1 a file is wrong; 2 the command line is\n"

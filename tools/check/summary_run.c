@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/run/patterns.h"
+
 /* "bus.imu", "hinge hga", "hinge hga [1]". */
 static void print_host(const struct orr_run *run, const struct orr_device_desc *d, char *text, size_t size) {
   const struct orr_body_desc *body = &run->spacecraft.bodies[d->body];
@@ -242,13 +244,65 @@ void orr_summary_run_print(const struct orr_run *run, const struct orr_stability
           run->table.value_count - run->table.output_values);
 }
 
+/* ---- channels ---------------------------------------------------------------------------------------------------- */
+
+/* "3: x y z", or how many there are. */
+static void numbers_of(const struct orr_channel *c, char *text, size_t size) {
+  int n = snprintf(text, size, "%d", c->count);
+  for (int i = 0; c->elements && i < c->count && (size_t)n < size; i++)
+    n += snprintf(text + n, size - (size_t)n, "%s%s", i ? " " : ": ", c->elements[i]);
+}
+
+static bool is_wanted(const struct orr_channel *c, const char *patterns) {
+  return !patterns || orr_patterns_fit(patterns, c->name);
+}
+
+int orr_summary_channels_print(const struct orr_run *run, const char *patterns, FILE *out) {
+  int width = 0, count = 0;
+  for (int i = 0; i < run->table.count; i++) {
+    int n = (int)strlen(run->table.channels[i].name);
+    if (n > width && is_wanted(&run->table.channels[i], patterns))
+      width = n;
+  }
+  for (int i = 0; i < run->table.count; i++) {
+    const struct orr_channel *c = &run->table.channels[i];
+    char numbers[128];
+    if (!is_wanted(c, patterns))
+      continue;
+    numbers_of(c, numbers, sizeof numbers);
+    fprintf(out, "%-*s  %-7s  %-10s  %-7s  %s\n", width, c->name,
+            c->direction == ORR_CHANNEL_COMMAND ? "command" : "output", numbers, *c->unit ? c->unit : "-",
+            c->doc ? c->doc : "");
+    count++;
+  }
+  return count;
+}
+
+static json_t *channel_json(const struct orr_channel *c) {
+  return json_pack("{s:s, s:s, s:i, s:b}", "name", c->name, "unit", c->unit, "count", c->count, "command",
+                   c->direction == ORR_CHANNEL_COMMAND);
+}
+
 static json_t *channels_json(const struct orr_run *run, const char *device) {
+  json_t *list = json_array();
+  for (int i = 0; i < run->table.count; i++)
+    if (belongs(&run->table.channels[i], device))
+      json_array_append_new(list, channel_json(&run->table.channels[i]));
+  return list;
+}
+
+/* With the names of the numbers, where they have some. */
+static json_t *channel_list_json(const struct orr_run *run, const char *patterns) {
   json_t *list = json_array();
   for (int i = 0; i < run->table.count; i++) {
     const struct orr_channel *c = &run->table.channels[i];
-    if (belongs(c, device))
-      json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:b}", "name", c->name, "unit", c->unit, "count", c->count,
-                                            "command", c->direction == ORR_CHANNEL_COMMAND));
+    if (!is_wanted(c, patterns))
+      continue;
+    json_t *o = channel_json(c), *elements = json_array();
+    for (int k = 0; c->elements && k < c->count; k++)
+      json_array_append_new(elements, json_string(c->elements[k]));
+    json_object_set_new(o, "elements", elements);
+    json_array_append_new(list, o);
   }
   return list;
 }
@@ -269,7 +323,7 @@ static json_t *stability_json(const struct orr_run *run, const struct orr_stabil
                    isfinite(s->limit_s) ? json_real(s->limit_s) : json_null());
 }
 
-json_t *orr_summary_run_json(const struct orr_run *run, const struct orr_stability *stability) {
+json_t *orr_summary_run_json(const struct orr_run *run, const struct orr_stability *stability, const char *patterns) {
   json_t *root = json_object(), *devices = json_array();
   json_object_set_new(root, "step_ns", json_integer(run->plant.step_ns));
   json_object_set_new(root, "substeps", json_integer(run->plant.substeps));
@@ -290,5 +344,6 @@ json_t *orr_summary_run_json(const struct orr_run *run, const struct orr_stabili
   json_object_set_new(root, "stability", stability_json(run, stability));
   json_object_set_new(root, "devices", devices);
   json_object_set_new(root, "channels", json_integer(run->table.count));
+  json_object_set_new(root, "channel_list", channel_list_json(run, patterns));
   return root;
 }

@@ -54,7 +54,7 @@ enum orr_exit orr_reference_channels(struct orr_page *page, const char *nothing,
                      "has numbers of one unit, in SI, and a direction: an output comes from the plant, a command "
                      "goes to it and is held until the next one (or is applied once). One number of a channel is "
                      "named by its element or index: `gyro.rate.x`, `gyro.rate[0]`. `*` stands for any letters in "
-                     "lists of channels. `orrery check FILE` lists the channels of a run.");
+                     "lists of channels. `orrery check --channels FILE` lists the channels of a run.");
   orr_page_heading(page, 2, "Bodies, nodes and loops");
   orr_page_paragraph(page,
                      "What is ideal: without noise, in every frame, computed where somebody asks for it. The unit "

@@ -30,5 +30,5 @@ void orr_patterns_report(const char *pattern, const char *option, const struct o
   if (nearest.best)
     fprintf(stderr, "orrery run: no channel fits '%s' of %s, did you mean '%s'?\n", pattern, option, nearest.best);
   else
-    fprintf(stderr, "orrery run: no channel fits '%s' of %s; 'orrery check' lists them\n", pattern, option);
+    fprintf(stderr, "orrery run: no channel fits '%s' of %s; 'orrery check --channels' lists them\n", pattern, option);
 }

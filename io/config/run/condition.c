@@ -230,8 +230,8 @@ static void unknown_channel(struct parse *p, const char *name, size_t length) {
   if (found.best)
     fail(p, p->at, length, "unknown-channel", "there is no channel '%.80s', did you mean '%.80s'?", name, found.best);
   else
-    fail(p, p->at, length, "unknown-channel", "there is no channel '%.80s'; there are %s ('orrery check' has them all)",
-         name, first_names(p));
+    fail(p, p->at, length, "unknown-channel",
+         "there is no channel '%.80s'; there are %s ('orrery check --channels' has them all)", name, first_names(p));
 }
 
 static void note_channel(struct parse *p, int channel) {

@@ -118,13 +118,17 @@ static const struct orr_key link_table[LINK_KEYS] = {
                .absent = "0",
                .shape = &orr_shape_frames,
                PLACE(phase)},
-    [TELEMETRY] = {.name = "telemetry",
-                   .doc = "outputs that go to flight software, in this order",
-                   .required = true,
-                   .shape = &orr_shape_channels,
-                   PLACE(telemetry)},
+    [TELEMETRY] =
+        {.name = "telemetry",
+         .doc = "outputs that go to flight software; on the wire they stand as `orrery icd` has them, flags last; "
+                "a controller that is linked in has them in this order",
+         .required = true,
+         .shape = &orr_shape_channels,
+         PLACE(telemetry)},
     [COMMANDS] = {.name = "commands",
-                  .doc = "commands that flight software gives, in this order; no two links command one channel",
+                  .doc =
+                      "commands that flight software gives, on the wire as `orrery icd` has them, whatever the order "
+                      "here; no two links command one channel",
                   .required = true,
                   .shape = &orr_shape_channels,
                   PLACE(commands)},

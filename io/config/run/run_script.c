@@ -159,7 +159,7 @@ const char *orr_run_list_channels(struct orr_run_draft *d, int direction) {
       all = orr_arena_format(d->reader->arena, "%s%s%s", all, *all ? ", " : "", c->name);
   }
   if (count > MOST)
-    return orr_arena_format(d->reader->arena, "%s and %d more ('orrery check' has them)", all, count - MOST);
+    return orr_arena_format(d->reader->arena, "%s and %d more ('orrery check --channels' has them)", all, count - MOST);
   return count ? all : "none";
 }
 
