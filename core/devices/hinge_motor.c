@@ -152,7 +152,7 @@ static double most_rate(const void *params) { return ((const struct params *)par
 
 static const struct orr_device_channel channels[] = {
     {.name = "torque",
-     .doc = "torque of the motor, before the gear",
+     .doc = "mode torque alone: torque of the motor, before the gear",
      .unit = "N m",
      .unit_linear = "N",
      .direction = ORR_CHANNEL_COMMAND,
@@ -161,7 +161,7 @@ static const struct orr_device_channel channels[] = {
      .range = torque_range,
      .most = most_torque},
     {.name = "rate",
-     .doc = "rate of the hinge",
+     .doc = "mode rate alone: rate of the hinge",
      .unit = "rad/s",
      .unit_linear = "m/s",
      .direction = ORR_CHANNEL_COMMAND,
@@ -170,7 +170,7 @@ static const struct orr_device_channel channels[] = {
      .range = rate_range,
      .most = most_rate},
     {.name = "delivered",
-     .doc = "torque at the hinge: motor, friction and stops",
+     .doc = "mode torque alone: torque at the hinge, of motor, friction and stops",
      .unit = "N m",
      .unit_linear = "N",
      .count = 1,

@@ -63,6 +63,21 @@ grep -q '^  /bus  *301 messages' "$dir/info" && grep -q '^  /wheel_z  *301 messa
 grep -q '^  /gyro' "$dir/info" && fail "a channel that was not asked for: $(cat "$dir/info")"
 grep -q '^  /orrery/checkpoint  *3 messages' "$dir/info" || fail "checkpoint: $(cat "$dir/info")"
 "$ORRERY" replay "$dir/r.mcap" >"$dir/out" || fail "replay of it: $(cat "$dir/out")"
+# what fits no topic is said, with the nearest one, and no table is written
+wants_gyro() { # PATTERN, arguments of log
+  wanted=$1
+  shift
+  "$ORRERY" log "$@" --topics "/star,$wanted" >"$dir/out" 2>"$dir/err"
+  [ $? -eq 1 ] && grep -q "no topic of '.*a.mcap' fits '$wanted', did you mean '/gyro'?" "$dir/err" || fail "$1 --topics $wanted: $(cat "$dir/err")"
+}
+for wrong in gyro /gryo; do
+  wants_gyro $wrong cat "$dir/a.mcap"
+  wants_gyro $wrong export "$dir/a.mcap" --csv "$dir/none.csv"
+done
+"$ORRERY" log cat "$dir/a.mcap" --topics '/q*' 2>&1 | grep -q "'orrery log info' lists them" || fail "a pattern near nothing"
+"$ORRERY" log export "$dir/a.mcap" --csv "$dir/none.csv" --topics /orrery/commands >"$dir/out" 2>&1
+[ $? -eq 1 ] && [ ! -e "$dir/none.csv" ] || fail "a table without columns: $(cat "$dir/out")"
+
 [ "$("$ORRERY" log cat "$dir/r.mcap" --topics /bus --to 0s | wc -l)" -eq 1 ] || fail "bus.rate is one message a time"
 record '{compression: zstd}'
 [ "$(stat -c %s "$dir/r.mcap")" -lt $(($(stat -c %s "$dir/a.mcap") * 2 / 3)) ] || fail "zstd: $(ls -l "$dir/r.mcap" "$dir/a.mcap")"

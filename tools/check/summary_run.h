@@ -8,8 +8,8 @@
 
 #include "io/step_limit.h"
 
-/* The channels that fit one of the patterns, all where it is NULL: a line each with direction, numbers, unit and what it
- * is. Returns how many. */
+/* The channels that fit one of the patterns, all where it is NULL: a line each with direction, numbers, unit and what
+ * it is. Returns how many. */
 int orr_summary_channels_print(const struct orr_run *run, const char *patterns, FILE *out);
 
 void orr_summary_run_print(const struct orr_run *run, const struct orr_stability *stability, FILE *out);

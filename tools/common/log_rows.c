@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/plant/channel.h"
+#include "io/config/text/names.h"
 #include "io/config/text/unit.h"
 
 bool orr_log_open(struct orr_log_open *log, const char *who, const char *path) {
@@ -43,19 +44,66 @@ bool orr_log_ended(const struct orr_log_open *log) {
   return end == ORR_WALK_CUT;
 }
 
+enum { TEXT = 512 };
+
+static void cut_text(char text[TEXT], const char *from, size_t size) {
+  snprintf(text, TEXT, "%.*s", (int)(size < TEXT ? size : TEXT - 1), from);
+}
+
+/* The first of the patterns, which it goes on behind; false at their end. */
+static bool cut_pattern(const char **patterns, char pattern[TEXT]) {
+  size_t n = strcspn(*patterns, ",");
+  if (!**patterns)
+    return false;
+  cut_text(pattern, *patterns, n);
+  *patterns += n + ((*patterns)[n] == ',');
+  return true;
+}
+
 bool orr_log_wants(const char *patterns, struct orr_mcap_text topic) {
-  char name[512], pattern[512];
+  char name[TEXT], pattern[TEXT];
   if (!patterns)
     return true;
-  snprintf(name, sizeof name, "%.*s", (int)(topic.size < sizeof name ? topic.size : sizeof name - 1), topic.text);
-  while (*patterns) {
-    size_t n = strcspn(patterns, ",");
-    snprintf(pattern, sizeof pattern, "%.*s", (int)(n < sizeof pattern ? n : sizeof pattern - 1), patterns);
+  cut_text(name, topic.text, topic.size);
+  while (cut_pattern(&patterns, pattern))
     if (orr_channel_matches(pattern, name))
       return true;
-    patterns += n + (patterns[n] == ',');
-  }
   return false;
+}
+
+/* A slash may have been forgotten. */
+static bool has_topic(const struct orr_log_open *log, const char *pattern) {
+  char slashed[TEXT + 1], name[TEXT], best[TEXT] = "";
+  struct orr_nearest nearest = {.wanted = slashed};
+  snprintf(slashed, sizeof slashed, "%s%s", *pattern == '/' ? "" : "/", pattern);
+  for (size_t id = 0; id < ORR_WALK_IDS; id++) {
+    struct orr_mcap_text topic = log->tables->channels[id].topic;
+    if (!topic.text)
+      continue;
+    cut_text(name, topic.text, topic.size);
+    if (orr_channel_matches(pattern, name))
+      return true;
+    nearest.best = NULL;
+    orr_nearest_offer(&nearest, name);
+    if (orr_channel_matches(slashed, name))
+      snprintf(best, sizeof best, "%.*s", TEXT - 1, slashed);
+    else if (nearest.best)
+      snprintf(best, sizeof best, "%s", name);
+  }
+  fprintf(stderr, "%s: no topic of '%s' fits '%s'", log->who, log->path, pattern);
+  if (*best)
+    fprintf(stderr, ", did you mean '%s'?\n", best);
+  else
+    fputs("; 'orrery log info' lists them\n", stderr);
+  return false;
+}
+
+bool orr_log_has_topics(const struct orr_log_open *log, const char *patterns) {
+  char pattern[TEXT];
+  bool good = true;
+  while (patterns && cut_pattern(&patterns, pattern))
+    good = has_topic(log, pattern) && good;
+  return good;
 }
 
 bool orr_log_time(const char *text, uint64_t *ns) {

@@ -25,6 +25,10 @@ bool orr_log_ended(const struct orr_log_open *log);
 /* Whether the topic fits one of the patterns, A,B,C (NULL: any). */
 bool orr_log_wants(const char *patterns, struct orr_mcap_text topic);
 
+/* Whether each of the patterns (NULL: there is none) fits a topic among those read so far; says on stderr which does
+ * not, and the nearest topic. */
+bool orr_log_has_topics(const struct orr_log_open *log, const char *patterns);
+
 /* A time on the command line, "12s". */
 bool orr_log_time(const char *text, uint64_t *ns);
 

@@ -142,7 +142,7 @@ const struct orr_command orr_cmd_log = {
             "  --from T, --to T  only messages of that span of simulated time: 12s, 500ms\n"
             "\n"
             "Exit status: 0 all is well, or the log was cut (a warning says so); 1 the file cannot be read, is no\n"
-            "log or is damaged; 2 the command line is wrong.\n"
+            "log or is damaged, or a pattern fits no topic; 2 the command line is wrong.\n"
             "\n"
             "example:\n"
             "  orrery log cat flight.mcap --topics '/orrery/link/*' --from 12s --to 13s\n",

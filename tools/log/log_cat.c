@@ -97,6 +97,7 @@ int orr_log_cat(const struct orr_log_arguments *a) {
               1e-9 * (double)item.message.log_ns);
   }
   good = orr_log_ended(&t) && good;
+  good = orr_log_has_topics(&t, a->topics) && good;
   orr_log_close(&t);
   return good ? ORR_EXIT_OK : ORR_EXIT_BAD;
 }

@@ -44,13 +44,24 @@ static bool write_table(struct orr_log_rows *rows, const struct orr_log_argument
   return good && !rows->wrong;
 }
 
+static bool has_columns(const struct orr_log_rows *rows, const struct orr_log_arguments *a) {
+  if (!orr_log_has_topics(&rows->log, a->topics))
+    return false;
+  if (a->topics && rows->count == 0) {
+    fprintf(stderr, "orrery log: no topic that fits '%s' has columns: 'orrery log cat' shows what is no number\n",
+            a->topics);
+    return false;
+  }
+  return true;
+}
+
 int orr_log_export(const struct orr_log_arguments *a) {
   struct orr_log_rows *rows = malloc(sizeof *rows);
   if (!rows)
     abort();
   bool good = orr_log_rows_open(rows, "orrery log", a->path, a->topics);
   if (good) {
-    good = write_table(rows, a);
+    good = has_columns(rows, a) && write_table(rows, a);
     good = orr_log_ended(&rows->log) && good;
     orr_log_rows_close(rows);
   }

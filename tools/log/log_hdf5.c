@@ -303,6 +303,7 @@ int orr_log_hdf5(const struct orr_log_arguments *a) {
   if (good) {
     good = open_file(e) && write_all(e);
     good = orr_log_ended(&e->log) && good;
+    good = orr_log_has_topics(&e->log, a->topics) && good;
     orr_log_close(&e->log);
   }
   free(e);

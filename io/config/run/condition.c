@@ -210,14 +210,39 @@ static bool take_span(struct parse *p, int64_t *out) {
 
 /* ---- signals ----------------------------------------------------------------------------------------------------- */
 
-/* A few names, to show what they look like. */
-static const char *first_names(struct parse *p) {
-  enum { MOST = 4 };
+/* Those of a direction (-1: of both) whose names begin with the first n letters of a name. */
+static const char *list_names(struct orr_arena *arena, const struct orr_channel_table *table, const char *name,
+                              size_t n, int direction, int most, int *count) {
   const char *all = "";
-  for (int i = 0; i < p->table->count && i < MOST; i++)
-    all = orr_arena_format(p->arena, "%s%.40s, ", all, p->table->channels[i].name);
-  return orr_arena_format(p->arena, "%s...", all);
+  *count = 0;
+  for (int i = 0; i < table->count; i++) {
+    const struct orr_channel *c = &table->channels[i];
+    if ((direction >= 0 && (int)c->direction != direction) || strncmp(c->name, name, n) != 0)
+      continue;
+    if ((*count)++ < most)
+      all = orr_arena_format(arena, "%s%s%.120s", all, *all ? ", " : "", c->name);
+  }
+  if (*count > most)
+    return orr_arena_format(arena, "%s and %d more ('orrery check --channels' has them)", all, *count - most);
+  return all;
 }
+
+const char *orr_channels_in_place_of(struct orr_arena *arena, const struct orr_channel_table *table, const char *name,
+                                     int direction, int most) {
+  const char *all;
+  int count;
+  for (size_t n = strlen(name); n > 1; n--) {
+    if (name[n - 1] != '.')
+      continue;
+    all = list_names(arena, table, name, n, direction, most, &count);
+    if (count > 0)
+      return orr_arena_format(arena, "'%.*s' has %s", (int)(n - 1 < 80 ? n - 1 : 80), name, all);
+  }
+  all = list_names(arena, table, name, 0, direction, most, &count);
+  return orr_arena_format(arena, "there are %s", count ? all : "none");
+}
+
+enum { MOST_TOLD = 4 };
 
 static void unknown_channel(struct parse *p, const char *name, size_t length) {
   struct orr_nearest found = {.wanted = name};
@@ -230,8 +255,8 @@ static void unknown_channel(struct parse *p, const char *name, size_t length) {
   if (found.best)
     fail(p, p->at, length, "unknown-channel", "there is no channel '%.80s', did you mean '%.80s'?", name, found.best);
   else
-    fail(p, p->at, length, "unknown-channel",
-         "there is no channel '%.80s'; there are %s ('orrery check --channels' has them all)", name, first_names(p));
+    fail(p, p->at, length, "unknown-channel", "there is no channel '%.80s'; %s", name,
+         orr_channels_in_place_of(p->arena, p->table, name, -1, MOST_TOLD));
 }
 
 static void note_channel(struct parse *p, int channel) {

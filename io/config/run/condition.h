@@ -66,6 +66,11 @@ struct orr_condition_error {
 const struct orr_condition *orr_condition_parse(const char *text, const struct orr_channel_table *table,
                                                 struct orr_arena *arena, struct orr_condition_error *error);
 
+/* [init] For a message about a name that is no channel's: "'motor' has motor.rate" where what stands before one of its
+ * dots has channels of a direction (-1: of both), else "there are" and all; at most so many, then how many more. */
+const char *orr_channels_in_place_of(struct orr_arena *arena, const struct orr_channel_table *table, const char *name,
+                                     int direction, int most);
+
 /* [rt] Sets a state [condition->words] to what it is before the first frame. O(words). */
 void orr_condition_reset(const struct orr_condition *condition, int64_t *state);
 

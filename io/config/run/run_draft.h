@@ -90,9 +90,6 @@ void orr_run_judge_loop_forces(struct orr_run_draft *draft);
 const struct orr_condition *orr_run_read_condition(struct orr_run_draft *draft, struct orr_place place,
                                                    const char *name);
 
-/* [init] For a message: the channels of a direction (−1: of both), a dozen of them, and how many more; "none". */
-const char *orr_run_list_channels(struct orr_run_draft *draft, int direction);
-
 /* [init] Reports a pattern that fits no channel of a direction (−1: of either), with the nearest or the list. */
 void orr_run_no_channel(struct orr_run_draft *draft, struct orr_place place, const char *pattern, int direction);
 

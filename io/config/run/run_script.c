@@ -147,21 +147,7 @@ static struct orr_range channel_range(const struct reading *r) {
 
 /* ---- channels ---------------------------------------------------------------------------------------------------- */
 
-const char *orr_run_list_channels(struct orr_run_draft *d, int direction) {
-  enum { MOST = 12 };
-  const char *all = "";
-  int count = 0;
-  for (int i = 0; i < d->run->table.count; i++) {
-    const struct orr_channel *c = &d->run->table.channels[i];
-    if (direction >= 0 && (int)c->direction != direction)
-      continue;
-    if (count++ < MOST)
-      all = orr_arena_format(d->reader->arena, "%s%s%s", all, *all ? ", " : "", c->name);
-  }
-  if (count > MOST)
-    return orr_arena_format(d->reader->arena, "%s and %d more ('orrery check --channels' has them)", all, count - MOST);
-  return count ? all : "none";
-}
+enum { MOST_TOLD = 12 };
 
 void orr_run_no_channel(struct orr_run_draft *d, struct orr_place place, const char *pattern, int direction) {
   static const char *const kinds[] = {[ORR_CHANNEL_OUTPUT] = "output", [ORR_CHANNEL_COMMAND] = "command"};
@@ -174,8 +160,8 @@ void orr_run_no_channel(struct orr_run_draft *d, struct orr_place place, const c
     orr_read_error(d->reader, place, "unknown-channel", "no %s fits '%.80s', did you mean '%s'?", kind, pattern,
                    nearest.best);
   else
-    orr_read_error(d->reader, place, "unknown-channel", "no %s fits '%.80s'; there are %s", kind, pattern,
-                   orr_run_list_channels(d, direction));
+    orr_read_error(d->reader, place, "unknown-channel", "no %s fits '%.80s'; %s", kind, pattern,
+                   orr_channels_in_place_of(d->reader->arena, &d->run->table, pattern, direction, MOST_TOLD));
 }
 
 int orr_run_find_channel(struct orr_run_draft *d, struct orr_place place, const char *name, int *element) {
@@ -183,6 +169,10 @@ int orr_run_find_channel(struct orr_run_draft *d, struct orr_place place, const 
   int index = d->blind ? -1 : orr_channel_find_element(table, name, element);
   if (index >= 0 || d->partial)
     return index;
+  if (strchr(name, '*')) {
+    orr_read_error(d->reader, place, "unknown-channel", "one channel stands here, and '%.80s' is a pattern", name);
+    return -1;
+  }
   struct orr_nearest nearest = {.wanted = name};
   for (int i = 0; i < table->count && orr_read_may_suggest(d->reader); i++)
     orr_nearest_offer(&nearest, table->channels[i].name);
@@ -190,8 +180,8 @@ int orr_run_find_channel(struct orr_run_draft *d, struct orr_place place, const 
     orr_read_error(d->reader, place, "unknown-channel", "there is no channel '%.80s', did you mean '%s'?", name,
                    nearest.best);
   else
-    orr_read_error(d->reader, place, "unknown-channel", "there is no channel '%.80s'; there are %s", name,
-                   orr_run_list_channels(d, -1));
+    orr_read_error(d->reader, place, "unknown-channel", "there is no channel '%.80s'; %s", name,
+                   orr_channels_in_place_of(d->reader->arena, table, name, -1, MOST_TOLD));
   return -1;
 }
 
