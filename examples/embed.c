@@ -1,6 +1,6 @@
 /* The solver in a program of one's own: accelerations of a wing that is bent and turned.
  *
- *   cc embed.c $(pkg-config --static --cflags --libs orrery) -o embed && ./embed wings.yaml wing_a
+ *   cc embed.c $(pkg-config --static --cflags --libs orrery) -o embed && ./embed wings.yaml wing_left
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,15 @@
 int main(int argc, char **argv) {
   struct orr_solver_body body;
   struct orr_solver *s = argc == 3 ? orr_solver_load(argv[1], stderr) : NULL;
-  if (!s || !orr_solver_find(s, argv[2], &body))
+  if (argc != 3)
+    fputs("usage: embed FILE BODY\n", stderr);
+  if (!s) /* what is wrong with the file stands on stderr */
     return 1;
+  if (!orr_solver_find(s, argv[2], &body)) {
+    fprintf(stderr, "embed: '%s' has no body '%s'\n", argv[1], argv[2]);
+    orr_solver_free(s);
+    return 1;
+  }
   int speeds = orr_solver_speeds(s);
   double *q = calloc((size_t)orr_solver_coordinates(s), sizeof *q);
   double *u = calloc((size_t)speeds, sizeof *u), *accel = calloc((size_t)speeds, sizeof *accel);

@@ -43,6 +43,7 @@ static void print_overview(FILE *out) {
         "  orrery run configs/cubesat.yaml --mode batch --plot flight.svg\n"
         "An installed Orrery has `configs` in share/orrery below its prefix, and its documents in\n"
         "share/doc/orrery: cp -r /usr/share/orrery/configs .\n"
+        "The sample flight software is build/fsw in the source tree and orrery-fsw where it is installed.\n"
         "\n"
         "commands:\n",
         out);

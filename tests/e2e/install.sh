@@ -89,13 +89,32 @@ worst = max(abs(a - b) for a, b in zip(got, wanted)) / max(map(abs, wanted))
 assert worst < 1e-13, worst
 PYTHON
 fi
-./embed "$wings" nobody 2>/dev/null && fail "embed finds a body that is not there"
+told=$(sed -n 's/.* && \.\/embed wings.yaml \([a-z_]*\)$/\1/p' "$examples/embed.c") # as its comment says
+[ -n "$told" ] && ./embed "$wings" "$told" >/dev/null || fail "embed does not fly as its comment says: '$told'"
+./embed "$wings" nobody 2>"$dir/err" && fail "embed finds a body that is not there"
+grep -q "has no body 'nobody'" "$dir/err" || fail "embed does not name the body that is not there: $(cat "$dir/err")"
 printf 'orrery: 1\nspacecraft: {bodies: {a: {}}}\n' >wrong.yaml
 ./embed wrong.yaml a 2>"$dir/err" && fail "embed takes a wrong file"
 grep -q 'wrong.yaml:2' "$dir/err" || fail "embed does not say what is wrong with a file: $(cat "$dir/err")"
 
+# the documents: every link leads to a file that is installed; the program of the README is compiled by its line, and flies
+find "$dir/usr/share" -name '*.md' | while read -r page; do
+  grep -o '](\([^)#]*\)[^)]*)' "$page" | sed 's/^](//; s/[)#].*//' | grep -v '^https*:' | while read -r target; do
+    [ -z "$target" ] || [ -e "$(dirname "$page")/$target" ] || echo "${page#"$dir"}: $target"
+  done
+done >"$dir/dead"
+[ ! -s "$dir/dead" ] || fail "links that lead nowhere: $(cat "$dir/dead")"
+readme=$dir/usr/share/doc/orrery/README.md
+[ "$(grep -c '](' "$readme")" -ge 7 ] || fail "the README leads nowhere"
+grep -n 'build/orrery run\|make run\|-I\. ' "$readme" && fail "the README is that of the source tree"
+awk '/^```$/ { on = 0 } on { print } $0 == "```c" { on = 1 }' "$readme" >yours.c
+line=$(sed -n 's/^    \(cc yours.c .*\)$/\1/p' "$readme")
+[ -n "$line" ] && eval "$line" || fail "the README's program is not compiled by its line: $line"
+[ -n "$(fly ./yours)" ] || fail "the README's program does not fly"
+"$dir/usr/bin/orrery-fsw" --help | grep -q orrery-fsw || fail "the sample flight software does not say its name where it is installed"
+
 # manual pages: each command and topic has one, and man lays them out without a warning
-for page in orrery $("$orrery" --help | sed -n '/^commands:/,/^$/s/^  \([a-z-]*\) .*/orrery-\1/p; /^topics/,/^$/s/^  \([a-z-]*\) .*/orrery-\1/p'); do
+for page in orrery orrery-fsw $("$orrery" --help | sed -n '/^commands:/,/^$/s/^  \([a-z-]*\) .*/orrery-\1/p; /^topics/,/^$/s/^  \([a-z-]*\) .*/orrery-\1/p'); do
   [ -s "$dir/usr/share/man/man1/$page.1" ] || fail "no manual page of $page"
   if command -v man >/dev/null; then
     man --warnings -l "$dir/usr/share/man/man1/$page.1" >"$dir/text" 2>"$dir/err" || fail "man $page: $(cat "$dir/err")"

@@ -131,12 +131,11 @@ static int fly(struct orr_client *link, const struct orr_mission *m) {
 
 static int help(void) {
   printf("usage: fsw [--key-file FILE] [URL [MISSION]]\n\nFILE has the key of a link over UDP, the run file's "
-         "key_file. URL is shm:/name (without one: shm:/orrery.fsw) or udp:HOST:PORT. MISSION is "
-         "cubesat");
+         "key_file. URL is shm:/name (without one:\nshm:/orrery.fsw) or udp:HOST:PORT. MISSION is cubesat");
   for (int i = 0; orr_mission_get(i); i++)
     printf(", %s", orr_mission_get(i)->name);
-  printf(" (without one: cubesat).\nThe run may start before or after. Exit status: 0 the run is over; 1 it went "
-         "wrong; 2 the command line is wrong.\n");
+  printf(" (without one: cubesat).\nThe run may start before or after. Where Orrery is installed, this program is "
+         "called orrery-fsw.\n\nExit status: 0 the run is over; 1 it went wrong; 2 the command line is wrong.\n");
   return 0;
 }
 
