@@ -1,11 +1,13 @@
 /* The `orrery` command: finds the subcommand, prints help and version. */
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "core/devices/devices.h"
 #include "io/config/text/names.h"
 #include "tools/common/commands.h"
 #include "tools/common/version.h"
@@ -98,6 +100,13 @@ static int print_version(void) {
   return ORR_EXIT_OK;
 }
 
+static bool is_device(const char *name) {
+  for (const struct orr_device_kind *const *k = orr_device_kinds; *k; k++)
+    if (strcmp((*k)->name, name) == 0)
+      return true;
+  return false;
+}
+
 static int unknown_command(const char *name, bool help) {
   struct orr_nearest nearest = {.wanted = name};
   for (const struct orr_command *const *c = commands; *c; c++)
@@ -105,7 +114,9 @@ static int unknown_command(const char *name, bool help) {
   for (const struct orr_topic *t = orr_topics; help && t->name; t++)
     orr_nearest_offer(&nearest, t->name);
   fprintf(stderr, "orrery: unknown command '%s'", name);
-  if (nearest.best)
+  if (help && is_device(name))
+    fprintf(stderr, ", but 'orrery help devices %s' tells of that device", name);
+  else if (nearest.best)
     fprintf(stderr, ", did you mean '%s'?", nearest.best);
   fputs("\nTry 'orrery --help'.\n", stderr);
   return ORR_EXIT_USAGE;
@@ -143,6 +154,16 @@ static int dispatch(int argc, char **argv) {
   return c->run(argc - 1, argv + 1);
 }
 
+static bool asks_for_help(int argc, char **argv) {
+  return argc > 1 && (is_help(argv[1]) || strcmp(argv[1], "help") == 0 || (argc > 2 && is_help(argv[argc - 1])));
+}
+
+/* Of a pipe that is standard output. */
+static bool reader_has_gone(void) {
+  struct pollfd out = {.fd = STDOUT_FILENO};
+  return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
 /* A file that is opened next would take the number of a stream that the caller closed, and messages would go there:
  * into a link. A directory can be neither read nor written, and there always is one. */
 static void fill_closed_streams(void) {
@@ -160,8 +181,10 @@ int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
   int status = dispatch(argc, argv);
-  /* A full disk or a closed pipe must not look like success. */
+  /* A full disk or a closed pipe must not look like success, but for a page that was read as far as somebody wanted. */
   if (fflush(stdout) != 0 || ferror(stdout)) {
+    if (asks_for_help(argc, argv) && reader_has_gone())
+      return status;
     fputs("orrery: cannot write the output\n", stderr);
     return (int)orr_exit_outranking((enum orr_exit)status, ORR_EXIT_BAD);
   }

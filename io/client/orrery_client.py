@@ -9,6 +9,7 @@ went by unseen, link.late those of them that came over UDP when a newer one had 
 open again. `python3 orrery_client.py URL` is a minimal peer: it answers every frame with what was commanded last (zeros), and says what it saw; exit
 status 1 when frames were lost, or it ended before the run, with a word on why.
 """
+import errno
 import fcntl
 import functools
 import hashlib
@@ -133,14 +134,23 @@ class Link:
         self.frame, self.time_ns, self.answered, self.flags, self.missed, self.late = None, 0, NONE, 0, 0, 0
         self.telemetry, self.command = bytes(h["telemetry_bytes"]), bytearray(h["command_bytes"])
 
+    def channel(self, name):
+        """The description of a channel."""
+        if name in self.channels:
+            return self.channels[name]
+        import difflib
+
+        near = difflib.get_close_matches(name, self.channels, 1)
+        raise KeyError("this link has no channel %r%s" % (name, ", did you mean %r?" % near[0] if near else "; link.channels has them all"))
+
     def __getitem__(self, name):
-        c = self.channels[name]
+        c = self.channel(name)
         numbers = struct.unpack_from(c.format, self.command if c.direction else self.telemetry, c.offset)
         return numbers[0] if c.count == 1 else numbers
 
     def _fill(self, values):
         for name, value in (values or {}).items():
-            c = self.channels[name]
+            c = self.channel(name)
             if not c.direction:
                 raise KeyError(name + " is telemetry")
             numbers = [value] if c.count == 1 else value
@@ -729,9 +739,13 @@ def open(url, wait=10.0, key_file=None):  # noqa: A001
     while True:
         try:
             return carrier(*where)
-        except (FileNotFoundError, ConnectionRefusedError):
+        except (FileNotFoundError, ConnectionRefusedError) as error:
             if time.monotonic() > until:
-                raise
+                if not isinstance(error, FileNotFoundError):
+                    raise
+                why = error.args[0] if len(error.args) == 1 else "no such link"
+                what = "%s; no run opened it in %g s: start one whose file has a link of that name" % (why, wait)
+                raise FileNotFoundError(errno.ENOENT, what, url) from None
             time.sleep(0.01)
 
 

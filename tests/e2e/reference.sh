@@ -83,4 +83,7 @@ case $out in *"did you mean 'links'?"*) ;; *) fail "an unknown section gets the 
 [ $? -eq 2 ] || fail "a word too many is exit 2"
 out=$("$ORRERY" help device 2>&1)
 case $out in *"did you mean 'devices'?"*) ;; *) fail "an unknown topic gets the nearest: $out" ;; esac
+out=$("$ORRERY" help rate_gyro 2>&1)
+[ $? -eq 2 ] || fail "a device is no topic, and exit 2"
+case $out in *"'orrery help devices rate_gyro'"*) ;; *) fail "a device's name leads to its page: $out" ;; esac
 exit 0

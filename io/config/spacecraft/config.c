@@ -148,6 +148,23 @@ static bool is_of_named(const struct orr_yaml *root, const char *setting) {
   return at < root->count && root->entries[at].value->kind == ORR_YAML_SCALAR;
 }
 
+/* A file of another sort says so by a key of its own, and has no spacecraft. */
+static bool is_of_other_sort(struct orr_config *c, struct orr_place root) {
+  static const char *const sorts[][3] = {{"campaign", "campaign file", "orrery campaign run FILE"},
+                                         {"sequence", "test procedure", "orrery run RUN.yaml --sequence FILE"}};
+  if (orr_yaml_find(root.node, "spacecraft") < orr_place_count(root))
+    return false;
+  for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {
+    size_t at = orr_yaml_find(root.node, sorts[i][0]);
+    if (at >= orr_place_count(root))
+      continue;
+    orr_read_error(&c->reader, orr_place_key(c->reader.diagnostics, root, at), "other-file",
+                   "this is a %s, not a model or run file: '%s' takes it", sorts[i][1], sorts[i][2]);
+    return true;
+  }
+  return false;
+}
+
 /* The spacecraft section of a file: the mapping, or the file it names. */
 static void read_top(struct orr_config *c, const struct orr_file *file, orr_source via, bool named) {
   struct top_keys keys = {0};
@@ -157,6 +174,8 @@ static void read_top(struct orr_config *c, const struct orr_file *file, orr_sour
     orr_read_error(&c->reader, root, "wrong-type", "a model file is a mapping that begins with 'orrery: 1'");
     return;
   }
+  if (is_of_other_sort(c, root))
+    return;
   const struct orr_thing thing = {.what = "a model file", .place = root};
   orr_read_mapping(&c->reader, &thing, &orr_file_mapping, &keys, &present);
   orr_spacecraft_check_version(&c->reader, keys.version);

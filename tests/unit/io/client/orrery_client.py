@@ -251,7 +251,7 @@ class Addresses(unittest.TestCase):
                 oc.open(url, wait=60)
 
     def test_nobody_is_there(self):
-        with self.assertRaises(FileNotFoundError):
+        with self.assertRaisesRegex(FileNotFoundError, "no run opened it.*'shm:/orrery.nobody"):
             oc.open("shm:/orrery.nobody.%d" % os.getpid(), wait=0)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
             s.bind(("127.0.0.1", 0))
@@ -316,9 +316,11 @@ class OverUdp(unittest.TestCase):
             self.link.send()  # no frame to answer yet
         self.executive.send(*self.executive.pieces(0))
         self.link.wait()
-        for name in ("gyro.rate", "nothing"):
-            with self.assertRaises(KeyError):
+        for name, says in (("gyro.rate", "is telemetry"), ("nothing", "no channel 'nothing'"), ("wheel.torqe", "did you mean 'wheel.torque'")):
+            with self.assertRaisesRegex(KeyError, says):
                 self.link.send({name: 1.0})
+        with self.assertRaisesRegex(KeyError, "did you mean 'gyro.rate'"):
+            self.link["gyro.rte"]
 
     def test_a_frame_that_comes_again_is_answered_again_and_one_that_is_left_out_is_counted(self):
         self.executive.send(*self.executive.pieces(0))
