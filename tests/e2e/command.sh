@@ -26,6 +26,13 @@ for page in 'help channels' --help 'run --help'; do
   [ ! -s "$dir/err" ] && [ "$(cat "$dir/status")" -eq 0 ] || fail "$page, not read to its end: $(cat "$dir/err")"
 done
 
+# The words of the table of times are explained.
+"$ORRERY" help top >"$dir/top"
+for word in start wake-up slack spin phase late overran 'caught up' slips 'by our own doing'; do
+  grep -q "^  $word  " "$dir/top" || fail "help top does not explain '$word'"
+done
+"$ORRERY" help run | grep -q "explained by 'orrery help top'" || fail "help run does not lead there"
+
 # Each command of the overview has a manual, and `--help` after it is the same manual.
 for name in $("$ORRERY" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
   "$ORRERY" help "$name" | grep -q "^usage: orrery $name" || fail "help $name"

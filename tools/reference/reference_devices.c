@@ -211,7 +211,7 @@ enum orr_exit orr_reference_devices(struct orr_page *page, const char *name, boo
                        "Printed by `orrery help devices --markdown` from the tables that the reader reads by; `make "
                        "reference` writes it again. Frames and signs stand in [conventions.md](conventions.md), the "
                        "sections of a file in [run-file.md](run-file.md). `orrery help devices --example` prints a run "
-                       "file with every kind that flies.");
+                       "file with every kind, which flies beside a copy of `configs/data`.");
   orr_page_paragraph(page,
                      "A device stands under `actuators` or `sensors` by its name, with a `kind`. Its name and its "
                      "channels join: `gyro.rate`. A key with a dot, `noise.across`, stands in a mapping of its "
@@ -224,7 +224,8 @@ enum orr_exit orr_reference_devices(struct orr_page *page, const char *name, boo
   print_kinds(page, ORR_SENSOR);
   if (!page->markdown)
     fputs("\n  'orrery help devices KIND' has its equation, keys, channels and an example;\n"
-          "  'orrery help devices --example' prints a run file with every kind that flies.\n",
+          "  'orrery help devices --example' prints a run file with every kind; it flies beside a copy of\n"
+          "  configs/data, whose tables it names.\n",
           page->out);
   return ORR_EXIT_OK;
 }

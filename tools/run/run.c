@@ -577,6 +577,8 @@ const struct orr_command orr_cmd_run = {
             "  orrery run configs/cubesat.yaml --mode realtime --duration 10s --set realtime.core=1\n"
             "  orrery run --from flight.mcap@12s --mode batch --duration 5s --set spacecraft.bodies.bus.mass=5\n",
     .help_end = "\n"
+                "The words of the table of times are explained by 'orrery help top'.\n"
+                "\n"
                 "The verdict, the last lines of the summary and `verdict` in JSON, is passed, failed or incomplete.\n"
                 "What a mode does not measure is not judged, and does not matter.\n"
                 "\n"
