@@ -128,6 +128,17 @@ static double result_of(const struct orr_run_probe *p, const struct orr_assess_s
   return s->sum[k];
 }
 
+/* Whether the run began so late in the time of a promise that it could not have kept it: in its last frame, or with
+ * less of it left than the condition has to hold. */
+static bool is_too_late(const struct orr_run_expect *e, const struct orr_assess_seen *s, int64_t step_ns) {
+  const struct orr_condition *c = e->probe->condition;
+  int64_t needs_ns = 1;
+  for (int i = 0; i < c->count; i++)
+    if (c->nodes[i].sort == ORR_CONDITION_FOR && c->nodes[i].span_ns > needs_ns)
+      needs_ns = c->nodes[i].span_ns;
+  return step_ns <= s->begin_ns - e->after_ns && e->until_ns < INT64_MAX && e->until_ns - s->begin_ns < needs_ns;
+}
+
 struct orr_assess_result orr_assess_result(const struct orr_assess *a, size_t i) {
   const struct orr_run_expect *e = &a->run->expects[i];
   const struct orr_run_probe *p = e->probe;
@@ -142,6 +153,7 @@ struct orr_assess_result orr_assess_result(const struct orr_assess *a, size_t i)
   else if (p->kind == ORR_PROBE_EVENTUALLY) /* it may still come */
     r.value = s->at_ns >= 0                                                              ? 1
               : e->until_ns < INT64_MAX && s->last_ns + a->plant->step_ns <= e->until_ns ? nan("")
+              : is_too_late(e, s, a->plant->step_ns)                                     ? nan("")
                                                                                          : 0;
   for (int k = 0; k < p->count; k++) {
     double value = result_of(p, s, k);

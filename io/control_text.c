@@ -218,6 +218,12 @@ static bool read_get(struct reading *r, const char *text) {
       return wrong(r, "'%.80s' is not computed in this run: record it, or let a link or an expectation read it",
                    pattern);
     for (int i = 0; i < s->table->count; i++)
+      if (orr_channel_matches(pattern, s->table->channels[i].name))
+        return wrong(r,
+                     "'%.80s', which '%.80s' fits, is not computed in this run: record it, or let a link or an "
+                     "expectation read it",
+                     s->table->channels[i].name, pattern);
+    for (int i = 0; i < s->table->count; i++)
       orr_nearest_offer(&nearest, s->table->channels[i].name);
     if (nearest.best)
       return wrong(r, "no channel fits '%.80s', did you mean '%.80s'?", pattern, nearest.best);

@@ -41,7 +41,7 @@ bool orr_expect_is_worse(const struct orr_run_expect *e, double value, double th
 }
 
 /* `below` and `above` leave the bound itself out; `between` and `is` do not. */
-static bool holds(const struct orr_run_expect *e, double value) {
+bool orr_expect_holds(const struct orr_run_expect *e, double value) {
   double m = margin(e, value);
   return e->form == ORR_EXPECT_BELOW || e->form == ORR_EXPECT_ABOVE ? m > 0 : m >= 0;
 }
@@ -55,7 +55,7 @@ static void look_at_bound(const struct orr_run_expect *e, struct orr_expect_seen
       s->worst = value;
       s->worst_ns = now_ns;
     }
-    s->broken |= !holds(e, value);
+    s->broken |= !orr_expect_holds(e, value);
   }
   s->samples++;
 }
@@ -96,9 +96,9 @@ static struct orr_expect_verdict judge_peak(const struct orr_run_expect *e, cons
 struct orr_expect_verdict orr_expect_judge(const struct orr_run_expect *e, const struct orr_expect_seen *s,
                                            double measured) {
   if (e->channel < 0) {
-    enum orr_verdict_kind kind = isnan(measured)      ? ORR_EXPECT_NOT_JUDGED
-                                 : holds(e, measured) ? ORR_EXPECT_MET
-                                                      : ORR_EXPECT_NOT_MET;
+    enum orr_verdict_kind kind = isnan(measured)                 ? ORR_EXPECT_NOT_JUDGED
+                                 : orr_expect_holds(e, measured) ? ORR_EXPECT_MET
+                                                                 : ORR_EXPECT_NOT_MET;
     return (struct orr_expect_verdict){.kind = kind, .value = measured, .at_ns = -1};
   }
   if (!s->samples)

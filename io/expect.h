@@ -42,6 +42,9 @@ void orr_expect_look(const struct orr_run *run, struct orr_expect_seen *seen, co
 struct orr_expect_verdict orr_expect_judge(const struct orr_run_expect *expect, const struct orr_expect_seen *seen,
                                            double measured);
 
+/* [any] Whether a value is within the bound. Not for `of_peak`. O(1). */
+bool orr_expect_holds(const struct orr_run_expect *expect, double value);
+
 /* [any] Whether a value is further beyond the bound, or nearer to it, than another. NaN is worse than any number.
  * O(1). */
 bool orr_expect_is_worse(const struct orr_run_expect *expect, double value, double than);

@@ -159,15 +159,46 @@ enum orr_refusal orr_layout_judge(const struct orr_layout_side *side, const uint
   return ORR_REFUSAL_NONE;
 }
 
-void orr_layout_unpack(const struct orr_layout_side *side, const uint64_t *payload, double *values) {
+struct orr_layout_number orr_layout_refused(const struct orr_layout_side *side, const uint64_t *payload) {
   const unsigned char *bytes = (const unsigned char *)payload;
   for (int i = 0; i < side->count; i++) {
     const struct orr_channel *c = side->entries[i].channel;
+    for (int k = 0; k < c->count; k++) {
+      double number = number_at(bytes + side->entries[i].at, c->type, k);
+      if (!orr_channel_accepts(c, number))
+        return (struct orr_layout_number){c, k, number};
+    }
+  }
+  return (struct orr_layout_number){0};
+}
+
+/* What stands there was set for this frame: a block has no pulses of the frame before. */
+static void unpack_pulses(const struct orr_channel *c, const unsigned char *from, double *values,
+                          struct orr_layout_number *overruled) {
+  for (int k = 0; k < c->count; k++) {
+    double number = number_at(from, c->type, k), *to = &values[c->offset + k];
+    if (number == 0 && *to > 0)
+      continue;
+    if (*to > 0 && !overruled->channel)
+      *overruled = (struct orr_layout_number){c, k, *to};
+    *to = number;
+  }
+}
+
+struct orr_layout_number orr_layout_unpack(const struct orr_layout_side *side, const uint64_t *payload,
+                                           double *values) {
+  const unsigned char *bytes = (const unsigned char *)payload;
+  struct orr_layout_number overruled = {0};
+  for (int i = 0; i < side->count; i++) {
+    const struct orr_channel *c = side->entries[i].channel;
     const unsigned char *from = bytes + side->entries[i].at;
-    if (c->type == ORR_CHANNEL_REAL)
+    if (c->hold == ORR_CHANNEL_PULSE && c->direction == ORR_CHANNEL_COMMAND)
+      unpack_pulses(c, from, values, &overruled);
+    else if (c->type == ORR_CHANNEL_REAL)
       memcpy(values + c->offset, from, 8 * (size_t)c->count);
     else
       for (int k = 0; k < c->count; k++)
         values[c->offset + k] = number_at(from, c->type, k);
   }
+  return overruled;
 }

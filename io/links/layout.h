@@ -27,6 +27,13 @@ struct orr_layout {
   uint64_t hash; /* of the directory that describes it */
 };
 
+/* A number of a payload. */
+struct orr_layout_number {
+  const struct orr_channel *channel; /* NULL: none */
+  int element;
+  double value; /* as it came */
+};
+
 /* Why a command is refused. */
 enum orr_refusal {
   ORR_REFUSAL_NONE,
@@ -59,7 +66,11 @@ void orr_layout_pack(const struct orr_layout_side *side, const double *values, u
 /* [rt] ORR_REFUSAL_NONE where every number of a payload is a value of its channel; else the first refusal found. The
  * payload may be any bytes. O(numbers). */
 enum orr_refusal orr_layout_judge(const struct orr_layout_side *side, const uint64_t *payload);
-/* [rt] A payload that orr_layout_judge found good → the frame's block. O(numbers). */
-void orr_layout_unpack(const struct orr_layout_side *side, const uint64_t *payload, double *values);
+/* [rt] The first number of a payload that orr_layout_judge refuses, and its place; `channel` is NULL where it refuses
+ * none. O(numbers). */
+struct orr_layout_number orr_layout_refused(const struct orr_layout_side *side, const uint64_t *payload);
+/* [rt] A payload that orr_layout_judge found good → the frame's block. A pulse of zero says nothing: one that stands in
+ * the block stays. Returns the first pulse there that another one overruled. O(numbers). */
+struct orr_layout_number orr_layout_unpack(const struct orr_layout_side *side, const uint64_t *payload, double *values);
 
 #endif

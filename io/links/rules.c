@@ -78,6 +78,10 @@ enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers) {
     note_answer(rules, (int64_t)answers, refusal == ORR_REFUSAL_NONE);
   if (refusal != ORR_REFUSAL_NONE) {
     orr_rules_refuse(rules, refusal);
+    if ((refusal == ORR_REFUSAL_NOT_FINITE || refusal == ORR_REFUSAL_OUT_OF_RANGE) &&
+        !rules->first_refused.number.channel)
+      rules->first_refused =
+          (struct orr_first){orr_layout_refused(&rules->layout->commands, rules->room), (int64_t)answers};
     return refusal;
   }
   bool now = (int64_t)answers < rules->published || rules->asap;
@@ -113,7 +117,9 @@ static enum orr_latch apply_due(struct orr_rules *rules, int64_t frame, int64_t 
   rules->counts.applied++;
   if (rules->late)
     rules->late_ones[rules->counts.late++ % ORR_LATE_KEPT] = (struct orr_late){rules->applied, frame};
-  orr_layout_unpack(&rules->layout->commands, rules->due.payload, values);
+  struct orr_layout_number over = orr_layout_unpack(&rules->layout->commands, rules->due.payload, values);
+  if (over.channel && rules->overruled++ == 0)
+    rules->first_overruled = (struct orr_first){over, frame};
   return ORR_LATCH_APPLIED;
 }
 

@@ -52,6 +52,13 @@ struct orr_late {
   int64_t answers, applied_at; /* frames of the simulation */
 };
 
+/* The first number of its kind, and the frame: one for which a command was refused, and the frame it answers; a pulse
+ * set for a frame that a pulse of the link overruled, and that frame. */
+struct orr_first {
+  struct orr_layout_number number; /* no channel: there was none */
+  int64_t frame;
+};
+
 /* A command that waits for its boundary. */
 struct orr_waiting {
   int64_t answers;   /* −1: none */
@@ -73,7 +80,9 @@ struct orr_rules {
   struct orr_late late_ones[ORR_LATE_KEPT];
   struct orr_window answered; /* frames */
   uint64_t lost_by_fault;     /* answers */
-  uint64_t end_answers;       /* the first frame that a peer answered by asking the run to end */
+  uint64_t overruled;         /* frames in which a pulse of the link took the place of one that was set */
+  struct orr_first first_refused, first_overruled;
+  uint64_t end_answers; /* the first frame that a peer answered by asking the run to end */
   struct orr_link_counts counts;
 };
 

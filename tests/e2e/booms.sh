@@ -25,4 +25,37 @@ for mode in lockstep realtime; do
   wait $peer || fail "the peer: $(cat "$dir/peer")"
   [ "$(grep state_hash "$dir/$mode")" = "$(grep state_hash "$dir/batch")" ] || fail "$mode has other bits than batch"
 done
+
+# A pulse that a script, a sequence or ctl sets in a frame of the link burns although the link says zero then; one of the link's own overrules it, and is said.
+jets() { # FILE: commanded, and of them thrusting in the end
+  awk -F, 'NR > 1 && $2 > 0 {n++; s += $2} $3 > 0 {b++} END {printf "%d %.9g %d\n", n, s, (b > 0)}' "$1"
+}
+printf -- '- {wait: 1 s}\n- set: {jet.on_time: 300 ms}\n' >"$dir/steps.yaml"
+for set in 'links=|--sequence' 'script|--set' 'sequence|--sequence'; do
+  value="$dir/steps.yaml"
+  [ "${set#*|}" = --sequence ] || value='commands=[{channel: jet.on_time, at: 1 s, value: 300 ms}]'
+  with=$link mode=lockstep
+  [ "${set%%|*}" != links= ] || with='links={}' mode=batch
+  if [ $mode = lockstep ]; then
+    python3 -I -S -B "$dir/peer.py" "shm:$name" >"$dir/peer" 2>&1 &
+    peer=$!
+  fi
+  fly $mode --duration 2s --set "$with" --csv "$dir/jet.csv" --channels jet.on_time,jet.thrust --set "expect=[]" "${set#*|}" "$value" || fail "$set: $(cat "$dir/err")"
+  [ $mode = batch ] || wait $peer || fail "the peer: $(cat "$dir/peer")"
+  [ "$(jets "$dir/jet.csv")" = '1 0.3 1' ] || fail "$set: the pulse is $(jets "$dir/jet.csv")"
+  hash=$(grep state_hash "$dir/$mode")
+  [ $mode = lockstep ] || alone=$hash
+  [ "$hash" = "$alone" ] || fail "$set: a link that says nothing changes the bits"
+done
+sed 's/"jet.on_time": 0}/"jet.on_time": 0.1 if link.frame >= 90 else 0}/' "$dir/peer.py" >"$dir/burns.py"
+python3 -I -S -B "$dir/burns.py" "shm:$name" >"$dir/peer" 2>&1 &
+peer=$!
+fly lockstep --duration 2s --set "$link" --set "expect=[]" --sequence "$dir/steps.yaml" || fail "the link's own: $(cat "$dir/err")"
+wait $peer || fail "the peer: $(cat "$dir/peer")"
+python3 - "$dir/lockstep" <<'P' || fail "nobody says what overruled it: $(cat "$dir/lockstep")"
+import json, sys
+link = json.load(open(sys.argv[1]))["links"]["fsw"]
+assert link["overruled"] == 1, link
+assert link["first_overruled"] == {"number": "jet.on_time", "value": 0.3, "unit": "s", "range": [0, 100], "frame": 100}, link
+P
 exit 0

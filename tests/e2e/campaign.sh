@@ -121,6 +121,19 @@ sed 's/share: 0.3,/share: 0.4,/' "$dir/list.yaml" >"$dir/less.yaml"
 campaign run "$dir/less.yaml" -o "$dir/less" >"$dir/out" 2>&1 && fail "0.05^(1/3) is 0.368 and below 0.4"
 grep -q '^NOT SHOWN .*it takes 4 flights' "$dir/out" || fail "what it takes: $(cat "$dir/out")"
 
+# `meets` with several of that subject means them all, and says so; one that fits nothing is told what would
+sed '$d' "$dir/short.yaml" >"$dir/twice.yaml"
+echo 'expect: [{channel: bus.rate, below: 10 deg/s}, {channel: bus.rate, below: 9 rad/s, requirement: ACS-1}]' >>"$dir/twice.yaml"
+sed 's/short.yaml/twice.yaml/; s/meets: steady/meets: bus.rate/' "$dir/list.yaml" >"$dir/both.yaml"
+campaign run "$dir/both.yaml" -o "$dir/both" >"$dir/out" 2>"$dir/err" || fail "both: $(cat "$dir/out" "$dir/err")"
+grep -q "2 expectations of 'bus.rate', and a flight must meet them all" "$dir/err" || fail "several: $(cat "$dir/err")"
+for name in ACS-1 nothing; do
+  sed "s/meets: bus.rate/meets: $name/" "$dir/both.yaml" >"$dir/name.yaml"
+  campaign run "$dir/name.yaml" -o "$dir/never" >"$dir/out" 2>"$dir/$name.err" && fail "meets $name"
+done
+grep -q "that is a requirement, and the expectation it stands at is named 'bus.rate'" "$dir/ACS-1.err" || fail "$(cat "$dir/ACS-1.err")"
+grep -q "expects nothing of 'nothing'; it expects 'bus.rate'" "$dir/nothing.err" || fail "$(cat "$dir/nothing.err")"
+
 # what is wrong is told before the first flight
 wrong() { # SED WORDS
   sed "$1" "$dir/c.yaml" >"$dir/wrong.yaml"

@@ -28,6 +28,11 @@ done
 "$ORRERY" run configs/cubesat.yaml --mode realtime --paused >"$dir/out" 2>&1
 [ $? -eq 2 ] || fail "--paused in real time: $(cat "$dir/out")"
 
+# --- a run that is not in real time has no timing to watch
+"$ORRERY" top --once 1 >"$dir/out" 2>"$dir/err"
+[ $? -eq 1 ] || fail "a run that is none is watched"
+says "$dir/err" 'there is no such run in real time'
+
 # --- batch: from a script, frame by frame
 "$ORRERY" run configs/cubesat.yaml --mode batch --paused --duration 20s --sequence $file --log "$dir/batch.mcap" --set 'expect=[]' >"$dir/batch" 2>"$dir/err" &
 run=$!
@@ -36,6 +41,9 @@ await listens $run || fail "no socket: $(cat "$dir/err")"
 ctl status >"$dir/out" || fail "status"
 says "$dir/out" "pid $run  batch"
 ctl --json $run step 100 >"$dir/out" || fail "step: $(cat "$dir/out")"
+ctl $run get gyro.rate --json >"$dir/json" && python3 -c 'import json,sys; json.load(sys.stdin)' <"$dir/json" || fail "--json behind the channels: $(cat "$dir/json")"
+ctl $run get 'energy.*' >"$dir/json" 2>&1 && fail "channels that are not computed: $(cat "$dir/json")"
+says "$dir/json" "'energy.kinetic', which 'energy.\*' fits, is not computed in this run"
 [ "$(cat "$dir/out")" = '{"ok": true, "frame": 0, "time_s": 0, "stands_at": 100}' ] || fail "step: $(cat "$dir/out")"
 python3 - $run <<'P' || fail "orrery_ctl.py"
 import sys, orrery_ctl

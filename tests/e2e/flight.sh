@@ -70,6 +70,10 @@ wait "$others"
 judge killed-shm
 judge killed-udp
 
+# a value beside its bound is told apart from it
+run --mode batch --duration 100ms --set actuators.wheel_1.initial_speed=699.97rpm --set 'expect=[{channel: wheel_1.speed, above: 699.98 rpm, until: 0 s}]' >"$dir/out" 2>&1
+grep -q '^NOT MET .*above 699.98 rpm .* 699.97 rpm at 0 s' "$dir/out" || fail "digits: $(cat "$dir/out")"
+
 # what a stand-in needs is asked for
 for set in 'links.fsw.stand_in=galileo|no stand-in .galileo.; there are cassini' \
   'links.fsw.telemetry=[gyro.rate]|needs .star.attitude. among its telemetry' \

@@ -22,6 +22,29 @@ same a 9.5s 10.5s
 same again 15s 5s
 same z 9.57s 10.43s
 same a 0s 20s
+
+# a procedure is read from the disk, also by its name alone, and flies again; what begins when is told from where the run begins
+cat >"$dir/leg.yaml" <<'Y'
+sequence:
+  - {wait: 100 ms}
+  - {mark: leg}
+expect:
+  - {channel: bus.pointing_error, below: 4 rad, until: 2 s}
+  - {eventually: time above 90 s for 3 s, within: 10 s}
+  - {eventually: time above 14 s, within: 17 s}
+faults:
+  - {name: within, channel: gyro.rate, at: 11 s, for: 1 s, bias: 0.1 deg/s}
+Y
+(cd "$dir" && "$ORRERY" run --from a.mcap@10s --mode batch --duration 8s --sequence leg.yaml --log leg.mcap >leg 2>err) || fail "a procedure beside a log: $(cat "$dir/leg" "$dir/err")"
+[ ! -s "$dir/err" ] || fail "there is nothing to warn of: $(cat "$dir/err")"
+for line in 'step .*mark leg at 10.1 s' 'fault .*within begins at 11 s' 'not judged .*its time was over when the run began' \
+  'not judged .*its time was nearly over when the run began' 'met .*time above 14 s' 'verdict .*passed: 1 met, 0 not met, 2 not judged'; do
+  grep -q "^$line" "$dir/leg" || fail "no '$line': $(cat "$dir/leg")"
+done
+"$ORRERY" replay "$dir/leg.mcap" >"$dir/replay" || fail "a procedure beside a log: $(cat "$dir/replay")"
+(cd "$dir" && "$ORRERY" run --from a.mcap@2s --mode batch --duration 8s --sequence leg.yaml >leg 2>err)
+grep -q 'the run is over at 10 s, so this fault never begins' "$dir/err" || fail "no warning: $(cat "$dir/err")"
+grep -q "^NOT MET .*time above 90 s for 3 s .*never" "$dir/leg" && grep -q '^            why: time above 14 s is expected by 17 s, and the run is over at 10 s' "$dir/leg" || fail "within its time it is judged: $(cat "$dir/leg")"
 head -c $(($(stat -c %s "$dir/a.mcap") * 3 / 4)) "$dir/a.mcap" >"$dir/cut.mcap"
 same cut 9.5s 10.5s
 fly --from "$dir/a.mcap@9.5s" $cubesat --mode batch --duration 10.5s

@@ -17,6 +17,28 @@ for transport in shm udp; do
   grep -q '100 seen, 0 lost, 100 answered' "$dir/echo" || fail "$transport: $(cat "$dir/echo")"
 done
 
+# the first command that is refused for a number is told with its channel, value, range and frame; the log names what it counts
+cat >"$dir/bad.py" <<'P'
+import sys
+sys.path.insert(0, "io/client")
+import orrery_client
+with orrery_client.open(sys.argv[1], 30) as link:
+    while link.wait(30):
+        link.send({"wheel_x.torque": {50: 0.3, 70: -0.2}.get(link.frame, 0)})
+P
+isolated "$dir/bad.py" "$(url_of shm)" >"$dir/peer" 2>&1 &
+peer=$!
+"$ORRERY" run "$dir/shm.yaml" --mode lockstep --duration 2s --set 'links.fsw.lockstep={timeout: 20 ms, policy: continue}' --set 'expect=[]' \
+  --log "$dir/bad.mcap" --json "$dir/bad.json" >"$dir/out" 2>&1 || fail "refused: $(cat "$dir/out")"
+wait $peer || fail "the peer: $(cat "$dir/peer")"
+grep -q '^ *the first refused for a number: wheel_x.torque = 0.3 N m, its range is -0.01 to 0.01 N m; in the answer to frame 50$' "$dir/out" || fail "refused: $(cat "$dir/out")"
+python3 - "$dir/bad.json" <<'P' || fail "refused: $(cat "$dir/bad.json")"
+import json, sys
+first = json.load(open(sys.argv[1]))["links"]["fsw"]["first_refused"]
+assert first == {"number": "wheel_x.torque", "value": 0.3, "unit": "N m", "range": [-0.01, 0.01], "frame": 50}, first
+P
+"$ORRERY" log cat "$dir/bad.mcap" --topics /orrery/link/fsw >"$dir/cat" && grep -q ' refused=\[out_of_range=2\] ' "$dir/cat" || fail "log cat: $(head -3 "$dir/cat")"
+
 cat >"$dir/again.py" <<'P'
 import sys
 sys.path.insert(0, "io/client")

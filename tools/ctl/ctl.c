@@ -78,6 +78,10 @@ static int parse(int argc, char **argv, struct arguments *a) {
   if (i == argc)
     return usage("needs a command: pause, step, go, set, fault, clear, mark, get, status or stop", NULL);
   int status = read_verb(a, argv[i]);
+  if (status == ORR_EXIT_OK && i + 1 < argc && strcmp(argv[argc - 1], "--json") == 0) {
+    a->json = true;
+    argc--;
+  }
   return status == ORR_EXIT_OK ? join(a, argc - i, argv + i) : status;
 }
 

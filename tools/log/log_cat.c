@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/links/layout.h"
 #include "tools/common/commands.h"
 #include "tools/log/log_verbs.h"
 
@@ -37,7 +38,15 @@ static void print_value(const struct orr_field *f, const struct orr_value *v, bo
   }
 }
 
-static bool print_field(struct orr_cdr *cdr, const struct orr_field *f, bool json) {
+/* Whether a field counts refused commands by their causes: people get the names of those that there were. */
+static bool is_by_cause(struct orr_mcap_text topic, const struct orr_field *f) {
+  static const char refused[] = "refused", link[] = "/orrery/link";
+  return f->name.size == sizeof refused - 1 && memcmp(f->name.text, refused, sizeof refused - 1) == 0 &&
+         topic.size >= sizeof link - 1 && memcmp(topic.text, link, sizeof link - 1) == 0;
+}
+
+static bool print_field(struct orr_cdr *cdr, const struct orr_field *f, struct orr_mcap_text topic, bool json) {
+  bool named = !json && is_by_cause(topic, f);
   uint32_t count;
   struct orr_value value;
   if (!orr_cdr_count(cdr, f, &count))
@@ -45,11 +54,15 @@ static bool print_field(struct orr_cdr *cdr, const struct orr_field *f, bool jso
   printf(json ? ",\"%.*s\":" : " %.*s=", (int)f->name.size, f->name.text);
   if (f->array || f->sequence)
     putchar('[');
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0, shown = 0; i < count; i++) {
     if (!orr_cdr_value(cdr, f, &value))
       return false;
-    if (i)
+    if (named && value.bits == 0)
+      continue;
+    if (shown++)
       putchar(',');
+    if (named)
+      printf("%s=", orr_refusal_name((enum orr_refusal)i));
     print_value(f, &value, json);
   }
   if (f->array || f->sequence)
@@ -74,7 +87,7 @@ static bool print_message(const struct orr_log_open *t, const struct orr_mcap_me
     printf("%.9f %.*s", 1e-9 * (double)m->log_ns, (int)c->topic.size, c->topic.text);
   }
   while (schema.text && orr_schema_next(&schema, &field, &good))
-    if (!print_field(&cdr, &field, json))
+    if (!print_field(&cdr, &field, c->topic, json))
       return false;
   puts(json ? "}" : "");
   return good;

@@ -13,7 +13,7 @@ enum { WHAT_TEXT = 400, DO_TEXT = 240 };
 /* ---- what is known ----------------------------------------------------------------------------------------------- */
 
 static struct orr_expect_report expect_of(const struct orr_run_report *r) {
-  return (struct orr_expect_report){r->session, r->stats, r->live};
+  return (struct orr_expect_report){r->session, r->stats, r->live, r->first_frame * r->session->plant->step_ns};
 }
 
 static int64_t frames_flown(const struct orr_run_report *r) {

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/common/text.h"
@@ -115,10 +116,24 @@ static void bound_text(const struct orr_run_expect *e, char *text, size_t size) 
     snprintf(text + used, size - used, " until %.9g s", 1e-9 * (double)e->until_ns);
 }
 
+/* With four digits, or as many as it takes to see on which side of the bound it is. */
+static const char *number_text(const struct orr_run_expect *e, double value, char text[32]) {
+  double unit = e->form == ORR_EXPECT_OF_PEAK ? 1 : e->shown_unit_si;
+  for (int digits = 4; digits <= 17; digits++) {
+    snprintf(text, 32, "%.*g", digits, value / unit);
+    double shown = strtod(text, NULL) * unit;
+    bool same = e->form == ORR_EXPECT_OF_PEAK ? (shown <= e->high) == (value <= e->high)
+                                              : orr_expect_holds(e, shown) == orr_expect_holds(e, value);
+    if (same)
+      break;
+  }
+  return text;
+}
+
 /* In the unit of the bound; latencies in what suits. */
-static void value_text(const struct orr_run_expect *e, const struct orr_expect_verdict *v, int64_t now_ns, char *text,
-                       size_t size) {
-  char duration[ORR_DURATION_TEXT], at[48] = "";
+static void value_text(const struct orr_run_expect *e, const struct orr_expect_verdict *v, int64_t begin_ns,
+                       int64_t now_ns, char *text, size_t size) {
+  char duration[ORR_DURATION_TEXT], at[48] = "", number[32];
   if (v->at_ns >= 0)
     snprintf(at, sizeof at, " at %.9g s", 1e-9 * (double)v->at_ns);
   if (v->kind == ORR_EXPECT_NOT_JUDGED)
@@ -126,9 +141,11 @@ static void value_text(const struct orr_run_expect *e, const struct orr_expect_v
              !has_window(e)                     ? "not measured in this mode"
              : e->after_ns > now_ns             ? "the run ended before"
              : e->probe && e->until_ns > now_ns ? "the run ended before it could be told"
+             : e->until_ns < begin_ns           ? "its time was over when the run began"
+             : e->after_ns < begin_ns           ? "its time was nearly over when the run began"
                                                 : "no frame of the run is in its time");
   else if (e->form == ORR_EXPECT_OF_PEAK)
-    snprintf(text, size, "%.3g of it", v->value);
+    snprintf(text, size, "%s of it", number_text(e, v->value, number));
   else if (orr_expect_is_of_step(e))
     snprintf(text, size, "%s%s", v->value > 0 ? "held" : "did not hold", at);
   else if (e->probe && e->probe->condition)
@@ -142,7 +159,7 @@ static void value_text(const struct orr_run_expect *e, const struct orr_expect_v
   else if (!has_window(e) && e->measure == ORR_MEASURE_LATENCY)
     snprintf(text, size, "%s", orr_duration_text(llrint(1e9 * v->value), duration));
   else
-    snprintf(text, size, "%.4g%s%s%s", v->value / e->shown_unit_si, *e->shown_unit ? " " : "", e->shown_unit, at);
+    snprintf(text, size, "%s%s%s%s", number_text(e, v->value, number), *e->shown_unit ? " " : "", e->shown_unit, at);
 }
 
 void orr_expect_print(const struct orr_expect_report *r) {
@@ -152,7 +169,7 @@ void orr_expect_print(const struct orr_expect_report *r) {
     struct orr_expect_verdict v = verdict(r, i);
     char bound[160], value[120];
     bound_text(e, bound, sizeof bound);
-    value_text(e, &v, orr_plant_time_ns(r->session->plant), value, sizeof value);
+    value_text(e, &v, r->begin_ns, orr_plant_time_ns(r->session->plant), value, sizeof value);
     printf("%-11s %-22s %-38s %s%s%s%s\n", kinds[v.kind], e->name ? e->name : e->subject, bound, value,
            e->requirement ? " [" : "", e->requirement ? e->requirement : "", e->requirement ? "]" : "");
   }

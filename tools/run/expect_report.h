@@ -13,6 +13,7 @@ struct orr_expect_report {
   const struct orr_session *session;
   const struct orr_stats *stats;
   const struct orr_live *live;
+  int64_t begin_ns; /* when the run began */
 };
 
 /* Counts the expectations into met, not_met, not_judged and out_of_reach of `ending`. The duration in force is over at

@@ -1,6 +1,7 @@
 #include "tools/run/links_report.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -221,6 +222,38 @@ static void print_losses(const struct orr_port *p) {
     printf("            %llu frames not sent: the io thread was behind\n", (unsigned long long)lost.not_relayed);
 }
 
+/* "w1.torque", or of several numbers "jets.force.x" or "jets.force[3]". */
+static const char *number_name(const struct orr_layout_number *n, char *text, size_t size) {
+  const struct orr_channel *c = n->channel;
+  if (c->count == 1)
+    snprintf(text, size, "%s", c->name);
+  else if (c->elements)
+    snprintf(text, size, "%s.%s", c->name, c->elements[n->element]);
+  else
+    snprintf(text, size, "%s[%d]", c->name, n->element);
+  return text;
+}
+
+enum { NUMBER_TEXT = 160 };
+
+static void print_firsts(const struct orr_rules *r) {
+  const struct orr_first *refused = &r->first_refused, *overruled = &r->first_overruled;
+  char name[NUMBER_TEXT];
+  if (refused->number.channel) {
+    const struct orr_channel *c = refused->number.channel;
+    const char *gap = *c->unit ? " " : "";
+    printf("            the first refused for a number: %s = %.9g%s%s, its range is %.9g to %.9g%s%s; in the answer to "
+           "frame %lld\n",
+           number_name(&refused->number, name, sizeof name), refused->number.value, gap, c->unit, c->low, c->high, gap,
+           c->unit, (long long)refused->frame);
+  }
+  if (overruled->number.channel)
+    printf("            %llu times a pulse of the link overruled one that was set for the same frame: first %s = %.9g "
+           "%s at frame %lld\n",
+           (unsigned long long)r->overruled, number_name(&overruled->number, name, sizeof name),
+           overruled->number.value, overruled->number.channel->unit, (long long)overruled->frame);
+}
+
 static void print_link(const char *name, const struct orr_port *p) {
   static const char *const policies[] = {"commands are held", "levels go to zero", "the run stops"};
   const struct orr_link_counts counts = orr_port_counts(p), *c = &counts;
@@ -239,6 +272,7 @@ static void print_link(const char *name, const struct orr_port *p) {
     if (c->refused[k])
       printf("            %llu refused: %s (%s)\n", (unsigned long long)c->refused[k],
              orr_refusal_name((enum orr_refusal)k), orr_refusal_text((enum orr_refusal)k));
+  print_firsts(&p->rules);
   print_history(p);
   if (c->timeouts && p->lockstep)
     printf("            timed out %llu times: the answer did not come in %.9g s\n", (unsigned long long)c->timeouts,
@@ -250,6 +284,18 @@ static void print_link(const char *name, const struct orr_port *p) {
   print_losses(p);
   if (orr_port_dead(p))
     printf("            the shared memory was shrunk under us: the link is dead\n");
+}
+
+/* Of a controller inside the program only what nobody expects is told. */
+static bool has_firsts(const struct orr_rules *r) {
+  return r->first_refused.number.channel || r->first_overruled.number.channel;
+}
+
+static void print_inside(const char *name, const struct orr_port *p) {
+  if (!has_firsts(&p->rules))
+    return;
+  printf("link %-6s inside the program\n", name);
+  print_firsts(&p->rules);
 }
 
 enum { TRIED_TEXT = 40 };
@@ -278,6 +324,8 @@ void orr_links_print(const struct orr_session *s) {
   for (size_t i = 0; i < s->run->link_count; i++)
     if (s->links[i].outside)
       print_link(s->run->links[i].name, s->links[i].outside);
+    else
+      print_inside(s->run->links[i].name, s->links[i].inside);
   print_io_thread(&s->relay);
   char text[ORR_LINKS_END_TEXT];
   if (orr_links_end(s, text))
@@ -326,6 +374,27 @@ static json_t *answers_json(const struct orr_rules *rules) {
   return to;
 }
 
+/* null where there was none; a value that JSON has no number for is text. */
+static json_t *first_json(const struct orr_first *first) {
+  const struct orr_layout_number *n = &first->number;
+  char name[NUMBER_TEXT], value[40];
+  if (!n->channel)
+    return json_null();
+  snprintf(value, sizeof value, "%g", n->value);
+  json_t *one = json_pack("{s:s, s:o, s:s, s:I}", "number", number_name(n, name, sizeof name), "value",
+                          isfinite(n->value) ? json_real(n->value) : json_string(value), "unit", n->channel->unit,
+                          "frame", (json_int_t)first->frame);
+  if (isfinite(n->channel->low) && isfinite(n->channel->high))
+    json_object_set_new(one, "range", json_pack("[f, f]", n->channel->low, n->channel->high));
+  return one;
+}
+
+static void firsts_json(const struct orr_rules *r, json_t *to) {
+  json_object_set_new(to, "first_refused", first_json(&r->first_refused));
+  set_count(to, "overruled", r->overruled);
+  json_object_set_new(to, "first_overruled", first_json(&r->first_overruled));
+}
+
 static json_t *link_json(const struct orr_port *p) {
   const struct orr_link_counts counts = orr_port_counts(p), *c = &counts;
   static const char *const peers[] = {[ORR_PEER_NONE] = "none", [ORR_PEER_LIVES] = "lives", [ORR_PEER_HANGS] = "hangs",
@@ -344,6 +413,7 @@ static json_t *link_json(const struct orr_port *p) {
   for (int k = ORR_REFUSAL_NONE + 1; k < ORR_REFUSALS; k++)
     set_count(refused, orr_refusal_name((enum orr_refusal)k), c->refused[k]);
   json_object_set_new(one, "refused", refused);
+  firsts_json(&p->rules, one);
   json_object_set_new(one, "lost", losses_json(p));
   json_object_set_new(one, "answers", answers_json(&p->rules));
   history_json(p, one);
@@ -363,11 +433,20 @@ static json_t *io_thread_json(const struct orr_relay *r) {
 
 void orr_links_json(const struct orr_session *s, const char *otherwise, json_t *root) {
   char text[ORR_LINKS_END_TEXT];
-  json_t *links = json_object();
-  for (size_t i = 0; i < s->run->link_count; i++)
-    if (s->links[i].outside)
-      json_object_set_new(links, s->run->links[i].name, link_json(s->links[i].outside));
+  json_t *links = json_object(), *inside = json_object();
+  for (size_t i = 0; i < s->run->link_count; i++) {
+    const char *name = s->run->links[i].name;
+    if (s->links[i].outside) {
+      json_object_set_new(links, name, link_json(s->links[i].outside));
+    } else if (has_firsts(&s->links[i].inside->rules)) {
+      json_object_set_new(inside, name, json_object());
+      firsts_json(&s->links[i].inside->rules, json_object_get(inside, name));
+    }
+  }
   json_object_set_new(root, "links", links);
+  if (json_object_size(inside))
+    json_object_set(root, "links_inside", inside);
+  json_decref(inside);
   if (s->relay.count > 0)
     json_object_set_new(root, "io_thread", io_thread_json(&s->relay));
   json_object_set_new(root, "links_end", json_string(orr_links_end(s, text) ? text : otherwise));

@@ -448,6 +448,7 @@ static void say_what_is_wrong(struct orr_diagnostics *d, char *text, size_t size
 static const struct orr_run *load(struct arguments *a, struct orr_diagnostics *d, char *wrong, size_t size) {
   const char *room[ORR_LOG_RUN_SETTINGS + MOST_SETTINGS];
   struct orr_config_options options = {.settings = a->settings, .setting_count = a->setting_count};
+  options.start_ns = a->from_state ? -1 : 0;
   if (a->from && !(orr_restore_open(&a->restore) && orr_restore_compute(&a->restore)))
     return NULL;
   if (!a->path) {
@@ -459,8 +460,11 @@ static const struct orr_run *load(struct arguments *a, struct orr_diagnostics *d
     }
     memcpy(a->settings, room, options.setting_count * sizeof *room);
     options.settings = a->settings;
+    options.from_disk = a->sequence ? a->sequence + 1 : NULL;
     a->setting_count = options.setting_count;
   }
+  if (a->from)
+    options.start_ns = a->restore.frame * a->restore.of.step_ns;
   const struct orr_run *run = orr_run_load(a->path, &options, d);
   if (run)
     orr_run_judge_step(run, d);

@@ -129,7 +129,7 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
   orr_links_json(r->session, r->end ? r->end : "all frames flown", root);
   if (r->session->procedure || (r->session->control && r->session->control->event_count))
     json_object_set_new(root, "events", events_json(r->session));
-  const struct orr_expect_report expect = {r->session, r->stats, r->live};
+  const struct orr_expect_report expect = {r->session, r->stats, r->live, r->first_frame * r->session->plant->step_ns};
   if (r->session->run->expect_count)
     json_object_set_new(root, "expect", orr_expect_json(&expect));
   orr_ending_report_json(r, root);
@@ -178,7 +178,7 @@ void orr_run_report_end(const struct orr_run_report *r) {
   print_events(r->session);
   printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(r->session));
   printf("fingerprint %s\n", orr_fingerprint(print));
-  const struct orr_expect_report expect = {r->session, r->stats, r->live};
+  const struct orr_expect_report expect = {r->session, r->stats, r->live, r->first_frame * r->session->plant->step_ns};
   orr_expect_print(&expect);
   orr_ending_report_print(r);
   if (r->log)

@@ -59,7 +59,10 @@ static bool open_named(const char *name, struct orr_board *board) {
   int error = orr_board_open(board, wanted);
   if (error)
     fprintf(stderr, "orrery top: %s: %s\n", wanted,
-            error == EPROTO ? "not a statistics block of this version" : strerror(error));
+            error == EPROTO   ? "not a statistics block of this version"
+            : error == ENOENT ? "there is no such run in real time, and only such a run has its timing watched; of any "
+                                "other, 'orrery ctl PID status' says how far it is"
+                              : strerror(error));
   return error == 0;
 }
 
@@ -196,7 +199,7 @@ const struct orr_command orr_cmd_top = {
     .summary = "watch the timing of a run that is going on",
     .usage = "[--once] [--json] [--interval S] [PID]",
     .help = "Shows start and wake-up latency, slack and stage times as percentiles, late frames by cause, and the\n"
-            "worst frames of a running executive, in any terminal; of a run with a sequence also the step that it\n"
+            "worst frames of a run in real time, in any terminal; of a run with a sequence also the step that it\n"
             "is at, what that waits for, and since when. It only reads shared memory: the run does not notice.\n"
             "\n"
             "  PID            the run's process; not needed when there is one run\n"

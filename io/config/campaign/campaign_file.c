@@ -147,7 +147,8 @@ static const struct orr_key expect_table[] = {
      .range = &share_range,
      .offset = offsetof(struct expect_keys, share)},
     {.name = "meets",
-     .doc = "the expectation of the run file, by its name or its subject, that these flights meet",
+     .doc = "the expectation of the run file, by its name or its subject, that these flights meet; where several have "
+            "it, all of them",
      .type = ORR_KEY_TEXT,
      .absent = "they pass",
      .offset = offsetof(struct expect_keys, meets)},
@@ -441,26 +442,70 @@ static void read_keep(struct orr_campaign_draft *d, struct orr_place place) {
   d->c->envelope_points = keys.points;
 }
 
-/* An expectation of the run, by its name or subject. */
-static bool is_expected(const struct orr_run *run, const char *what) {
+/* How many expectations of the run have it as their name or subject. */
+static size_t count_expected(const struct orr_run *run, const char *what) {
+  size_t count = 0;
+  for (size_t i = 0; i < run->expect_count; i++) {
+    const struct orr_run_expect *e = &run->expects[i];
+    count += strcmp(e->subject, what) == 0 || (e->name && strcmp(e->name, what) == 0);
+  }
+  return count;
+}
+
+/* "; it expects bus.rate, settled", each once; or that it expects nothing. */
+static const char *list_expected(struct orr_campaign_draft *d) {
+  const struct orr_run *run = d->c->nominal;
+  const char *list = run->expect_count ? "; it expects" : "; it has no 'expect'";
+  for (size_t i = 0; i < run->expect_count; i++) {
+    const struct orr_run_expect *e = &run->expects[i];
+    const char *name = e->name ? e->name : e->subject;
+    bool again = false;
+    for (size_t k = 0; k < i; k++)
+      again |= strcmp(run->expects[k].name ? run->expects[k].name : run->expects[k].subject, name) == 0;
+    if (strlen(list) > 200)
+      return orr_arena_format(d->reader->arena, "%s, …", list);
+    if (!again)
+      list = orr_arena_format(d->reader->arena, "%s%s '%.60s'", list, i ? "," : "", name);
+  }
+  return list;
+}
+
+/* The name of the expectation that a requirement stands at. */
+static const char *name_of_requirement(const struct orr_run *run, const char *what) {
   for (size_t i = 0; i < run->expect_count; i++)
-    if (strcmp(run->expects[i].subject, what) == 0 || (run->expects[i].name && strcmp(run->expects[i].name, what) == 0))
-      return true;
-  return false;
+    if (run->expects[i].requirement && strcmp(run->expects[i].requirement, what) == 0)
+      return run->expects[i].name ? run->expects[i].name : run->expects[i].subject;
+  return NULL;
 }
 
 static void judge_meets(struct orr_campaign_draft *d, struct orr_place place, const char *meets) {
   struct orr_nearest nearest = {.wanted = meets};
   const struct orr_run *run = d->c->nominal;
-  if (is_expected(run, meets))
+  size_t count = count_expected(run, meets);
+  if (count > 1)
+    orr_read_warning(d->reader, place, "several",
+                     "the run file has %zu expectations of '%.60s', and a flight must meet "
+                     "them all; to mean one of them, give it a 'name' there and write that here",
+                     count, meets);
+  if (count > 0)
     return;
   for (size_t i = 0; i < run->expect_count; i++) {
     orr_nearest_offer(&nearest, run->expects[i].subject);
     if (run->expects[i].name)
       orr_nearest_offer(&nearest, run->expects[i].name);
   }
-  orr_read_error(d->reader, place, "unknown-expectation", "the run file expects nothing of '%.60s'%s%s%s", meets,
-                 nearest.best ? ", did you mean '" : "", nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+  if (name_of_requirement(run, meets))
+    orr_read_error(
+        d->reader, place, "unknown-expectation",
+        "the run file expects nothing of '%.60s': that is a requirement, and the expectation it stands at is "
+        "named '%.60s'",
+        meets, name_of_requirement(run, meets));
+  else if (nearest.best)
+    orr_read_error(d->reader, place, "unknown-expectation",
+                   "the run file expects nothing of '%.60s', did you mean '%.60s'?", meets, nearest.best);
+  else
+    orr_read_error(d->reader, place, "unknown-expectation", "the run file expects nothing of '%.60s'%s", meets,
+                   list_expected(d));
 }
 
 static void read_expect(struct orr_campaign_draft *d, struct orr_place place) {

@@ -325,7 +325,7 @@ static bool read_bound(struct reading *r, const struct expect_keys *keys, struct
  * no mistake of the file. */
 static void judge_end(struct reading *r, struct orr_place entry) {
   struct orr_place section = orr_config_section(r->d->config, ORR_SECTION_SIMULATION);
-  int64_t end_ns = r->d->run->duration_ns;
+  int64_t end_ns = orr_config_end_ns(r->d->config, r->d->run->duration_ns);
   if (end_ns <= 0 || r->out->after_ns <= end_ns)
     return;
   const struct orr_yaml *duration = section.node->entries[orr_yaml_find(section.node, "duration")].value;

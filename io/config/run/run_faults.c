@@ -323,9 +323,9 @@ static bool read_when(struct reading *r) {
   bool good = read_start(r);
   if (given(r, FOR).node)
     good = read_span(r, FOR, &orr_range_positive, &out->for_ns) && good;
-  int64_t end = r->d->run->duration_ns;
+  int64_t end = orr_config_end_ns(r->d->config, r->d->run->duration_ns);
   if (good && end > 0 && out->at_ns >= end)
-    orr_read_warning(r->d->reader, r->place, "never", "the run is over after %.9g s, so this fault never begins",
+    orr_read_warning(r->d->reader, r->place, "never", "the run is over at %.9g s, so this fault never begins",
                      1e-9 * (double)end);
   return good;
 }

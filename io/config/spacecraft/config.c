@@ -15,6 +15,7 @@ struct orr_config {
   bool spacecraft_good;
   const char *path;                         /* of the file that was named */
   const struct orr_config_options *options; /* while it is read; or NULL */
+  int64_t start_ns;                         /* as in orr_config_options */
 };
 
 struct top_keys {
@@ -217,6 +218,10 @@ static const struct orr_yaml *apply(struct orr_config *c, const struct orr_yaml 
   return file->root ? orr_setting_overlay(&c->reader, root, file->root, rules ? of_rules : of_procedures) : root;
 }
 
+int64_t orr_config_end_ns(const struct orr_config *c, int64_t duration_ns) {
+  return c->start_ns >= 0 && duration_ns > 0 ? c->start_ns + duration_ns : 0;
+}
+
 struct orr_config *orr_config_read(const char *path, const struct orr_config_options *options,
                                    struct orr_diagnostics *diagnostics) {
   struct orr_arena *arena = orr_diagnostics_arena(diagnostics);
@@ -225,10 +230,12 @@ struct orr_config *orr_config_read(const char *path, const struct orr_config_opt
   c->files.reader = c->draft.reader = &c->reader;
   c->draft.own.prefix = "";
   c->draft.own.mirror[0] = c->draft.own.mirror[1] = c->draft.own.mirror[2] = c->draft.own.turn[3] = 1;
+  c->start_ns = options ? options->start_ns : 0;
   c->draft.state_follows = options && options->state_follows;
   if (options && options->file_count) {
     c->files.memory = options->files;
     c->files.memory_count = options->file_count;
+    c->files.from_disk = options->from_disk;
   }
   const struct orr_file *file = orr_files_open(&c->files, path, NULL, 0);
   struct orr_file overlaid = *file;

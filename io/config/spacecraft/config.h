@@ -20,6 +20,8 @@ struct orr_config;
 struct orr_config_options {
   const struct orr_text_file *files; /* [file_count]: files in memory in place of the disk; or NULL */
   size_t file_count;
+  const char *from_disk; /* of the settings "@FILE", the file that is on the disk although others are in memory */
+  int64_t start_ns;      /* when the run begins; −1: not known */
   const char *const
       *settings; /* [setting_count]: "simulation.duration=10 s", laid over the file before it is read; "@FILE": the
                     sections of a procedure in that file; "@@FILE": its expectations alone; or NULL */
@@ -51,6 +53,9 @@ enum orr_section {
   ORR_SECTION_EXPECT,
   ORR_SECTION_COUNT
 };
+
+/* [any] When a run of this duration is over, from where it begins; 0: that is not known. */
+int64_t orr_config_end_ns(const struct orr_config *config, int64_t duration_ns);
 
 /* [any] A section's value, with a NULL node where the file has none; and its key. */
 struct orr_place orr_config_section(const struct orr_config *config, enum orr_section section);

@@ -82,6 +82,11 @@ static const char *read_memory(struct orr_files *f, const char *path, size_t *le
   return NULL;
 }
 
+static const char *read_text(struct orr_files *f, const char *path, size_t *length) {
+  bool disk = !f->memory_count || (f->from_disk && strcmp(path, f->from_disk) == 0);
+  return disk ? read_disk(f, path, length) : read_memory(f, path, length);
+}
+
 static void report_unread(struct orr_files *f, const char *path, orr_source from) {
   orr_report(f->reader->diagnostics, ORR_ERROR, from, "cannot-read", "cannot read '%.200s': %s", path,
              errno ? strerror(errno) : "it is a FIFO, which may never end: give a file, or feed it as /dev/stdin");
@@ -89,7 +94,7 @@ static void report_unread(struct orr_files *f, const char *path, orr_source from
 
 static const struct orr_yaml *parse(struct orr_files *f, const char *path, orr_source from) {
   size_t length;
-  const char *text = f->memory_count ? read_memory(f, path, &length) : read_disk(f, path, &length);
+  const char *text = read_text(f, path, &length);
   if (!text) {
     report_unread(f, path, from);
     return NULL;
@@ -122,7 +127,7 @@ const struct orr_file *orr_files_open(struct orr_files *f, const char *path, con
 bool orr_files_text(struct orr_files *f, const char *path, const char *beside, orr_source from, const char **text,
                     size_t *length) {
   path = orr_files_beside(f, path, beside);
-  *text = f->memory_count ? read_memory(f, path, length) : read_disk(f, path, length);
+  *text = read_text(f, path, length);
   if (!*text) {
     report_unread(f, path, from);
     return false;

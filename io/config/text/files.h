@@ -15,6 +15,7 @@ struct orr_files {
   struct orr_reader *reader;
   const struct orr_text_file *memory; /* [memory_count]; when there are any, the disk is not touched */
   size_t memory_count;
+  const char *from_disk;    /* a file that is read from the disk all the same; or NULL */
   struct orr_names known;   /* identity → index */
   struct orr_file **opened; /* [count] */
   size_t count, room;

@@ -250,6 +250,45 @@ static void a_command_with_one_bad_number_is_refused_whole(void **state) {
   }
 }
 
+/* As a script, a sequence or ctl set it: before the link speaks. */
+static void a_pulse_of_zero_leaves_one_that_was_set_and_any_other_overrules_it(void **state) {
+  (void)state;
+  const double said[] = {0, 0, 0.25, 0.25}, set[] = {0, 0.5, 0, 0.5}, want[] = {0, 0.5, 0.25, 0.25};
+  struct rig r;
+  make(&r, 0, ORR_SILENCE_HOLD);
+  orr_rules_publish(&r.rules, 0);
+  for (int i = 0; i < 4; i++) {
+    command(&r, (uint64_t)(10 * i), 0.5);
+    memcpy(r.rules.next.payload + 2, &said[i], 8);
+    orr_rules_publish(&r.rules, 10 * (i + 1));
+    r.values[JET] = set[i];
+    r.values[TORQUE] = 0.7;
+    assert_int_equal(latch(&r), ORR_LATCH_APPLIED);
+    assert_true(r.values[JET] == want[i] && r.values[TORQUE] == 0.5);
+    assert_int_equal(r.rules.overruled, i == 3);
+  }
+  const struct orr_first *first = &r.rules.first_overruled;
+  assert_true(first->number.channel == &channels[6] && first->number.value == 0.5 && first->frame == 40);
+  done(&r);
+}
+
+static void the_first_number_that_is_refused_is_kept_with_its_frame(void **state) {
+  (void)state;
+  struct rig r;
+  make(&r, 0, ORR_SILENCE_HOLD);
+  orr_rules_publish(&r.rules, 0);
+  assert_int_equal(command(&r, 5, 7), ORR_REFUSAL_MALFORMED);
+  assert_null(r.rules.first_refused.number.channel); /* no number is to blame */
+  assert_int_equal(command(&r, 0, 0.5), ORR_REFUSAL_NONE);
+  orr_rules_publish(&r.rules, 10);
+  assert_int_equal(command(&r, 10, -1.5), ORR_REFUSAL_OUT_OF_RANGE);
+  assert_int_equal(command(&r, 10, 2.5), ORR_REFUSAL_OUT_OF_RANGE);
+  const struct orr_first *first = &r.rules.first_refused;
+  assert_true(first->number.channel == &channels[4] && first->number.element == 0 && first->number.value == -1.5);
+  assert_int_equal(first->frame, 10);
+  done(&r);
+}
+
 static void when_commands_stop_the_policy_rules_and_pulses_end_in_any_case(void **state) {
   (void)state;
   static const double held[] = {[ORR_SILENCE_HOLD] = 0.5, [ORR_SILENCE_ZERO] = 0, [ORR_SILENCE_STOP] = 0.5};
@@ -377,6 +416,8 @@ int main(void) {
       cmocka_unit_test(each_late_answer_is_recorded_with_the_frame_at_which_it_was_applied),
       cmocka_unit_test(stale_duplicate_and_unpublished_answers_are_counted_and_never_applied),
       cmocka_unit_test(a_command_with_one_bad_number_is_refused_whole),
+      cmocka_unit_test(a_pulse_of_zero_leaves_one_that_was_set_and_any_other_overrules_it),
+      cmocka_unit_test(the_first_number_that_is_refused_is_kept_with_its_frame),
       cmocka_unit_test(when_commands_stop_the_policy_rules_and_pulses_end_in_any_case),
       cmocka_unit_test(the_first_frame_answered_by_the_word_that_ends_the_run_stands),
       cmocka_unit_test(under_asap_an_answer_is_applied_at_the_first_frame_after_it_came),
