@@ -58,7 +58,7 @@ double *orr_bordered_gross(const struct orr_bordered *bordered, int row);
  * size left beside the others. O(Σ rows of a group² · width + rows · common²), and of the n rows put off n² · width. */
 void orr_bordered_factor(struct orr_bordered *bordered, double tolerance);
 
-/* x = (Y Yᵀ)⁻¹ b over the rows of the factor, zero at the others. O(Σ rows of a group² + rows · common). */
-void orr_bordered_solve(struct orr_bordered *bordered, const double *b, double *x);
+/* x = (Y Yᵀ)⁻¹ from, over the rows of the factor, zero at the others. O(Σ rows of a group² + rows · common). */
+void orr_bordered_solve(struct orr_bordered *b, const double *from, double *x);
 
 #endif

@@ -3,7 +3,7 @@
 # stage is named; 50 fewer are told. The same on every run, whatever else the machine does. Only publish of cassini-slew is left out: its linked-in controller
 # copies numbers by where the stack lies, which a longer variable of the environment moves by a hundred instructions.
 #
-#   tests/all/stage_instructions.sh            compares; exit 77 where compiler, flags, C library or valgrind are not those of the baseline
+#   tests/all/stage_instructions.sh            compares; exit 77 where compiler, flags, C library, valgrind or processor are not those of the baseline
 #   tests/all/stage_instructions.sh --update   writes the baseline anew, and prints what differs (make rt-baseline)
 set -u
 orrery=$(readlink -f "${ORRERY:-build/release/orrery}")
@@ -31,6 +31,7 @@ counted() { # RUN FRAMES
 about=$("$orrery" --version | sed -n 's/^compiler: //p')
 about="$about, flags $("$orrery" --version | sed -n 's/^flags: //p' | cksum | cut -d ' ' -f 1)"
 about="$about, $(getconf GNU_LIBC_VERSION), $(valgrind --version)"
+about="$about, $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)" # the C library chooses by processor how it copies
 head="# instructions of a frame by stage, on average over 200: $about"
 [ "${1:-}" = --update ] || [ "$(head -n 1 "$baseline")" = "$head" ] || {
   echo "skipped: the baseline is of others, and make rt-baseline writes one of these:"

@@ -81,13 +81,11 @@ static void judge(const struct orr_control_scope *scope, const struct orr_contro
 
 static void judge_line(const struct orr_control_scope *scope, const uint8_t *data, size_t size) {
   struct orr_control_command command;
-  char message[ORR_CONTROL_MESSAGE] = "", *line = malloc(size + 1), *text = NULL;
+  char message[ORR_CONTROL_MESSAGE] = "", *line = malloc(size ? size : 1), *text = NULL;
   size_t length = 0;
   orr_must(line != NULL); /* of its own, so that the sanitizer sees a read beyond its end */
   if (size)
     memcpy(line, data, size);
-  line = realloc(line, size ? size : 1);
-  orr_must(line != NULL);
   if (orr_control_parse(scope, line, size, &command, message, sizeof message)) {
     judge(scope, &command);
   } else {

@@ -69,9 +69,8 @@ static void try_what_must_fail(void) {
   must(refused(kill(getppid(), 0)), "reached another process");
   must(refused(syscall(SYS_ptrace, 0, 0, 0, 0)), "traced");
   must(refused(syscall(SYS_io_uring_register, 0, 0, 0, 0)), "changed a ring");
-  must(mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED &&
-           errno == EPERM,
-       "made memory that can be run");
+  void *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  must(code == MAP_FAILED && errno == EPERM, "made memory that can be run");
   pthread_t child;
   must(pthread_create(&child, NULL, nothing_to_do, NULL) == EPERM, "started a thread");
   must(fork() == -1, "started a process");
