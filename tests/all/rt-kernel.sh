@@ -6,7 +6,7 @@
 #   features  two processors in their own time: what --fix does on cgroup v2, seen from outside, and what undoes it.
 #   older     the same of `doctor --fix` on cgroup v1, where it moves every task
 #   both      three processors, two of them cleared at the same time on cgroup v2, and given back in either order
-#   log       such a guest with memory for files: what a log costs the wake-up; a flight whose log the host replays
+#   log       such a guest with memory for files: what a log costs the wake-up
 #   bench     with SLICE_SECONDS=10: `orrery bench --rt` in the guest of the first kind
 # With JOBS="log features" only these jobs run. With KEEP=FOLDER the guests and their consoles stay there.
 set -u
@@ -101,7 +101,7 @@ if wanted same; then
     diff "$dir/same.1" "$dir/same.2"
   done
 fi
-start log -m 2048 -serial "file:$dir/flight.mcap"
+start log -m 2048
 wait
 emulators=
 ! wanted latency || judge latency
@@ -116,12 +116,6 @@ if wanted same; then
 fi
 if wanted log; then
   judge log
-  if "$ORRERY" replay "$dir/flight.mcap" >"$dir/replay" 2>&1 && grep -qx 'identical   bit for bit' "$dir/replay"; then
-    echo "ok: the guest's log of $(wc -c <"$dir/flight.mcap") bytes replays here, bit for bit"
-  else
-    echo "FAIL: the guest's log does not replay here: $(cat "$dir/replay")"
-    status=1
-  fi
 fi
 if [ -n "${SLICE_SECONDS:-}" ]; then
   # shellcheck disable=SC2086
