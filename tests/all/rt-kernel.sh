@@ -7,6 +7,7 @@
 #   older     the same of `doctor --fix` on cgroup v1, where it moves every task
 #   both      three processors, two of them cleared at the same time on cgroup v2, and given back in either order
 #   log       such a guest with memory for files: what a log costs the wake-up
+#   flight    such a guest, with a flight whose log the host replays
 #   bench     with SLICE_SECONDS=10: `orrery bench --rt` in the guest of the first kind
 # With JOBS="log features" only these jobs run. With KEEP=FOLDER the guests and their consoles stay there.
 set -u
@@ -76,7 +77,7 @@ judge() { # NAME: shows its console
     status=1
   }
 }
-wanted() { case " ${JOBS:-latency same log older both features} " in *" $1 "*) ;; *) return 1 ;; esac }
+wanted() { case " ${JOBS:-latency same log flight older both features} " in *" $1 "*) ;; *) return 1 ;; esac }
 status=0
 start() { # JOB: in the background, its time is its count of instructions
   job=$1
@@ -102,6 +103,7 @@ if wanted same; then
   done
 fi
 start log -m 2048
+start flight -m 2048
 wait
 emulators=
 ! wanted latency || judge latency
@@ -114,8 +116,15 @@ if wanted same; then
     status=1
   fi
 fi
-if wanted log; then
-  judge log
+! wanted log || judge log
+if wanted flight; then
+  if ended flight && tr -d '\r' <"$dir/flight" | sed -n '/^log begins$/,/^log ends$/p' | sed '1d;$d' | base64 -d >"$dir/flight.mcap" &&
+    "$ORRERY" replay "$dir/flight.mcap" >"$dir/replay" 2>&1 && grep -qx 'identical   bit for bit' "$dir/replay"; then
+    echo "ok: the guest's log of $(wc -c <"$dir/flight.mcap") bytes replays here, bit for bit"
+  else
+    echo "FAIL: the guest's log does not replay here: $(head -c 3000 "$dir/flight") $(cat "$dir/replay")"
+    status=1
+  fi
 fi
 if [ -n "${SLICE_SECONDS:-}" ]; then
   # shellcheck disable=SC2086

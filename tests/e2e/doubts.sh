@@ -88,13 +88,13 @@ grep -q 'warning: this target is at 25 s, and the run ends at 20 s' "$dir/out" |
 # --- what is unknown ------------------------------------------------------------------------------------------------------------
 says "there is no kind of sensor 'lidar'; there are .*rate_gyro.*star_tracker" --set sensors.gyro.kind=lidar
 says "unknown unit 'furlong'; 'orrery help units' has them all" --set 'sensors.gyro.rate=5 furlong'
-says "no output fits 'qqqq'; there are wheel_x.speed, .* more ('orrery check' has them)" --set 'links.fsw.telemetry=[qqqq]'
+says "no output fits 'qqqq'; there are wheel_x.speed, .* more ('orrery check --channels' has them)" --set 'links.fsw.telemetry=[qqqq]'
 says "no command fits 'qqqq'; there are wheel_x.torque, wheel_y.torque, wheel_z.torque$" --set 'links.fsw.commands=[qqqq]'
 says "there is no channel 'qqqq'; there are " --set 'commands=[{channel: qqqq, at: 1 s, value: 0}]'
 says "no channel fits 'gyro.rat', did you mean 'gyro.rate'" --set 'record={channels: [gyro.rat]}'
 says "no channel fits 'qqqq'; there are wheel_x.torque, " --set 'record={channels: [qqqq]}'
 says "there is no channel 'gyro.rat.x', did you mean 'gyro.rate.x'" --set 'expect=[{always: gyro.rat.x below 1}]'
-says "there is no channel 'qqqq'; there are .*('orrery check' has them all)" --set 'expect=[{always: qqqq below 1}]'
+says "there is no channel 'qqqq'; there are .*('orrery check --channels' has them)" --set 'expect=[{always: qqqq below 1}]'
 says "there is no channel 'gyro.rat', did you mean 'gyro.rate'" --set 'expect=[{channel: gyro.rat, below: 1}]'
 says "there is no measure 'overruns.ow', did you mean 'overruns.own'" --set 'expect=[{measure: overruns.ow, is: 0}]'
 says "there is no fault 'xx' under 'faults'; there are stiff" --set 'sequence=[{fault: xx}]' --set 'faults=[{name: stiff, device: wheel_x, drag: 1e-6}]'
