@@ -22,9 +22,10 @@ VARIANT := $(or $(if $(FUZZ),fuzz),$(if $(SANITIZE),sanitize),$(if $(DEBUG),debu
 B := build/$(VARIANT)
 
 # --- flags -----------------------------------------------------------------------------------------------------------
-# Contraction has to be asked for: gcc -std=c17 makes no FMA without it. Never -ffast-math: it drops NaN, infinities and
-# the order of sums.
-MATH := -ffp-contract=fast -fno-math-errno -fno-trapping-math
+# The bits of a result are those of the source, whatever the compiler: it fuses no product with a sum (core says fma where it wants one), and reorders
+# nothing, so never -ffast-math. gcc 12 makes vfmaddsub of products and sums side by side all the same, in the vectors of straight-line code: hence the
+# third flag; tests/gates/core.sh looks for them.
+MATH := -ffp-contract=off -fno-math-errno -fno-tree-slp-vectorize -fno-trapping-math
 OPTIMIZE := $(if $(SANITIZE)$(FUZZ),-O1 -fno-omit-frame-pointer,$(if $(DEBUG),-Og,-O3))
 CHECKS := $(if $(FUZZ),-fsanitize=fuzzer-no-link) $(if $(SANITIZE)$(FUZZ),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all)
 # -Wno-psabi: without AVX gcc would warn of how four doubles are passed; only static functions pass them (core/math/lanes.h).
@@ -53,8 +54,10 @@ ECHO := io/client/echo.c
 WIRE := $(call under,io/wire,c)
 CLIENT := $(filter-out $(ECHO),$(call under,io/client,c)) $(WIRE)
 IO := $(filter-out $(call under,io/client,c),$(call under,io,c))
+# An app of cFS is compiled in its tree, and by tests/e2e/cfs.sh; not here.
+CFS := $(call under,tools/cfs,c) $(call under,tests/cfe,c)
 # The control law of the sample flight software is linked in, too.
-TOOLS := $(filter-out tools/main.c tools/fsw/main.c,$(call under,tools,c))
+TOOLS := $(filter-out tools/main.c tools/fsw/main.c $(CFS),$(call under,tools,c))
 FSW := $(call under,tools/fsw,c)
 SUPPORT := $(call under,tests/support,c)
 UNIT := $(call under,tests/unit,c)
@@ -206,8 +209,8 @@ test:
 	  -j 1 $(TIMING_PROGRAMS)
 
 # What needs heavy packages or more time: the quick gate, the spacecraft beside MuJoCo,
-# and whatever else stands in tests/all but the PREEMPT_RT kernel in an emulator. Each part runs alone: `make check`, `tests/all/NAME.sh`.
-# The guest takes half an hour of two cores, so it stands in `make soak`.
+# and whatever else stands in tests/all but all jobs of the PREEMPT_RT kernel in an emulator. Each part runs alone: `make check`, `tests/all/NAME.sh`.
+# All jobs of the guest take half an hour of two cores, so they stand in `make soak`; tests/all/rt-vm.sh has what takes minutes.
 GUEST := tests/all/rt-kernel.sh
 .PHONY: test-all test-rest
 test-all: test
@@ -257,7 +260,7 @@ run-lockstep:
 	$(call fly,shm:$(SEGMENT),--mode lockstep $(SHM_LINK),$(call picture,$(SEGMENT)))
 
 # --- check: the quick gate ---------------------------------------------------------------------------------------------
-SOURCES := $(foreach r,core rt io tools tests,$(call under,$(r),c))
+SOURCES := $(filter-out $(CFS),$(foreach r,core rt io tools tests,$(call under,$(r),c)))
 HEADERS := $(foreach r,core rt io tools tests,$(call under,$(r),h))
 # What a package that may not be installed is needed for is left to `make bench`.
 JUDGED = $(filter-out tests/bench/%,$(SOURCES))
@@ -277,15 +280,15 @@ check:
 .PHONY: check-gcc
 check-gcc: build-tests build-bench
 check-format:
-	@tests/gates/format.sh $(SOURCES) $(HEADERS) $(EXAMPLES)
-	@tests/gates/columns.sh $(SOURCES) $(HEADERS) $(EXAMPLES)
+	@tests/gates/format.sh $(SOURCES) $(HEADERS) $(EXAMPLES) $(CFS)
+	@tests/gates/columns.sh $(SOURCES) $(HEADERS) $(EXAMPLES) $(CFS)
 check-cppcheck:
 	@CPPCHECK_DIR=build/cppcheck tests/gates/cppcheck.sh $(JUDGED)
 check-rooms: programs
 	@tests/gates/rooms.sh
 	@tests/gates/pictures.sh
 	+@$(SUBMAKE) -s sources > build/sources && tests/gates/sources.sh build/sources
-	@tests/gates/core.sh $(B)/libcore.a $(ARCH)
+	@tests/gates/core.sh $(B)/libcore.a
 	@tests/gates/names.sh $(ROOMS) $(B)/libclient.a $(B)/libtools.a
 	@tests/gates/hardened.sh $(B)/orrery $(B)/fsw $(B)/echo
 check-selftest:
@@ -303,7 +306,7 @@ $(TIDY)/%.ok: % tests/gates/tidy.sh $(wildcard .clang-tidy */.clang-tidy) | $(B)
 .PHONY: sources
 sources:
 	@printf '%s\n' $(sort $(CORE) $(RT) $(CLIENT) $(ECHO) $(IO) $(TOOLS) tools/main.c $(FSW) $(SUPPORT) $(UNIT) $(TIMING) $(BENCH) $(FUZZERS) \
-	  tests/runner.c tests/replay.c tests/vectors/compare.c $(EXAMPLES) $(HEADERS))
+	  tests/runner.c tests/replay.c tests/vectors/compare.c $(EXAMPLES) $(CFS) $(HEADERS))
 
 # --- install ---------------------------------------------------------------------------------------------------------
 # PREFIX is where it will run, DESTDIR a folder in front of it for packaging. LIBDIR and PYTHONDIR as tools/install says.
@@ -328,7 +331,7 @@ reference: programs
 	@$(B)/orrery help campaign-file --markdown > configs/campaign-file.md
 
 format:
-	@clang-format -i $(SOURCES) $(HEADERS) $(EXAMPLES)
+	@clang-format -i $(SOURCES) $(HEADERS) $(EXAMPLES) $(CFS)
 
 # --- the long ones ---------------------------------------------------------------------------------------------------
 FUZZ_SECONDS ?= 60
@@ -349,7 +352,7 @@ soak:
 	@$(SUBMAKE) $(JOBS) CC=clang FUZZ=1 SANITIZE= DEBUG= fuzzers
 	@$(SUBMAKE) $(JOBS) CC=gcc SANITIZE= DEBUG= FUZZ= DEEP=1 check-tidy
 	@printf '%s\n' $(patsubst %.c,build/fuzz/%,$(FUZZERS)) | xargs -P $(shell nproc) -n 1 tests/fuzz/run.sh 43200 $(FUZZ_EXECUTIONS)
-	@$(RUNNER) -j 1 -t 7200 $(GUEST) $(filter-out %/flaky.sh %/timing_compare.sh,$(sort $(shell find tests/soak -maxdepth 1 -type f -perm -u+x)))
+	@$(RUNNER) -j 1 -t 14400 $(GUEST) $(filter-out %/flaky.sh %/timing_compare.sh,$(sort $(shell find tests/soak -maxdepth 1 -type f -perm -u+x)))
 
 # A benchmark that wants a library of its own says so in a line ` * Links with: -lNAME`; it is left out where that is
 # not installed.
@@ -367,6 +370,17 @@ build-bench: programs $(patsubst %.c,$(B)/%,$(READY))
 $(B)/tests/bench/%: $(B)/tests/bench/%.o $(TEST_ROOMS)
 	$(call link,$(call links_with,tests/bench/$*.c) $(PKG_LIBS))
 
+# A PREEMPT_RT kernel in an emulator as a gate: figures by stage, counted, beside tests/baseline/counted_guest, and what --fix does on cgroup v1 and v2.
+# RT_KERNEL and RT_KERNEL2 are files or Debian packages; with both, the figures of the two kernels stand side by side. BOOTS=40: so many boots.
+RT_KERNEL ?=
+RT_KERNEL2 ?=
+.PHONY: rt-vm
+rt-vm:
+	@tools/setup build vm
+	@$(SUBMAKE) $(JOBS) all
+	@ORRERY='$(CURDIR)/$(B)/orrery' RT_KERNEL='$(RT_KERNEL)' tests/all/rt-vm.sh \
+	  $(if $(RT_KERNEL2),compare '$(or $(RT_KERNEL),linux-image-rt-amd64)' '$(RT_KERNEL2)') || [ $$? -eq 77 ]
+
 # Instructions per step, counted by valgrind: the same on every run, whatever else the machine does.
 .PHONY: bench-instructions
 bench-instructions:
@@ -374,12 +388,19 @@ bench-instructions:
 	@$(SUBMAKE) $(JOBS) all build-bench
 	@ORRERY='$(CURDIR)/$(B)/orrery' tests/bench/instructions.sh
 
-# What tests/all/stage_instructions.sh holds each stage to; prints what differs.
+# What tests/all/stage_instructions.sh and tests/all/rt-vm.sh hold each stage to; prints what differs.
 .PHONY: rt-baseline
 rt-baseline:
-	@tools/setup build bench
+	@tools/setup build bench vm
 	@$(SUBMAKE) $(JOBS) all
 	@ORRERY='$(CURDIR)/$(B)/orrery' tests/all/stage_instructions.sh --update
+	@ORRERY='$(CURDIR)/$(B)/orrery' RT_KERNEL='$(RT_KERNEL)' tests/all/rt-vm.sh --update
+
+.PHONY: bits-baseline
+bits-baseline:
+	@tools/setup build test
+	+@$(SUBMAKE) $(JOBS) all unit
+	@ORRERY='$(CURDIR)/$(B)/orrery' tests/e2e/same_bits.sh --update
 
 .PHONY: help
 help:
@@ -391,7 +412,9 @@ help:
 	@echo 'make fuzz     each fuzz target for FUZZ_SECONDS=60'
 	@echo 'make soak     the long tests: ten million executions of each fuzz target (most of a day), an hour of torture, a fresh machine, ...'
 	@echo 'make bench    the benchmarks; bench-instructions counts instructions instead of time'
-	@echo 'make rt-baseline  writes tests/baseline anew: instructions of each stage, with what differs'
+	@echo 'make rt-vm    a PREEMPT_RT kernel in an emulator: instructions of each stage beside the baseline, cgroup v1 and v2; RT_KERNEL=FILE or PACKAGE, RT_KERNEL2=: two side by side'
+	@echo 'make rt-baseline  writes tests/baseline anew: instructions of each stage, by callgrind and in the guest of rt-vm, with what differs'
+	@echo 'make bits-baseline  writes tests/baseline/state_hash anew, with what differs; for changes that are meant to change bits'
 	@echo 'make install  under PREFIX=/usr/local, below DESTDIR; make uninstall takes it away'
 	@echo 'make deb      build/deb/orrery_VERSION_ARCHITECTURE.deb; with everything installed it needs no network'
 	@echo 'make format   lays out the code'

@@ -7,7 +7,7 @@
 #include "core/tree/kinematics.h"
 #include "io/config/spacecraft/build.h"
 #include "io/config/spacecraft/config.h"
-#include "io/status_text.h"
+#include "io/session/status_text.h"
 
 struct orr_solver {
   struct orr_diagnostics *diagnostics; /* owns what was read */

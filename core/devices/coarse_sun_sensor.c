@@ -2,6 +2,7 @@
  * full Sun, times the part of the Sun that is seen, with normal noise. What the central body reflects is
  * added in the same way, as if from its centre, where the environment has an albedo.
  */
+#include "core/math/elementary.h"
 #include "core/plant/device.h"
 #include "core/plant/world.h"
 #include "core/tree/kinematics.h"
@@ -36,10 +37,10 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
   orr_node_query(now->model, now->ws, device->node, &node);
   orr_vec3 at = orr_world_place(w, node.position), sun = v3_sub(w->now.sky.sun, at);
   orr_vec3 axis = m3_apply(node.attitude, v3_from(p->boresight));
-  double light = orr_world_sunshine(w, node.position) * fmax(0, v3_dot(axis, sun) / v3_norm(sun));
+  double light = orr_world_sunshine(w, node.position) * orr_max(0, v3_dot(axis, sun) / v3_norm(sun));
   if (w->desc->planet.albedo > 0) {
     double reflected = orr_light_reflected(&w->desc->planet, w->desc->radius, at, w->now.sky.sun);
-    light += reflected / orr_light_irradiance(v3_norm(sun)) * fmax(0, -v3_dot(axis, at) / v3_norm(at));
+    light += reflected / orr_light_irradiance(v3_norm(sun)) * orr_max(0, -v3_dot(axis, at) / v3_norm(at));
   }
   out[0] = orr_device_noisy(p->scale * light, p->noise, device, now, 0);
 }

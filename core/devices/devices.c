@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-extern const struct orr_device_kind orr_hinge_motor, orr_magnetorquer, orr_reaction_wheel, orr_thruster, orr_torquer,
-    orr_wrench;
+extern const struct orr_device_kind orr_hinge_motor, orr_magnetorquer, orr_reaction_wheel, orr_tank, orr_thruster,
+    orr_torquer, orr_wrench;
 extern const struct orr_device_kind orr_accelerometer, orr_accelerometer_falling, orr_coarse_sun_sensor,
     orr_gps_receiver, orr_hinge_encoder, orr_hinge_load, orr_horizon_sensor, orr_magnetometer, orr_rate_gyro,
     orr_star_tracker, orr_strain, orr_sun_sensor, orr_tachometer;
@@ -12,6 +12,7 @@ const struct orr_device_kind *const orr_device_kinds[] = {
     &orr_hinge_motor,
     &orr_magnetorquer,
     &orr_reaction_wheel,
+    &orr_tank,
     &orr_thruster,
     &orr_torquer,
     &orr_wrench,

@@ -10,8 +10,9 @@
  * Dry friction is a spring z that gives by a little, in series with a slider: a hinge that is pushed by less than the
  * peak comes to rest and stays (orr_friction_stick).
  *
- * Stops push and never pull: −k (q − end) − c β beyond an end.
+ * Stops push and never pull: −k (q − end) − c β beyond an end; core/plant/events.h finds when within a step.
  */
+#include "core/math/elementary.h"
 #include "core/plant/device.h"
 #include "core/tree/kinematics.h"
 
@@ -182,27 +183,34 @@ static struct orr_device_gear gear(const void *params) {
   return (struct orr_device_gear){p->ratio, p->mode == TORQUE ? p->rotor_inertia : 0};
 }
 
+static bool has_stops(const struct params *p) { return isfinite(p->stop_low) || isfinite(p->stop_high); }
+
+static struct orr_device_stops stops(const void *params) {
+  const struct params *p = params;
+  return (struct orr_device_stops){p->stop_low, p->stop_high, p->stop_stiffness, p->stop_damping};
+}
+
 /* At rest, and touching a stop if there is one. */
 static struct orr_device_hold hold(const void *params) {
   const struct params *p = params;
-  bool stops = isfinite(p->stop_low) || isfinite(p->stop_high);
+  bool stopped = has_stops(p);
   if (p->mode == RATE)
     return (struct orr_device_hold){0};
-  return (struct orr_device_hold){.stiffness = orr_friction_stiffness(&p->friction) + (stops ? p->stop_stiffness : 0),
-                                  .damping = orr_friction_slope(&p->friction) + (stops ? p->stop_damping : 0)};
+  return (struct orr_device_hold){.stiffness = orr_friction_stiffness(&p->friction) + (stopped ? p->stop_stiffness : 0),
+                                  .damping = orr_friction_slope(&p->friction) + (stopped ? p->stop_damping : 0)};
 }
 
 static const char *judge(const void *params) {
   const struct params *p = params;
-  bool stops = isfinite(p->stop_low) || isfinite(p->stop_high);
+  bool stopped = has_stops(p);
   if (p->stop_low >= p->stop_high)
     return "'stops.low' must be below 'stops.high'";
-  if (stops && !(p->stop_stiffness > 0))
+  if (stopped && !(p->stop_stiffness > 0))
     return "'stops' need a 'stiffness'";
   if (p->friction.stiction > 0 && p->friction.stiction < p->friction.coulomb)
     return "'friction.stiction' is less than 'friction.coulomb'; it is the peak near rest";
-  if (p->mode == RATE &&
-      (stops || p->friction.coulomb > 0 || p->friction.viscous > 0 || p->rotor_inertia > 0 || isfinite(p->max_torque)))
+  if (p->mode == RATE && (stopped || p->friction.coulomb > 0 || p->friction.viscous > 0 || p->rotor_inertia > 0 ||
+                          isfinite(p->max_torque)))
     return "friction, stops, rotor inertia and 'max_torque' play no part where the rate is given; take them out";
   if (p->mode == TORQUE && (isfinite(p->max_rate) || isfinite(p->max_acceleration)))
     return "'max_rate' and 'max_acceleration' belong to the mode 'rate'";
@@ -211,7 +219,7 @@ static const char *judge(const void *params) {
 
 static void reset(const struct orr_device *device) { memset(device->state, 0, sizeof(struct state)); }
 
-static double clip(double x, double limit) { return fmax(-limit, fmin(limit, x)); }
+static double clip(double x, double limit) { return orr_max(-limit, orr_min(limit, x)); }
 
 /* z follows the coordinate from where the step began, as far as the spring gives: the sum of the steps is the whole
  * way, so what holds does not creep. */
@@ -228,14 +236,6 @@ static double friction(const struct params *p, struct state *s, double q, double
   return orr_friction_stick(&p->friction, z, speed);
 }
 
-static double stops(const struct params *p, double q, double speed) {
-  if (q > p->stop_high)
-    return fmin(0, -p->stop_stiffness * (q - p->stop_high) - p->stop_damping * speed);
-  if (q < p->stop_low)
-    return fmax(0, -p->stop_stiffness * (q - p->stop_low) - p->stop_damping * speed);
-  return 0;
-}
-
 static void apply(const struct orr_device *device, const struct orr_acting *now) {
   const struct params *p = device->params;
   struct state *s = device->state;
@@ -247,7 +247,8 @@ static void apply(const struct orr_device *device, const struct orr_acting *now)
     return;
   }
   bool step_begins = now->point->index == 0;
-  double torque = p->ratio * clip(command, p->max_torque) + friction(p, s, q, speed, step_begins) + stops(p, q, speed);
+  double torque = p->ratio * clip(command, p->max_torque) + friction(p, s, q, speed, step_begins);
+  torque += orr_device_stopped(device, now, q, speed);
   now->force[device->u] += torque;
   if (step_begins)
     s->torque = torque;
@@ -269,7 +270,7 @@ const struct orr_device_kind orr_hinge_motor = {
                 "z follows q within +-presliding\n"
                 "rotor: n^2 J dv/dt + n J u.dw/dt on the hinge, n J (u dv/dt + v w x u) on the parent\n"
                 "mode rate: dv/dt = clip((clip(rate) - v)/step), the hinge is prescribed\n"
-                "stops push and never pull: -k (q - end) - c v beyond an end\n",
+                "stops push and never pull: -k (q - end) - c v beyond an end, located in the step\n",
     .example = "motor: {kind: hinge_motor, hinge: wing, mode: torque, gear: {ratio: 100, rotor_inertia: 1e-5 kg m^2}, "
                "max_torque: 50 mN m}",
     .role = ORR_ACTUATOR,
@@ -279,6 +280,7 @@ const struct orr_device_kind orr_hinge_motor = {
     .prescribes = is_rate,
     .gear = gear,
     .hold = hold,
+    .stops = stops,
     .judge = judge,
     .reset = reset,
     .apply = apply,

@@ -2,6 +2,7 @@
  * `noise` about the axes across it. `valid` where the centre stands within the half angle `view` of the boresight; else
  * the last direction is held. The body is a sphere to it: the horizon's own oblateness and radiance are not in it.
  */
+#include "core/math/elementary.h"
 #include "core/plant/device.h"
 #include "core/plant/world.h"
 #include "core/tree/kinematics.h"
@@ -57,7 +58,7 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
   orr_node_query(now->model, now->ws, device->node, &node);
   orr_vec3 down = v3_neg(orr_world_place(w, node.position));
   down = m3_apply_t(node.attitude, v3_scale(1 / v3_norm(down), down));
-  double off = atan2(v3_norm(v3_cross(v3_from(p->boresight), down)), v3_dot(v3_from(p->boresight), down));
+  double off = orr_atan2(v3_norm(v3_cross(v3_from(p->boresight), down)), v3_dot(v3_from(p->boresight), down));
   out[3] = off <= p->view;
   if (out[3] > 0) {
     double n[3];

@@ -1,6 +1,7 @@
 /* A magnetic torque rod in the field of the environment: the moment m × B on its node, for a dipole m along its axis.
  * `residual` is the dipole that stays when it is off, in node axes. (A torquer is the same in a field that is given.)
  */
+#include "core/math/elementary.h"
 #include "core/plant/device.h"
 #include "core/plant/world.h"
 #include "core/tree/kinematics.h"
@@ -47,7 +48,7 @@ static const struct orr_device_channel channels[] = {
 
 static void apply(const struct orr_device *device, const struct orr_acting *now) {
   const struct params *p = device->params;
-  double strength = fmax(-p->max_dipole, fmin(p->max_dipole, orr_device_command(device, now, 0)));
+  double strength = orr_max(-p->max_dipole, orr_min(p->max_dipole, orr_device_command(device, now, 0)));
   orr_vec3 dipole = v3_madd(v3_from(p->residual), strength, v3_from(p->axis));
   struct orr_node_state node;
   orr_node_query(now->model, now->ws, device->node, &node);

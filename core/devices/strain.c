@@ -4,6 +4,7 @@
  *   mode nodal   how far its node is from its undeformed place, and turned: the displacement and the rotation vector θ,
  *                body axes
  */
+#include "core/math/elementary.h"
 #include "core/plant/device.h"
 #include "core/tree/kinematics.h"
 
@@ -66,7 +67,7 @@ static void sense_nodal(const struct orr_device *device, const struct orr_sensin
   double q[4];
   orr_place_evaluate(now->model, now->ws, device->node, &place);
   quat_from_matrix(place.r, q);
-  double length = v3_norm(v3_from(q)), angle = 2 * atan2(length, q[3]);
+  double length = v3_norm(v3_from(q)), angle = 2 * orr_atan2(length, q[3]);
   v3_to(out, m3_apply(to_body, v3_sub(place.l, node->at)));
   v3_to(out + 3, m3_apply(to_body, v3_scale(length > 0 ? angle / length : 0, v3_from(q))));
 }

@@ -2,6 +2,7 @@
  * across it. `valid` where the Sun stands within the half angle `view` of the boresight and at least half of its disc
  * is seen; else the last direction is held. The Sun's place is geometric, without aberration (20.5 arcsec).
  */
+#include "core/math/elementary.h"
 #include "core/plant/device.h"
 #include "core/plant/world.h"
 #include "core/tree/kinematics.h"
@@ -60,7 +61,7 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
   orr_node_query(now->model, now->ws, device->node, &node);
   orr_vec3 sun = v3_sub(w->now.sky.sun, orr_world_place(w, node.position));
   sun = m3_apply_t(node.attitude, v3_scale(1 / v3_norm(sun), sun));
-  double off = atan2(v3_norm(v3_cross(v3_from(p->boresight), sun)), v3_dot(v3_from(p->boresight), sun));
+  double off = orr_atan2(v3_norm(v3_cross(v3_from(p->boresight), sun)), v3_dot(v3_from(p->boresight), sun));
   out[3] = off <= p->view && orr_world_sunshine(w, node.position) >= 0.5;
   if (out[3] > 0) {
     double n[3];

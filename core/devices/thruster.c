@@ -12,11 +12,13 @@
  * Faults: a valve stuck on is open, one stuck off is shut, whatever is commanded; one that leaks gives at least a part
  * of the thrust in every step.
  */
+#include "core/math/elementary.h"
 #include "core/plant/fault.h"
 #include "core/tree/kinematics.h"
 
 struct params {
   double direction[3], thrust, min_on_time, max_on_time, valve_delay, rise, fall, isp, propellant;
+  const char *tank;
 };
 
 enum { PULSES = 16 };
@@ -73,10 +75,14 @@ static const struct orr_param table[] = {
      .high = HUGE_VAL,
      ORR_DEVICE_PARAM(isp)},
     {.name = "propellant",
-     .doc = "propellant at frame 0, part of the mass of its body; 0: it never ends. Needs `isp`",
+     .doc = "propellant of its own at frame 0, part of the mass of its body; 0: it never ends. Needs `isp`",
      .unit = "kg",
      .high = HUGE_VAL,
      ORR_DEVICE_PARAM(propellant)},
+    {.name = "tank",
+     .doc = "the tank that it feeds from, in place of `propellant`. Needs `isp`",
+     .type = ORR_PARAM_NAME,
+     ORR_DEVICE_PARAM(tank)},
 };
 
 static void on_time_range(const void *params, double *low, double *high) {
@@ -105,6 +111,9 @@ static double propellant(const void *params) { return ((const struct params *)pa
 
 static const char *judge(const void *params) {
   const struct params *p = params;
+  if (p->tank && (p->propellant > 0 || !(p->isp > 0)))
+    return p->propellant > 0 ? "it feeds from its 'tank' or from a 'propellant' of its own, not from both"
+                             : "'tank' needs an 'isp' by which it is used";
   return p->propellant > 0 && !(p->isp > 0) ? "'propellant' needs an 'isp' to be used by" : NULL;
 }
 
@@ -139,7 +148,7 @@ static void command(const struct params *p, struct state *s, int64_t start_ns, d
     *last = heard;
   if (!(on_time > 0) || (!open && on_time < p->min_on_time))
     return;
-  int64_t length = llrint(1e9 * fmin(on_time, p->max_on_time)), close = heard + length;
+  int64_t length = llrint(1e9 * orr_min(on_time, p->max_on_time)), close = heard + length;
   if (open || s->count == PULSES) {
     *last = *last + length < close ? *last + length : close;
     return;
@@ -222,7 +231,23 @@ static double feed(const struct params *p, struct state *s, const struct orr_act
   return impulse;
 }
 
-static void start_step(const struct orr_device *device, const struct orr_acting *now) {
+/* The same from its tank. */
+static double draw(const struct orr_device *device, double impulse) {
+  const struct params *p = device->params;
+  struct state *s = device->state;
+  if (!(impulse > 0))
+    return 0;
+  double mass = impulse / (STANDARD_GRAVITY * p->isp), given = device->tank->kind->draw(device->tank, mass);
+  if (given < mass)
+    s->thrust = 0;
+  return impulse * (given / mass);
+}
+
+static double supply(const struct orr_device *device, const struct orr_acting *now, double impulse) {
+  return device->tank ? draw(device, impulse) : feed(device->params, device->state, now, impulse);
+}
+
+static inline void start_step(const struct orr_device *device, const struct orr_acting *now, bool fed) {
   const struct params *p = device->params;
   struct state *s = device->state;
   double on_time = orr_device_command(device, now, 0);
@@ -230,24 +255,34 @@ static void start_step(const struct orr_device *device, const struct orr_acting 
   if (now->first && on_time != 0)
     command(p, s, start, on_time);
   double impulse = s->count || s->thrust > 0 ? burn(p, s, start, start + now->point->step_ns) : 0;
-  s->mean = feed(p, s, now, impulse) / now->step_s;
+  s->mean = (fed ? draw(device, impulse) : feed(p, s, now, impulse)) / now->step_s;
 }
 
-static void apply(const struct orr_device *device, const struct orr_acting *now) {
+static inline void act(const struct orr_device *device, const struct orr_acting *now, bool fed) {
   const struct params *p = device->params;
   const struct state *s = device->state;
   if (now->point->index == 0)
-    start_step(device, now);
+    start_step(device, now, fed);
   double force = now->point->index < 0 ? s->thrust : s->mean;
   if (force != 0)
     orr_force_add(now->model, now->ws, device->node, ORR_AXES_NODE, v3_scale(force, v3_from(p->direction)), v3_zero());
 }
+
+static void apply(const struct orr_device *device, const struct orr_acting *now) { act(device, now, false); }
+
+static void apply_fed(const struct orr_device *device, const struct orr_acting *now) { act(device, now, true); }
 
 static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
   const struct state *s = device->state;
   (void)now;
   out[0] = s->thrust;
   out[1] = s->left;
+}
+
+/* What is left in the tank after the step. */
+static void sense_fed(const struct orr_device *device, const struct orr_sensing *now, double *out) {
+  sense(device, now, out);
+  out[1] = device->tank->kind->stock(device->tank->params, device->tank->state).left;
 }
 
 /* ---- faults ------------------------------------------------------------------------------------------------------ */
@@ -268,7 +303,7 @@ static void apply_stuck(const struct orr_device *device, const struct orr_acting
     s->count = open;
     s->open_ns[0] = open ? start : 0;
     s->close_ns[0] = open ? end : 0;
-    s->mean = feed(p, s, now, burn(p, s, start, end)) / now->step_s;
+    s->mean = supply(device, now, burn(p, s, start, end)) / now->step_s;
   }
   push(device, now, now->point->index < 0 ? s->thrust : s->mean);
 }
@@ -284,23 +319,24 @@ static void apply_stuck_off(const struct orr_device *device, const struct orr_ac
 static double leaked(const struct orr_device *device) {
   const struct params *p = device->params;
   const struct state *s = device->state;
+  if (device->tank && !(device->tank->kind->stock(device->tank->params, device->tank->state).usable > 0))
+    return 0;
   return p->propellant > 0 && !(s->left > 0) ? 0 : device->trouble->number * p->thrust;
 }
 
 static void apply_leak(const struct orr_device *device, const struct orr_acting *now) {
-  const struct params *p = device->params;
   struct state *s = device->state;
   if (now->point->index == 0) {
-    start_step(device, now);
-    double more = fmax(0, leaked(device) - s->mean);
-    s->mean += feed(p, s, now, more * now->step_s) / now->step_s;
+    start_step(device, now, device->tank);
+    double more = orr_max(0, leaked(device) - s->mean);
+    s->mean += supply(device, now, more * now->step_s) / now->step_s;
   }
-  push(device, now, now->point->index < 0 ? fmax(s->thrust, leaked(device)) : s->mean);
+  push(device, now, now->point->index < 0 ? orr_max(s->thrust, leaked(device)) : s->mean);
 }
 
 static void sense_leak(const struct orr_device *device, const struct orr_sensing *now, double *out) {
-  sense(device, now, out);
-  out[0] = fmax(out[0], leaked(device));
+  device->trouble->healthy->sense(device, now, out);
+  out[0] = orr_max(out[0], leaked(device));
 }
 
 static const struct orr_device_fault faults[] = {
@@ -314,10 +350,20 @@ static const struct orr_device_fault faults[] = {
      .sense = sense_leak},
 };
 
+static const char *feeds_from(const void *params) { return ((const struct params *)params)->tank; }
+
+static bool vary(const void *params, struct orr_device_kind *kind) {
+  kind->apply = apply_fed;
+  kind->sense = sense_fed;
+  kind->propellant = NULL;
+  return ((const struct params *)params)->tank;
+}
+
 const struct orr_device_kind orr_thruster = {
     .name = "thruster",
     .doc = "A thruster with pulses of commanded length, resolved inside a step: what a step feels is its mean thrust, "
-           "so the impulse is exact whatever the step. Propellant that it uses leaves its body.",
+           "so the impulse is exact whatever the step. Propellant that it uses leaves its body, or "
+           "the tank that it feeds from.",
     .equation = "impulse of a long pulse = F (on_time - rise/2 + fall/2)\n"
                 "propellant used = impulse/(g0 isp),   g0 = 9.80665 m/s^2\n",
     .example = "jet: {kind: thruster, node: bus.imu, direction: [1, 0, 0], thrust: 1 N, min_on_time: 10 ms, "
@@ -328,7 +374,9 @@ const struct orr_device_kind orr_thruster = {
     .state_bytes = sizeof(struct state),
     .push = full_thrust,
     .propellant = propellant,
+    .feeds_from = feeds_from,
     .judge = judge,
+    .vary = vary,
     .reset = reset,
     .is_sound = is_sound,
     .apply = apply,

@@ -1,4 +1,5 @@
 /* A force and a torque on a node, given directly: for tests, and for disturbances that a script writes. */
+#include "core/math/elementary.h"
 #include "core/plant/device.h"
 #include "core/tree/kinematics.h"
 
@@ -57,8 +58,8 @@ static const struct orr_device_channel channels[] = {
 };
 
 static orr_vec3 clipped(const double *given, double limit) {
-  return v3(fmax(-limit, fmin(limit, given[0])), fmax(-limit, fmin(limit, given[1])),
-            fmax(-limit, fmin(limit, given[2])));
+  return v3(orr_max(-limit, orr_min(limit, given[0])), orr_max(-limit, orr_min(limit, given[1])),
+            orr_max(-limit, orr_min(limit, given[2])));
 }
 
 static void apply(const struct orr_device *device, const struct orr_acting *now) {

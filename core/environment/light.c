@@ -18,22 +18,25 @@
  */
 #include "core/environment/light.h"
 
+#include "core/math/elementary.h"
+
 static const double pi = 3.14159265358979323846;
 
 double orr_light_visible(orr_vec3 body, double radius, orr_vec3 sun, double sun_radius) {
   double r = v3_norm(body), d = v3_norm(sun);
   if (r <= radius)
     return 0;
-  double a = asin(fmin(1, sun_radius / d)), b = asin(radius / r);
-  double c = atan2(v3_norm(v3_cross(body, sun)), v3_dot(body, sun));
+  double a = orr_asin(orr_min(1, sun_radius / d)), b = orr_asin(radius / r);
+  double c = orr_atan2(v3_norm(v3_cross(body, sun)), v3_dot(body, sun));
   if (c >= a + b || d <= r - radius)
     return 1;
   if (c <= b - a)
     return 0;
   if (c <= a - b)
     return 1 - b * b / (a * a);
-  double x = (c * c + a * a - b * b) / (2 * c), y = sqrt(fmax(0, a * a - x * x));
-  double covered = a * a * acos(fmax(-1, fmin(1, x / a))) + b * b * acos(fmax(-1, fmin(1, (c - x) / b))) - c * y;
+  double x = (c * c + a * a - b * b) / (2 * c), y = sqrt(orr_max(0, a * a - x * x));
+  double covered =
+      a * a * orr_acos(orr_max(-1, orr_min(1, x / a))) + b * b * orr_acos(orr_max(-1, orr_min(1, (c - x) / b))) - c * y;
   return 1 - covered / (pi * a * a);
 }
 
@@ -54,8 +57,8 @@ orr_vec3 orr_plate_drag(const struct orr_plate *plate, double density, orr_vec3 
 }
 
 double orr_light_reflected(const struct orr_planet_light *planet, double radius, orr_vec3 at, orr_vec3 sun) {
-  double r = v3_norm(at), phase = atan2(v3_norm(v3_cross(at, sun)), v3_dot(at, sun)), part = radius / r;
-  double lit = (sin(phase) + (pi - phase) * cos(phase)) / pi;
+  double r = v3_norm(at), phase = orr_atan2(v3_norm(v3_cross(at, sun)), v3_dot(at, sun)), part = radius / r;
+  double lit = (orr_sin(phase) + (pi - phase) * orr_cos(phase)) / pi;
   return 2.0 / 3 * planet->albedo * orr_light_irradiance(v3_norm(sun)) * part * part * lit;
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "core/environment/nrlmsise_tables.h"
+#include "core/math/elementary.h"
 
 #define PT    orr_nrlmsise_pt
 #define PD    orr_nrlmsise_pd
@@ -42,7 +43,7 @@ struct place {
 /* ---- expansions -------------------------------------------------------------------------------------------------- */
 
 static void set_legendre(struct place *at) {
-  double c = sin(at->in->latitude_deg * degree), s = cos(at->in->latitude_deg * degree);
+  double c = orr_sin(at->in->latitude_deg * degree), s = orr_cos(at->in->latitude_deg * degree);
   double(*p)[9] = at->p;
   double power = 1;
   for (int m = 0; m < 4; m++) {
@@ -59,14 +60,14 @@ static void set_place(struct place *at, const struct orr_nrlmsise_input *in) {
   at->magnetic = 0;
   set_legendre(at);
   for (int k = 1; k < 4; k++) {
-    at->cos_lt[k] = cos(k * hour * in->solar_time_h);
-    at->sin_lt[k] = sin(k * hour * in->solar_time_h);
+    at->cos_lt[k] = orr_cos(k * hour * in->solar_time_h);
+    at->sin_lt[k] = orr_sin(k * hour * in->solar_time_h);
   }
-  at->cos_long = cos(degree * in->longitude_deg);
-  at->sin_long = sin(degree * in->longitude_deg);
+  at->cos_long = orr_cos(degree * in->longitude_deg);
+  at->sin_long = orr_sin(degree * in->longitude_deg);
   at->df = in->f107 - in->f107_average;
   at->dfa = in->f107_average - 150;
-  double c2 = cos(2 * degree * in->latitude_deg);
+  double c2 = orr_cos(2 * degree * in->latitude_deg);
   at->gravity = 980.616 * (1 - 0.0026373 * c2);
   at->radius = 2 * at->gravity / (3.085462e-6 + 2.27e-9 * c2) * 1e-5;
 }
@@ -78,8 +79,8 @@ static double three(const double *p, double a, double b, double c, int first) {
 
 /* A24d: how an index acts; A24a, A24c: the 3-hour indices of the last 57 hours, older ones fading. */
 static double index_effect(double a, const double *p) {
-  double rate = fmax(fabs(p[24]), 1e-4);
-  return a - 4 + (p[25] - 1) * (a - 4 + (exp(-rate * (a - 4)) - 1) / rate);
+  double rate = orr_max(fabs(p[24]), 1e-4);
+  return a - 4 + (p[25] - 1) * (a - 4 + (orr_exp(-rate * (a - 4)) - 1) / rate);
 }
 
 static double history_effect(double x, const double *p, const double *ap) {
@@ -94,29 +95,29 @@ static double from_history(struct place *at, const double *p, double cd14) {
   const struct orr_nrlmsise_input *in = at->in;
   if (p[51] == 0)
     return 0;
-  double x = exp(-10800 * fabs(p[51]) / (1 + p[138] * (45 - fabs(in->latitude_deg))));
-  at->magnetic = history_effect(fmin(x, 0.99999), p, in->ap_history);
+  double x = orr_exp(-10800 * fabs(p[51]) / (1 + p[138] * (45 - fabs(in->latitude_deg))));
+  at->magnetic = history_effect(orr_min(x, 0.99999), p, in->ap_history);
   double(*l)[9] = at->p;
   double t = p[50] + p[96] * l[0][2] + p[54] * l[0][4] + three(l[0], p[125], p[126], p[127], 1) * cd14;
-  t += three(l[1], p[128], p[129], p[130], 1) * cos(hour * (in->solar_time_h - p[131]));
+  t += three(l[1], p[128], p[129], p[130], 1) * orr_cos(hour * (in->solar_time_h - p[131]));
   double mixed =
-      (1 + p[132] * l[0][1]) * three(l[1], p[52], p[98], p[67], 2) * cos(degree * (in->longitude_deg - p[97]));
-  mixed += three(l[1], p[133], p[134], p[135], 1) * cd14 * cos(degree * (in->longitude_deg - p[136]));
-  mixed += three(l[0], p[55], p[56], p[57], 1) * cos(second * (in->seconds - p[58]));
+      (1 + p[132] * l[0][1]) * three(l[1], p[52], p[98], p[67], 2) * orr_cos(degree * (in->longitude_deg - p[97]));
+  mixed += three(l[1], p[133], p[134], p[135], 1) * cd14 * orr_cos(degree * (in->longitude_deg - p[136]));
+  mixed += three(l[0], p[55], p[56], p[57], 1) * orr_cos(second * (in->seconds - p[58]));
   return at->magnetic * (t + mixed);
 }
 
 static double from_daily(struct place *at, const double *p, double cd14) {
   const struct orr_nrlmsise_input *in = at->in;
   double apd = in->ap - 4, rate = p[43] < 0 ? 1e-5 : p[43];
-  at->magnetic = apd + (p[44] - 1) * (apd + (exp(-rate * apd) - 1) / rate);
+  at->magnetic = apd + (p[44] - 1) * (apd + (orr_exp(-rate * apd) - 1) / rate);
   double(*l)[9] = at->p;
   double t = p[32] + p[45] * l[0][2] + p[34] * l[0][4] + three(l[0], p[100], p[101], p[102], 1) * cd14;
-  t += three(l[1], p[121], p[122], p[123], 1) * cos(hour * (in->solar_time_h - p[124]));
+  t += three(l[1], p[121], p[122], p[123], 1) * orr_cos(hour * (in->solar_time_h - p[124]));
   double mixed =
-      (1 + p[120] * l[0][1]) * three(l[1], p[60], p[61], p[62], 2) * cos(degree * (in->longitude_deg - p[63]));
-  mixed += three(l[1], p[115], p[116], p[117], 1) * cd14 * cos(degree * (in->longitude_deg - p[118]));
-  mixed += three(l[0], p[83], p[84], p[85], 1) * cos(second * (in->seconds - p[75]));
+      (1 + p[120] * l[0][1]) * three(l[1], p[60], p[61], p[62], 2) * orr_cos(degree * (in->longitude_deg - p[63]));
+  mixed += three(l[1], p[115], p[116], p[117], 1) * cd14 * orr_cos(degree * (in->longitude_deg - p[118]));
+  mixed += three(l[0], p[83], p[84], p[85], 1) * orr_cos(second * (in->seconds - p[75]));
   return at->magnetic * (t + mixed);
 }
 
@@ -130,8 +131,8 @@ static double from_longitude(const struct place *at, const double *p, double cd1
   north += three(l[1], p[112], p[113], p[114], 1) * cd14;
   double t = (1 + p[80] * at->dfa) * (east * at->cos_long + north * at->sin_long);
   double ut = (1 + p[95] * l[0][1]) * (1 + p[81] * at->dfa) * (1 + p[119] * l[0][1] * cd14);
-  t += ut * three(l[0], p[68], p[69], p[70], 1) * cos(second * (in->seconds - p[71]));
-  double both = cos(second * (in->seconds - p[79]) + 2 * degree * in->longitude_deg) * (1 + p[137] * at->dfa);
+  t += ut * three(l[0], p[68], p[69], p[70], 1) * orr_cos(second * (in->seconds - p[71]));
+  double both = orr_cos(second * (in->seconds - p[79]) + 2 * degree * in->longitude_deg) * (1 + p[137] * at->dfa);
   return t + three(l[2], p[76], p[77], p[78], 3) * both;
 }
 
@@ -139,8 +140,8 @@ static double from_longitude(const struct place *at, const double *p, double cd1
 static double vary(struct place *at, const double *p) {
   const struct orr_nrlmsise_input *in = at->in;
   double(*l)[9] = at->p;
-  double cd32 = cos(day * (in->day_of_year - p[31])), cd18 = cos(2 * day * (in->day_of_year - p[17]));
-  double cd14 = cos(day * (in->day_of_year - p[13])), cd39 = cos(2 * day * (in->day_of_year - p[38]));
+  double cd32 = orr_cos(day * (in->day_of_year - p[31])), cd18 = orr_cos(2 * day * (in->day_of_year - p[17]));
+  double cd14 = orr_cos(day * (in->day_of_year - p[13])), cd39 = orr_cos(2 * day * (in->day_of_year - p[38]));
   double df = at->df, dfa = at->dfa, flux = p[19] * df + p[20] * df * df;
   double f1 = 1 + p[47] * dfa + flux, f2 = 1 + p[49] * dfa + flux;
   double t = p[30] + p[19] * df * (1 + p[59] * dfa) + p[20] * df * df + p[21] * dfa + p[29] * dfa * dfa;
@@ -164,8 +165,8 @@ static double vary_low(const struct place *at, const double *p) {
   const struct orr_nrlmsise_input *in = at->in;
   const double(*l)[9] = at->p;
   double doy = in->day_of_year;
-  double cd32 = cos(day * (doy - p[31])), cd18 = cos(2 * day * (doy - p[17]));
-  double cd14 = cos(day * (doy - p[13])), cd39 = cos(2 * day * (doy - p[38]));
+  double cd32 = orr_cos(day * (doy - p[31])), cd18 = orr_cos(2 * day * (doy - p[17]));
+  double cd14 = orr_cos(day * (doy - p[13])), cd39 = orr_cos(2 * day * (doy - p[38]));
   double t = p[21] * at->dfa + three(l[0], p[1], p[2], p[22], 2) + three(l[0], p[26], p[14], p[59], 1);
   t += (p[18] + p[47] * l[0][2] + p[29] * l[0][4]) * cd32 + (p[15] + p[16] * l[0][2] + p[30] * l[0][4]) * cd18;
   t += three(l[0], p[9], p[10], p[20], 1) * cd14 + p[37] * l[0][1] * cd39;
@@ -175,8 +176,8 @@ static double vary_low(const struct place *at, const double *p) {
   t += (p[8] * l[2][2] + p[42] * l[2][4] + (p[33] * l[2][3] + p[36] * l[2][5]) * cd14) * at->sin_lt[2];
   t += p[39] * l[3][3] * at->sin_lt[3] + p[40] * l[3][3] * at->cos_lt[3];
   t += in->ap_history ? at->magnetic * (p[50] + p[96] * l[0][2]) : at->magnetic * (p[32] + p[45] * l[0][2]);
-  double season = 1 + l[0][1] * (p[80] * cos(day * (doy - p[81])) + p[85] * cos(2 * day * (doy - p[86])));
-  season += p[83] * cos(day * (doy - p[84])) + p[87] * cos(2 * day * (doy - p[88]));
+  double season = 1 + l[0][1] * (p[80] * orr_cos(day * (doy - p[81])) + p[85] * orr_cos(2 * day * (doy - p[86])));
+  season += p[83] * orr_cos(day * (doy - p[84])) + p[87] * orr_cos(2 * day * (doy - p[88]));
   double east = three(l[1], p[64], p[65], p[66], 2) + three(l[1], p[74], p[75], p[76], 1);
   double north = three(l[1], p[90], p[91], p[92], 2) + three(l[1], p[77], p[78], p[79], 1);
   return t + season * (east * at->cos_long + north * at->sin_long);
@@ -244,7 +245,7 @@ static double spline_at(const struct spline *s, double x) {
 static double spline_area(const struct spline *s, double x) {
   double sum = 0;
   for (int k = 0; k < s->n - 1 && x > s->x[k]; k++) {
-    double to = k < s->n - 2 ? fmin(x, s->x[k + 1]) : x, h = s->x[k + 1] - s->x[k];
+    double to = k < s->n - 2 ? orr_min(x, s->x[k + 1]) : x, h = s->x[k + 1] - s->x[k];
     double a = (s->x[k + 1] - to) / h, b = (to - s->x[k]) / h, a2 = a * a, b2 = b * b;
     double bent = (a2 / 2 - (1 + a2 * a2) / 4) * s->bend[k] + (b2 * b2 / 4 - b2 / 2) * s->bend[k + 1];
     sum += ((1 - a2) * s->y[k] / 2 + b2 * s->y[k + 1] / 2 + bent * h * h / 6) * h;
@@ -255,7 +256,7 @@ static double spline_area(const struct spline *s, double x) {
 /* Hydrostatic exponent of mass m from the first node to z. */
 static double spline_weight(const struct spline *s, const struct place *at, double m, double z) {
   double weight = m * at->gravity / spread(at, s->base) * s->span / gas;
-  return fmin(50, weight * spline_area(s, above(at, z, s->base) / s->span));
+  return orr_min(50, weight * spline_area(s, above(at, z, s->base) / s->span));
 }
 
 /* The thermosphere: Bates above za, the spline of the lower thermosphere below. */
@@ -267,38 +268,38 @@ struct thermosphere {
 };
 
 static double bates(const struct thermosphere *th, double z) {
-  return th->t_inf - (th->t_inf - th->t_lb) * exp(-th->sigma * above(th->at, z, th->z_lb));
+  return th->t_inf - (th->t_inf - th->t_lb) * orr_exp(-th->sigma * above(th->at, z, th->z_lb));
 }
 
 static double temperature_at(const struct thermosphere *th, double z) {
   if (z >= th->za)
     return bates(th, z);
-  double floor = fmax(z, 72.5);
+  double floor = orr_max(z, 72.5);
   return 1 / spline_at(&th->low, above(th->at, floor, th->za) / th->low.span);
 }
 
 /* Density at z of a species of mass m and thermal diffusion α that is n at z_lb. */
 static double diffuse(const struct thermosphere *th, double z, double n, double m, double alpha) {
   const struct place *at = th->at;
-  double high = fmax(z, th->za), zeta = above(at, high, th->z_lb);
-  double t = th->t_inf - (th->t_inf - th->t_lb) * exp(-th->sigma * zeta);
+  double high = orr_max(z, th->za), zeta = above(at, high, th->z_lb);
+  double t = th->t_inf - (th->t_inf - th->t_lb) * orr_exp(-th->sigma * zeta);
   double gamma = m * at->gravity / spread(at, th->z_lb) / (th->sigma * gas * th->t_inf);
-  double fall = t <= 0 ? 50 : fmin(50, exp(-th->sigma * gamma * zeta));
-  double density = n * pow(th->t_lb / t, 1 + alpha + gamma) * fall;
+  double fall = t <= 0 ? 50 : orr_min(50, orr_exp(-th->sigma * gamma * zeta));
+  double density = n * orr_pow(th->t_lb / t, 1 + alpha + gamma) * fall;
   if (z >= th->za)
     return density;
-  double below = temperature_at(th, z), expl = spline_weight(&th->low, at, m, fmax(z, 72.5));
-  return density * pow(th->low.t0 / below, 1 + alpha) * exp(below <= 0 ? -50 : -expl);
+  double below = temperature_at(th, z), expl = spline_weight(&th->low, at, m, orr_max(z, 72.5));
+  return density * orr_pow(th->low.t0 / below, 1 + alpha) * orr_exp(below <= 0 ? -50 : -expl);
 }
 
 /* ---- species ----------------------------------------------------------------------------------------------------- */
 
 /* Diffusive and mixed densities joined around the turbopause. */
 static double net(double diffusive, double mixed, double scale, double mixed_mass, double mass) {
-  double a = scale / (mixed_mass - mass), y = a * log(mixed / diffusive);
+  double a = scale / (mixed_mass - mass), y = a * orr_log(mixed / diffusive);
   if (y < -10)
     return diffusive;
-  return y > 10 ? mixed : diffusive * pow(1 + exp(y), 1 / a);
+  return y > 10 ? mixed : diffusive * orr_pow(1 + orr_exp(y), 1 / a);
 }
 
 /* exp(r) far below zh, 1 far above it; two transition scales, equal in the simple case. */
@@ -307,8 +308,8 @@ static double correction(double z, double r, double scale, double zh, double sec
   if (a > 70 || b > 70)
     return 1;
   if (a < -70 && b < -70)
-    return exp(r);
-  return exp(r / (1 + 0.5 * (exp(a) + exp(b))));
+    return orr_exp(r);
+  return orr_exp(r / (1 + 0.5 * (orr_exp(a) + orr_exp(b))));
 }
 
 enum { HE, O, N2, O2, AR, H, N, SPECIES };
@@ -345,7 +346,7 @@ static double to_ground(const struct species *s, const struct place *at, const s
     return correction(mix->z, r, hc, zc, pdm[5] * PDL[1][4]);
   }
   double ratio = s == &list[H] || s == &list[N] ? fabs(of_pdl(s->ratio)) : 1;
-  return correction(mix->z, log(mix->mixed_n2 * pdm[1] * ratio / b), hc, zc, hc);
+  return correction(mix->z, orr_log(mix->mixed_n2 * pdm[1] * ratio / b), hc, zc, hc);
 }
 
 static double chemistry(const struct species *s, const struct place *at, double z) {
@@ -360,14 +361,14 @@ static double chemistry(const struct species *s, const struct place *at, double 
 static double density_of(const struct species *s, struct place *at, const struct thermosphere *th,
                          struct mixture *mix) {
   const double *pdm = PDM[s->pdm], mean = PDM[2][4];
-  double z = mix->z, lb = pdm[0] * exp(vary(at, PD[s->pd])) * PD[s->pd][0];
+  double z = mix->z, lb = pdm[0] * orr_exp(vary(at, PD[s->pd])) * PD[s->pd][0];
   double n = diffuse(th, z, lb, s->mass, s->alpha);
   bool nitrogen = s == &list[N2], mixes = z <= s->mixed_below;
   if (nitrogen || mixes) {
     double zh = pdm[2];
     if (nitrogen)
       zh *= PDL[1][24] *
-            (1 + PDL[0][24] * sin(degree * at->in->latitude_deg) * cos(day * (at->in->day_of_year - PT[13])));
+            (1 + PDL[0][24] * orr_sin(degree * at->in->latitude_deg) * orr_cos(day * (at->in->day_of_year - PT[13])));
     double b = diffuse(th, zh, lb, s->mass - mean, s->alpha - 1);
     if (nitrogen)
       mix->mixed_n2 = b;
@@ -388,7 +389,7 @@ static double density_of(const struct species *s, struct place *at, const struct
 /* It has a temperature of its own at and above za; below, the spline starts from there. */
 static double anomalous_oxygen(struct place *at, const struct thermosphere *th, double z) {
   const double *pdm = PDM[7];
-  double t = pdm[9] * PDL[0][6], lb = pdm[0] * exp(vary(at, PD[8])) * PD[8][0];
+  double t = pdm[9] * PDL[0][6], lb = pdm[0] * orr_exp(vary(at, PD[8])) * PD[8][0];
   struct thermosphere own = *th;
   own.t_inf = own.t_lb = own.t[0] = t;
   own.slope[0] = 0;
@@ -396,7 +397,7 @@ static double anomalous_oxygen(struct place *at, const struct thermosphere *th, 
     spline_set(&own.low, at, 5, own.nodes, own.t, own.slope);
   double n = diffuse(&own, z, lb, 16, 0);
   double scale = gas * t / (at->gravity / spread(at, pdm[4]) * 16);
-  return n * exp(-pdm[5] / scale * (exp(-(z - pdm[4]) / pdm[5]) - 1));
+  return n * orr_exp(-pdm[5] / scale * (orr_exp(-(z - pdm[4]) / pdm[5]) - 1));
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
@@ -439,8 +440,8 @@ static double lower(struct place *at, const struct thermosphere *th, double dm28
   slope2[1] = PAVGM[8] * PMA[9][0] * (1 + vary_low(at, PMA[9])) * t2[3] * t2[3] / (scale * scale);
   struct spline upper, low;
   spline_set(&upper, at, 4, z2, t2, slope2);
-  double high = fmax(z, 32.5), t = 1 / spline_at(&upper, above(at, high, 72.5) / upper.span);
-  double mixed = dm28 * (t2[0] / t) * exp(-spline_weight(&upper, at, mean, high));
+  double high = orr_max(z, 32.5), t = 1 / spline_at(&upper, above(at, high, 72.5) / upper.span);
+  double mixed = dm28 * (t2[0] / t) * orr_exp(-spline_weight(&upper, at, mean, high));
   if (z <= 32.5) {
     t3[0] = t2[3];
     for (int k = 1; k < 5; k++)
@@ -450,7 +451,7 @@ static double lower(struct place *at, const struct thermosphere *th, double dm28
     slope3[1] = PMA[7][0] * PAVGM[7] * (1 + vary_low(at, PMA[7])) * t3[4] * t3[4] / (scale * scale);
     spline_set(&low, at, 5, z3, t3, slope3);
     t = 1 / spline_at(&low, above(at, z, 32.5) / low.span);
-    mixed *= t3[0] / t * exp(-spline_weight(&low, at, mean, z));
+    mixed *= t3[0] / t * orr_exp(-spline_weight(&low, at, mean, z));
   }
   double left = z > 62.5 ? 1 - (72.5 - z) / (72.5 - 62.5) : 0, n28 = n[N2];
   n[N2] = mixed * (1 + (n28 / dm28 - 1) * left);
@@ -466,7 +467,7 @@ void orr_nrlmsise_evaluate(const struct orr_nrlmsise_input *in, struct orr_nrlms
   struct place at;
   struct thermosphere th = {.at = &at};
   set_place(&at, in);
-  double z = fmax(in->altitude_km, 72.5), n[SPECIES];
+  double z = orr_max(in->altitude_km, 72.5), n[SPECIES];
   set_thermosphere(&th, &at, z);
   struct mixture mix = {.z = z, .scale = PDM[2][3] * PDL[1][5]};
   for (int i = 0; i < SPECIES; i++)

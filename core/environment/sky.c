@@ -8,6 +8,7 @@
 #include <erfa.h>
 
 #include "core/math/block.h"
+#include "core/math/elementary.h"
 
 const char *const orr_central_names[ORR_CENTRAL_COUNT + 1] = {"earth", "moon", "mars", NULL};
 
@@ -70,14 +71,14 @@ static void orientation(const struct orr_sky_desc *desc, struct orr_moment at, d
   while (i + 1 < desc->eop_count && desc->eop[i + 1].mjd <= mjd)
     i++;
   const struct orr_eop *a = &desc->eop[i], *b = i + 1 < desc->eop_count ? a + 1 : a;
-  double part = b->mjd > a->mjd ? fmax(0, fmin(1, (mjd - a->mjd) / (b->mjd - a->mjd))) : 0;
+  double part = b->mjd > a->mjd ? orr_max(0, orr_min(1, (mjd - a->mjd) / (b->mjd - a->mjd))) : 0;
   double step = rint(b->ut1_utc - a->ut1_utc); /* a leap second between the two days */
   node[WOBBLE_X] = a->x + part * (b->x - a->x);
   node[WOBBLE_Y] = a->y + part * (b->y - a->y);
   node[UT1_TAI] = a->ut1_utc + part * (b->ut1_utc - step - a->ut1_utc) - tai_utc;
 }
 
-static void fill_node(const struct orr_sky_desc *desc, double t, double *node) {
+static void series(const struct orr_sky_desc *desc, double t, double *node) {
   struct orr_moment at = orr_moment_add(desc->epoch, t);
   double tt1, tt2, heliocentric[2][3], barycentric[2][3], moon[2][3];
   tt_of(at, &tt1, &tt2);
@@ -101,7 +102,25 @@ static void fill_node(const struct orr_sky_desc *desc, double t, double *node) {
   orientation(desc, at, node);
 }
 
-static int node_count(double duration) { return (int)ceil(fmax(0, duration) / hour) + 4; }
+/* The last bits of ERFA's series depend on the C library and the processor; those of a run shall not. So a node holds
+ * multiples of these: 1 m of the Sun and Mars, 1/64 m of the Moon, 1e-12 rad of the pole, 1e-9 s of UT1. Two results
+ * that differ by rounding, 5e-5 m of the Sun, fall on both sides of a half once in some ten thousand numbers. */
+static double rounded(int number, enum orr_central central, double value) {
+  static const double far = 1, near = 64, pole = 0x1p40, clock = 0x1p30;
+  double grid = number < MOON || (number < POLE_X && central == ORR_MARS) ? far
+                : number < POLE_X                                         ? near
+                : number < UT1_TAI                                        ? pole
+                                                                          : clock;
+  return rint(value * grid) / grid;
+}
+
+static void fill_node(const struct orr_sky_desc *desc, double t, double *node) {
+  series(desc, t, node);
+  for (int k = 0; k < ORR_SKY_NUMBERS; k++)
+    node[k] = rounded(k, desc->central, node[k]);
+}
+
+static int node_count(double duration) { return (int)-floor(-orr_max(0, duration) / hour) + 4; }
 
 static struct orr_sky *layout(struct orr_block *block, double duration, struct orr_sky *sky) {
   struct orr_sky *self = ORR_TAKE(block, struct orr_sky, 1);
@@ -134,7 +153,7 @@ struct orr_sky *orr_sky_init(void *block, size_t bytes, const struct orr_sky_des
 /* Lagrange's cubic through four nodes, x = 0 … 1 between the middle two. */
 static void interpolate(const struct orr_sky *sky, double t, double *out) {
   double at = t / hour;
-  int i = (int)fmax(0, fmin(sky->count - 4, floor(at)));
+  int i = (int)orr_max(0, orr_min(sky->count - 4, floor(at)));
   double x = at - i, a = x + 1, b = x - 1, c = x - 2;
   const double w[4] = {-x * b * c / 6, a * b * c / 2, -a * x * c / 2, a * x * b / 6};
   for (int k = 0; k < ORR_SKY_NUMBERS; k++)
@@ -142,20 +161,21 @@ static void interpolate(const struct orr_sky *sky, double t, double *out) {
              w[3] * sky->nodes[i + 3][k];
 }
 
-static orr_mat3 from_erfa(double r[3][3]) {
-  orr_mat3 out;
-  memcpy(out.m, r, sizeof out.m);
-  return out;
+/* Components in axes that are turned by an angle about the x, y or z axis: R1, R2, R3. */
+static orr_mat3 turned(int axis, double angle) {
+  double c = orr_cos(angle), s = orr_sin(angle);
+  orr_mat3 r = m3_identity();
+  int j = (axis + 1) % 3, k = (axis + 2) % 3;
+  r.m[j][j] = r.m[k][k] = c;
+  r.m[j][k] = s;
+  r.m[k][j] = -s;
+  return r;
 }
 
 /* Axes whose z is the pole (α0, δ0) and whose x stands by W beyond the node of the equator on that of the ICRF. */
 static orr_mat3 from_pole(double alpha, double delta, double w) {
-  double r[3][3];
-  eraIr(r);
-  eraRz((alpha + 90) * degree, r);
-  eraRx((90 - delta) * degree, r);
-  eraRz(fmod(w, 360) * degree, r);
-  return from_erfa(r);
+  orr_mat3 pole = m3_mul(turned(0, (90 - delta) * degree), turned(2, (alpha + 90) * degree));
+  return m3_mul(turned(2, orr_wrapped(w, 360) * degree), pole);
 }
 
 /* Report of the IAU working group, table 2: E1 … E13 as start and rate a day, then what they add to α0, δ0 and W. */
@@ -178,10 +198,10 @@ static orr_mat3 moon_axes(double d) {
   double w = 38.3213 + 13.17635815 * d - 1.4e-12 * d * d;
   for (int i = 0; i < 13; i++) {
     const double *k = moon_terms[i];
-    double e = fmod(k[0] + k[1] * d, 360) * degree;
-    alpha += k[2] * sin(e);
-    delta += k[3] * cos(e);
-    w += k[4] * sin(e);
+    double e = orr_wrapped(k[0] + k[1] * d, 360) * degree;
+    alpha += k[2] * orr_sin(e);
+    delta += k[3] * orr_cos(e);
+    w += k[4] * orr_sin(e);
   }
   return from_pole(alpha, delta, w);
 }
@@ -192,16 +212,20 @@ static orr_mat3 mars_axes(double d) {
   return from_pole(317.68143 - 0.1061 * t, 52.88650 - 0.0609 * t, 176.630 + 350.89198226 * d);
 }
 
+/* IERS Conventions (2010): of the pole's place (X, Y) the rotation of (5.10), s the place of the origin on its equator;
+ * the Earth rotation angle of (5.15); W of (5.3) with s' of (5.13). */
 static orr_mat3 earth_axes(const struct orr_sky *sky, double t, const double *now) {
-  double c[3][3], w[3][3], r[3][3], tt1, tt2;
+  double x = now[POLE_X], y = now[POLE_Y], z = sqrt(1 - fma(x, x, y * y)), a = 1 / (1 + z), tt1, tt2;
+  orr_mat3 pole = {{{fma(-a * x, x, 1), -a * x * y, -x}, {-a * x * y, fma(-a * y, y, 1), -y}, {x, y, z}}};
   struct orr_moment at = orr_moment_add(sky->epoch, t);
-  eraC2ixys(now[POLE_X], now[POLE_Y], now[LOCATOR], c);
+  double ut1 = at.tai2 + now[UT1_TAI] / 86400, days = (at.tai1 - 2451545.0) + ut1;
+  double part = (at.tai1 - floor(at.tai1)) + (ut1 - floor(ut1));
+  double turns = fma(0.00273781191135448, days, part + 0.7790572732640);
+  double era = 6.283185307179586476925 * (turns - floor(turns));
   tt_of(at, &tt1, &tt2);
-  eraPom00(now[WOBBLE_X], now[WOBBLE_Y], eraSp00(tt1, tt2), w);
-  double era = eraEra00(at.tai1, at.tai2 + now[UT1_TAI] / 86400);
-  eraRz(era, c);
-  eraRxr(w, c, r);
-  return from_erfa(r);
+  double centuries = ((tt1 - 2451545.0) + tt2) / 36525, along = -47e-6 * centuries * (degree / 3600);
+  orr_mat3 wobble = m3_mul(turned(0, -now[WOBBLE_Y]), m3_mul(turned(1, -now[WOBBLE_X]), turned(2, along)));
+  return m3_mul(wobble, m3_mul(turned(2, era - now[LOCATOR]), pole));
 }
 
 void orr_sky_at(const struct orr_sky *sky, double t, struct orr_sky_now *out) {

@@ -1,7 +1,8 @@
 /* Time scales, the Earth's attitude, Sun and Moon, by ERFA (the IAU's standard models).
  *
  * ERFA's series are long, so they are summed once [init] at every hour of a run; in between [rt] cubics run through
- * four neighbours: within 0.2 m of the Moon, 2 cm of the Sun and 2e-10 rad of the axes (measured in the test).
+ * four neighbours: within 0.2 m of the Moon, 1 m of the Sun and 2e-10 rad of the axes (measured in the test). Nodes are
+ * rounded to a grid (sky.c), so that ERFA's last bits, which depend on the machine, do not reach a run.
  * Positions are geometric, in the axes of the GCRS, from the centre of the central body.
  *
  * Call order: orr_sky_epoch, orr_sky_size → a block → orr_sky_init [init], then orr_sky_at [rt].

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/math/elementary.h"
+
 static const double g0 = 9.80665, r0 = 6356.766, gas = 8314.32, m0 = 28.9644, avogadro = 6.022169e26;
 static const double boltzmann = 1.380622e-23, t_inf = 1000, t10 = 360, lambda = 0.01875;
 
@@ -20,16 +22,16 @@ static const double lighter[13] = {1.0,      0.999996, 0.999989, 0.999971, 0.999
 static struct orr_us76_air low_air(double z) {
   double h = r0 * z / (r0 + z), t = 288.15, p = 101325; /* (18) */
   for (int b = 0; b < 7 && h > layer_h[b]; b++) {
-    double rise = fmin(h, b < 6 ? layer_h[b + 1] : h) - layer_h[b], top = t + lapse[b] * rise;
+    double rise = orr_min(h, b < 6 ? layer_h[b + 1] : h) - layer_h[b], top = t + lapse[b] * rise;
     if (lapse[b] != 0)
-      p *= pow(t / top, g0 * m0 * 1000 / (gas * lapse[b])); /* (33a) */
+      p *= orr_pow(t / top, g0 * m0 * 1000 / (gas * lapse[b])); /* (33a) */
     else
-      p *= exp(-g0 * m0 * 1000 * rise / (gas * t)); /* (33b) */
+      p *= orr_exp(-g0 * m0 * 1000 * rise / (gas * t)); /* (33b) */
     t = top;
   }
   struct orr_us76_air air = {.temperature = t, .pressure = p, .density = p * m0 / (gas * t)}; /* (42) */
   if (z > 80) {
-    int i = (int)fmin(11, (z - 80) / 0.5);
+    int i = (int)orr_min(11, (z - 80) / 0.5);
     double part = (z - 80) / 0.5 - i;
     air.temperature *= lighter[i] + part * (lighter[i + 1] - lighter[i]); /* (22) */
   }
@@ -55,7 +57,7 @@ static double high_temperature(double z, double *slope) {
     *slope = 12;
     return t9 + 12 * (z - 110);
   }
-  double part = (r0 + 120) / (r0 + z), xi = (z - 120) * part, fall = exp(-lambda * xi);
+  double part = (r0 + 120) / (r0 + z), xi = (z - 120) * part, fall = orr_exp(-lambda * xi);
   *slope = lambda * (t_inf - t10) * part * part * fall;
   return t_inf - (t_inf - t10) * fall;
 }
@@ -69,7 +71,7 @@ static double gravity(double z) {
 static double eddy(double z) {
   if (z < 95)
     return 120;
-  return z < 115 ? 120 * exp(1 - 400 / (400 - (z - 95) * (z - 95))) : 0;
+  return z < 115 ? 120 * orr_exp(1 - 400 / (400 - (z - 95) * (z - 95))) : 0;
 }
 
 enum { N2, O, O2, AR, HE, H, SPECIES };
@@ -90,20 +92,20 @@ static const struct {
  * others: O and O2 in nitrogen, Ar and He in all three, whose mean mass counts
  * above 100 km. */
 static void slopes(double z, const double *ln, double *out) {
-  double dt, t = high_temperature(z, &dt), g = gravity(z), k = eddy(z), background = exp(ln[N2]);
+  double dt, t = high_temperature(z, &dt), g = gravity(z), k = eddy(z), background = orr_exp(ln[N2]);
   double mean = z <= 100 ? m0 : list[N2].mass;
   out[N2] = -dt / t - 1000 * g * mean / (gas * t);
   for (int i = O; i <= HE; i++) {
     if (i == AR) {
-      double o = exp(ln[O]), o2 = exp(ln[O2]), all = background + o + o2;
+      double o = orr_exp(ln[O]), o2 = orr_exp(ln[O2]), all = background + o + o2;
       if (z > 100)
         mean = (list[N2].mass * background + list[O].mass * o + list[O2].mass * o2) / all;
       background = all;
     }
-    double d = list[i].a / background * pow(t / 273.15, list[i].b), up = z - list[i].u;
-    double flux = list[i].q * up * up * exp(-list[i].w * up * up * up);
+    double d = list[i].a / background * orr_pow(t / 273.15, list[i].b), up = z - list[i].u;
+    double flux = list[i].q * up * up * orr_exp(-list[i].w * up * up * up);
     if (i == O && z < 97)
-      flux += -3.416248e-3 * (97 - z) * (97 - z) * exp(-5.008765e-4 * (97 - z) * (97 - z) * (97 - z));
+      flux += -3.416248e-3 * (97 - z) * (97 - z) * orr_exp(-5.008765e-4 * (97 - z) * (97 - z) * (97 - z));
     double force = list[i].mass + mean * k / d + list[i].alpha * gas / (1000 * g) * dt;
     out[i] = -dt / t - 1000 * g / (gas * t) * (d / (d + k)) * force - flux;
   }
@@ -111,7 +113,7 @@ static void slopes(double z, const double *ln, double *out) {
 
 /* dn/dZ of hydrogen, whose flux is 7.2e11 1/(m² s) up to 500 km: (38), (39). */
 static double hydrogen_slope(double z, double others, double n) {
-  double dt, t = high_temperature(z, &dt), d = list[H].a / others * pow(t / 273.15, list[H].b);
+  double dt, t = high_temperature(z, &dt), d = list[H].a / others * orr_pow(t / 273.15, list[H].b);
   double flux = z <= 500 ? 7.2e11 / d * 1000 : 0;
   return -flux - n * (1000 * gravity(z) * list[H].mass / (gas * t) + (1 + list[H].alpha) * dt / t);
 }
@@ -134,18 +136,18 @@ static void advance(double z, double h, double *ln) {
 static double sum_of(const double *ln) {
   double sum = 0;
   for (int i = N2; i <= HE; i++)
-    sum += exp(ln[i]);
+    sum += orr_exp(ln[i]);
   return sum;
 }
 
 /* A kilometre of hydrogen up or down, the others interpolated between its ends in their logarithms. */
 static double hydrogen_step(double z, double to, const double *others, double n) {
   int from_level = (int)z - ORR_US76_LOW, to_level = (int)to - ORR_US76_LOW;
-  double a = log(others[from_level]), b = log(others[to_level]), h = (to - z) / PARTS;
+  double a = orr_log(others[from_level]), b = orr_log(others[to_level]), h = (to - z) / PARTS;
   for (int i = 0; i < PARTS; i++) {
     double x = (double)i / PARTS, mid = x + 0.5 / PARTS;
-    double k1 = hydrogen_slope(z + i * h, exp(a + x * (b - a)), n);
-    double k2 = hydrogen_slope(z + (i + 0.5) * h, exp(a + mid * (b - a)), n + 0.5 * h * k1);
+    double k1 = hydrogen_slope(z + i * h, orr_exp(a + x * (b - a)), n);
+    double k2 = hydrogen_slope(z + (i + 0.5) * h, orr_exp(a + mid * (b - a)), n + 0.5 * h * k1);
     n += h * k2;
   }
   return n;
@@ -156,15 +158,15 @@ void orr_us76_init(struct orr_us76 *us76) {
   static const double start[5] = {1.129794e20, 8.6e16, 3.030898e19, 1.3514e18, 7.5817e14}; /* table 9 */
   double hydrogen[ORR_US76_LEVELS];
   for (int i = N2; i <= HE; i++)
-    ln[i] = log(start[i]);
+    ln[i] = orr_log(start[i]);
   for (int level = 0; level < ORR_US76_LEVELS; level++) {
     double falling = 0;
     us76->number[level] = sum_of(ln);
     mass[level] = 0;
     slopes(ORR_US76_LOW + level, ln, slope);
     for (int i = N2; i <= HE; i++) {
-      mass[level] += list[i].mass * exp(ln[i]);
-      falling += list[i].mass * exp(ln[i]) * slope[i];
+      mass[level] += list[i].mass * orr_exp(ln[i]);
+      falling += list[i].mass * orr_exp(ln[i]) * slope[i];
     }
     us76->slope[level] = falling;
     for (int i = 0; i < PARTS; i++)
@@ -182,7 +184,7 @@ void orr_us76_init(struct orr_us76 *us76) {
     if (n > 0)
       us76->slope[level] += list[H].mass * hydrogen_slope(z, us76->number[level], n);
     us76->slope[level] /= all;
-    us76->density[level] = log(all / avogadro);
+    us76->density[level] = orr_log(all / avogadro);
     us76->number[level] += n;
   }
 }
@@ -190,22 +192,22 @@ void orr_us76_init(struct orr_us76 *us76) {
 double orr_us76_density(const struct orr_us76 *us76, double height) {
   double z = 1e-3 * height;
   if (z < ORR_US76_LOW)
-    return low_air(fmax(0, z)).density;
+    return low_air(orr_max(0, z)).density;
   int i = z < ORR_US76_HIGH ? (int)(z - ORR_US76_LOW) : ORR_US76_LEVELS - 1;
   double x = z - ORR_US76_LOW - i;
   if (i == ORR_US76_LEVELS - 1)
-    return exp(us76->density[i] + x * us76->slope[i]);
+    return orr_exp(us76->density[i] + x * us76->slope[i]);
   double a = us76->density[i], b = us76->density[i + 1], da = us76->slope[i], db = us76->slope[i + 1];
   double bend = 3 * (b - a) - 2 * da - db, twist = da + db - 2 * (b - a);
-  return exp(a + x * (da + x * (bend + x * twist)));
+  return orr_exp(a + x * (da + x * (bend + x * twist)));
 }
 
 struct orr_us76_air orr_us76_at(const struct orr_us76 *us76, double height) {
   double z = 1e-3 * height, slope;
   if (z < ORR_US76_LOW)
-    return low_air(fmax(0, z));
-  int i = (int)fmin(ORR_US76_LEVELS - 2, z - ORR_US76_LOW);
+    return low_air(orr_max(0, z));
+  int i = (int)orr_min(ORR_US76_LEVELS - 2, z - ORR_US76_LOW);
   double t = high_temperature(z, &slope), x = z - ORR_US76_LOW - i;
-  double number = exp(log(us76->number[i]) + x * log(us76->number[i + 1] / us76->number[i]));
+  double number = orr_exp(orr_log(us76->number[i]) + x * orr_log(us76->number[i + 1] / us76->number[i]));
   return (struct orr_us76_air){t, number * boltzmann * t, orr_us76_density(us76, height)};
 }

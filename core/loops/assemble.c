@@ -2,6 +2,7 @@
 
 #include <float.h>
 
+#include "core/math/elementary.h"
 #include "core/model/hinge_kinds.h"
 
 enum { MOST_STARTS = 32, MOST_STEPS = 100, FEW_STEPS = 20, SHORT_STEPS = 8 };
@@ -119,7 +120,7 @@ static void solve_normal(double *n, double *b, int count) {
   for (int j = 0; j < count; j++) {
     for (int k = 0; k < j; k++)
       n[j * count + j] -= n[j * count + k] * n[j * count + k];
-    n[j * count + j] = sqrt(fmax(n[j * count + j], DBL_MIN));
+    n[j * count + j] = sqrt(orr_max(n[j * count + j], DBL_MIN));
     for (int i = j + 1; i < count; i++) {
       for (int k = 0; k < j; k++)
         n[i * count + j] -= n[i * count + k] * n[j * count + k];
@@ -181,10 +182,12 @@ static void find_step(struct search *s, double damping) {
 /* The step is no turn beyond a radian at once, no slide beyond the size; beyond that only where one such step after the
  * other leads downhill, as along a gear or a slide that goes far. Returns the step's length before. */
 static double shorten(struct search *s, int shortened) {
-  double largest = 0, most = shortened > SHORT_STEPS ? ldexp(1, shortened - SHORT_STEPS) : 1;
+  double largest = 0, most = 1;
+  for (int i = SHORT_STEPS; i < shortened; i++)
+    most *= 2;
   for (int c = 0; c < s->loops->column_count; c++)
     if (s->scale[c] > 0)
-      largest = fmax(largest, fabs(s->step[c]) / s->scale[c]);
+      largest = orr_max(largest, fabs(s->step[c]) / s->scale[c]);
   for (int c = 0; c < s->loops->column_count && largest > most; c++)
     s->step[c] *= most / largest;
   return largest;
@@ -216,7 +219,7 @@ static bool finish(struct search *s, double *q) {
     step_by_rows(s, 0, ORR_LOOP_TOLERANCE);
     most = 0;
     for (int c = 0; c < s->loops->column_count; c++)
-      most = s->scale[c] > 0 ? fmax(most, fabs(s->step[c]) / s->scale[c]) : most;
+      most = s->scale[c] > 0 ? orr_max(most, fabs(s->step[c]) / s->scale[c]) : most;
     orr_loops_move(s->loops, s->step, s->trial);
     place(s, s->trial);
   }
@@ -254,7 +257,7 @@ static double descend(struct search *s, double *q) {
       place(s, q);
       if (largest < 1e-15 || damping > 1e12)
         break;
-      damping = fmax(8 * damping, 1e-12);
+      damping = orr_max(8 * damping, 1e-12);
     }
   }
   return place(s, q);
@@ -291,7 +294,7 @@ static void measure_moves(struct search *s, const double *q, struct orr_assembly
     orr_joint_pose(limb->kind, limb->axes, q + limb->hinge_q, &is);
     double turn[4];
     quat_from_matrix(m3_mul(m3_transpose(was.r), is.r), turn);
-    double radians = 2 * atan2(v3_norm(v3_from(turn)), turn[3]), metres = v3_norm(v3_sub(is.p, was.p));
+    double radians = 2 * orr_atan2(v3_norm(v3_from(turn)), turn[3]), metres = v3_norm(v3_sub(is.p, was.p));
     if (radians > out->radians) {
       out->radians = radians;
       out->turned = limb->body;

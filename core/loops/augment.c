@@ -1,6 +1,7 @@
 #include "core/loops/augment.h"
 
 #include "core/loops/loop_motion.h"
+#include "core/math/elementary.h"
 #include "core/tree/articulated.h"
 
 /* Rows that are independent by G are so by Y; what is smaller than this part of a row is rounding all the same. */
@@ -366,7 +367,7 @@ int orr_augment_conflict(struct orr_augment *a, const struct orr_workspace *ws) 
   if (!is_driven(l, ws))
     return -1;
   for (int r = 0; r < l->row_count; r++)
-    open = fmax(open, fabs(l->residual[r]));
+    open = orr_max(open, fabs(l->residual[r]));
   double *v = l->judge.y;
   for (int n = 0; n < l->row_count - l->judge.rank; n++) {
     double sum = 0, terms = 0;

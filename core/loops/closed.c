@@ -4,11 +4,17 @@
 
 #include "core/loops/assemble.h"
 #include "core/loops/loop_motion.h"
+#include "core/math/elementary.h"
 #include "core/tree/articulated.h"
 #include "core/tree/forward.h"
 #include "core/tree/kinematics.h"
 
 /* ---- memory ------------------------------------------------------------------------------------------------ */
+
+/* At least orr_closed_state_words, known before there are aggregates. */
+static size_t most_words(const struct orr_loops *loops) {
+  return 2 + (size_t)loops->count + 3 * (size_t)loops->row_count;
+}
 
 static struct orr_closed layout(struct orr_block *block, struct orr_loops *loops, struct orr_closed **self) {
   struct orr_closed c = {.loops = loops, .failed_loop = -1};
@@ -24,6 +30,7 @@ static struct orr_closed layout(struct orr_block *block, struct orr_loops *loops
   c.speed = ORR_TAKE(block, double, loops->row_count);
   c.other_q = ORR_TAKE(block, double, m->q_count);
   c.assembly = orr_block_take(block, orr_assembly_size(loops));
+  c.kept = ORR_TAKE(block, uint64_t, most_words(loops));
   return c;
 }
 
@@ -279,7 +286,7 @@ static double largest(const struct orr_closed *c, const double *gamma) {
   double most = 0;
   for (int k = c->choice.embedded; k < c->choice.count; k++) {
     double miss = gamma[c->augment.place[c->choice.rows[k]]];
-    most = isfinite(miss) ? fmax(most, fabs(miss)) : HUGE_VAL;
+    most = isfinite(miss) ? orr_max(most, fabs(miss)) : HUGE_VAL;
   }
   return most;
 }
@@ -340,15 +347,15 @@ static double attainable(const struct orr_closed *c, const double *q) {
   for (int i = 0; i < l->limb_count; i++) {
     const struct orr_limb *limb = &l->model->limbs[l->limbs[i].limb];
     for (int k = 0; k < orr_hinge_coordinates(limb->kind); k++)
-      most = fmax(most, fabs(q[limb->hinge_q + k]));
+      most = orr_max(most, fabs(q[limb->hinge_q + k]));
   }
-  return (ORR_LOOP_CLOSED + 8 * DBL_EPSILON * most) * fmax(1, l->size);
+  return (ORR_LOOP_CLOSED + 8 * DBL_EPSILON * most) * orr_max(1, l->size);
 }
 
 /* Where an equation is weak, what is open is far from closed, so there a closer fit is tried for, to rounding. */
 static enum orr_status project_augmented(struct orr_closed *c, struct orr_workspace *ws, double *q, double *u) {
   enum { ROUNDS = 6 };
-  double enough = attainable(c, q), gap = HUGE_VAL, wish = enough * fmax(4e-4, fmin(1, 10 * c->choice.least));
+  double enough = attainable(c, q), gap = HUGE_VAL, wish = enough * orr_max(4e-4, orr_min(1, 10 * c->choice.least));
   for (int i = 0; i < ROUNDS && gap > wish; i++) {
     enum orr_status status = project_position(c, ws, q, u, wish, &gap);
     if (status != ORR_OK)
@@ -398,3 +405,10 @@ void orr_closed_state_put(struct orr_closed *c, const struct orr_workspace *ws, 
   orr_embed_state_put(&c->embed, ws, words);
   orr_choice_state_put(&c->choice, words + orr_embed_state_words(&c->embed));
 }
+
+void orr_closed_keep(struct orr_closed *c) {
+  assert(orr_closed_state_words(c) <= most_words(c->loops));
+  orr_closed_state_get(c, c->kept);
+}
+
+void orr_closed_go_back(struct orr_closed *c, const struct orr_workspace *ws) { orr_closed_state_put(c, ws, c->kept); }

@@ -31,6 +31,7 @@ struct orr_closed {
   double *move, *speed;                    /* [u_count], [orr_loops.row_count] of projection */
   double *other_q;                         /* [q_count] of orr_closed_reference */
   void *assembly;                          /* of orr_assembly_size, for the same */
+  uint64_t *kept;                          /* [state words] of orr_closed_keep */
 };
 
 /* For the methods that the loops have now. [init] O(loops · N). */
@@ -80,6 +81,10 @@ size_t orr_closed_state_words(const struct orr_closed *closed);
 size_t orr_closed_hash_words(const struct orr_closed *closed); /* the first of them, the choices */
 void orr_closed_state_get(const struct orr_closed *closed, uint64_t *words);
 void orr_closed_state_put(struct orr_closed *closed, const struct orr_workspace *ws, const uint64_t *words);
+
+/* The same into memory of its own, and back from there: for a part of a step that is tried. [rt] O(state). */
+void orr_closed_keep(struct orr_closed *closed);
+void orr_closed_go_back(struct orr_closed *closed, const struct orr_workspace *ws);
 
 /* Brings q back onto the loops along M⁻¹ Gᵀ, and u so that G u = 0 with the least change of kinetic energy; dependent
  * coordinates of embedded loops are closed as by orr_closed_close, and their choice is reconsidered. At the end of a

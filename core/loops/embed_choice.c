@@ -2,6 +2,7 @@
 #include "core/loops/embed.h"
 
 #include "core/loops/loop_group.h"
+#include "core/math/elementary.h"
 
 /* Newton steps of one closure, and the last step's size that ends it: convergence is quadratic, so what is left is its
  * square. */
@@ -142,7 +143,7 @@ static double eliminate(struct orr_aggregate *a, const struct orr_loops *l, cons
     int column = a->best[row].column;
     chosen[*rank] = row;
     dependent[*rank] = column;
-    least = fmin(least, a->best[row].size);
+    least = orr_min(least, a->best[row].size);
     take_pivot(a, l, row, column);
   }
   if (*rank > ORR_EMBED_COORDINATES) {
@@ -295,7 +296,7 @@ static bool factor_dependent(struct orr_aggregate *a, const struct orr_loops *l)
     a->swap[k] = best;
     if (best != k)
       exchange_rows(a, k, best);
-    a->quality = fmin(a->quality, fabs(lu[k * n + k]));
+    a->quality = orr_min(a->quality, fabs(lu[k * n + k]));
     if (!(fabs(lu[k * n + k]) > ORR_LOOP_TOLERANCE))
       return false;
     take_column(a, k);
@@ -471,7 +472,7 @@ static double newton_step(struct orr_aggregate *a, const struct orr_loops *l, do
   solve(a, b);
   for (int r = 0; r < a->rank; r++) {
     step[a->column[a->dependent[r]]] = b[r];
-    largest = fmax(largest, fabs(b[r]));
+    largest = orr_max(largest, fabs(b[r]));
   }
   return largest;
 }
@@ -521,7 +522,7 @@ static int open_loop(const struct orr_embed *e) {
   for (int i = 0; i < e->count; i++)
     for (int r = 0; r < e->aggregates[i].row_count; r++) {
       int row = e->aggregates[i].rows[r];
-      if (!(fabs(l->residual[row]) <= ORR_LOOP_TOLERANCE * fmax(1, l->size)))
+      if (!(fabs(l->residual[row]) <= ORR_LOOP_TOLERANCE * orr_max(1, l->size)))
         return l->row_loop[row];
     }
   return -1;
@@ -531,7 +532,7 @@ static int open_loop(const struct orr_embed *e) {
 static double weakest(const struct orr_embed *e) {
   double least = 1;
   for (int i = 0; i < e->count; i++)
-    least = fmin(least, e->aggregates[i].quality);
+    least = orr_min(least, e->aggregates[i].quality);
   return least;
 }
 
@@ -544,7 +545,7 @@ static double missing(const struct orr_embed *e) {
     for (int r = 0; r < a->rank; r++) {
       int row = a->rows[a->chosen[r]];
       double miss = fabs(l->residual[row]) / l->g.gross[row];
-      most = miss >= 0 ? fmax(most, miss) : HUGE_VAL;
+      most = miss >= 0 ? orr_max(most, miss) : HUGE_VAL;
     }
   }
   return most;
@@ -557,15 +558,15 @@ enum orr_status orr_embed_close(struct orr_embed *e, struct orr_workspace *ws, d
     orr_loops_update(l, ws, q);
     if (!orr_embed_prepare(e, ws, failed))
       return ORR_ERROR_LOOP_SINGULAR;
-    double closer = fmin(1, WEAK * weakest(e)), open = missing(e);
+    double closer = orr_min(1, WEAK * weakest(e)), open = missing(e);
     bool settled = open <= ROUNDING && open > 0.5 * before;
-    if (settled || last <= closer * LAST_STEP || open <= fmax(closer, LEAST_PART) * ROUNDING)
+    if (settled || last <= closer * LAST_STEP || open <= orr_max(closer, LEAST_PART) * ROUNDING)
       break;
     before = open;
     memset(l->step, 0, sizeof *l->step * (size_t)l->g.width);
     last = 0;
     for (int k = 0; k < e->count; k++)
-      last = fmax(last, newton_step(&e->aggregates[k], l, l->step));
+      last = orr_max(last, newton_step(&e->aggregates[k], l, l->step));
     orr_loops_move(l, l->step, q);
   }
   *failed = open_loop(e);

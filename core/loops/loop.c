@@ -1,6 +1,7 @@
 #include "core/loops/loop.h"
 
 #include "core/loops/loop_group.h"
+#include "core/math/elementary.h"
 #include "core/model/motion.h"
 #include "core/tree/articulated.h"
 #include "core/tree/kinematics.h"
@@ -252,10 +253,10 @@ static void fill_spans(struct orr_loops *l) {
 static double mechanism_size(const struct orr_loops *l) {
   double size = 0;
   for (int i = 0; i < l->limb_count; i++)
-    size = fmax(size, v3_norm(l->model->limbs[l->limbs[i].limb].l0));
+    size = orr_max(size, v3_norm(l->model->limbs[l->limbs[i].limb].l0));
   for (int i = 0; i < l->count; i++)
     for (int s = 0; s < 2 && l->loops[i].kind != ORR_LOOP_GEAR; s++)
-      size = fmax(size, v3_norm(l->model->nodes[l->loops[i].node[s]].at));
+      size = orr_max(size, v3_norm(l->model->nodes[l->loops[i].node[s]].at));
   return size > 0 ? size : 1;
 }
 
@@ -355,7 +356,7 @@ static orr_vec3 turn_between(orr_vec3 u, orr_vec3 v) {
   orr_vec3 s = v3_cross(u, v);
   double sine = v3_norm(s), cosine = v3_dot(u, v);
   if (sine > 1e-8)
-    return v3_scale(atan2(sine, cosine) / sine, s);
+    return v3_scale(orr_atan2(sine, cosine) / sine, s);
   if (cosine > 0)
     return s;
   orr_vec3 far = fabs(u.x) < 0.5 ? v3(1, 0, 0) : v3(0, 1, 0); /* opposite: any square axis will do */
@@ -367,13 +368,13 @@ static orr_vec3 turn_between(orr_vec3 u, orr_vec3 v) {
 static orr_vec3 rotation_vector(const double q[4]) {
   orr_vec3 v = v3_from(q);
   double sine = v3_norm(v);
-  return sine > 1e-9 ? v3_scale(2 * atan2(sine, q[3]) / sine, v) : v3_scale(2, v);
+  return sine > 1e-9 ? v3_scale(2 * orr_atan2(sine, q[3]) / sine, v) : v3_scale(2, v);
 }
 
 /* The angle of a revolute loop about its axis: that of p = R e1 in the plane of e1 and e2. −π … π. */
 static double angle_about(const struct orr_loop *loop) {
   orr_vec3 p = m3_apply(loop->r, loop->e1);
-  return atan2(v3_dot(loop->e2, p), v3_dot(loop->e1, p));
+  return orr_atan2(v3_dot(loop->e2, p), v3_dot(loop->e1, p));
 }
 
 /* What it gains by a turn of the second node, with x = e1·p, y = e2·p: (x p × e2 − y p × e1)/(x² + y²). */
@@ -461,7 +462,7 @@ static void place_loop(struct orr_loops *l, const struct orr_workspace *ws, stru
     phi[1] = v3_dot(loop->e2, turn);
     angles = 2;
     if (loop->driven >= 0)
-      phi[angles++] = remainder(angle_about(loop) - loop->angle, 6.283185307179586476925);
+      phi[angles++] = orr_wrapped(angle_about(loop) - loop->angle, 6.283185307179586476925);
   }
   if (angles)
     turning_moments(loop, moments);
@@ -592,9 +593,9 @@ static int hinge_column(const struct orr_loops *l, int limb) {
 static void even_out(struct orr_loops *l, const struct orr_loop *loop) {
   double most = 0, *gross = l->g.gross + loop->row;
   for (int r = 0; r < loop->rows; r++)
-    most = fmax(most, gross[r]);
+    most = orr_max(most, gross[r]);
   for (int r = 0; r < loop->rows; r++)
-    gross[r] = fmax(gross[r], 1e-3 * most);
+    gross[r] = orr_max(gross[r], 1e-3 * most);
 }
 
 void orr_loops_jacobian(struct orr_loops *l) {
@@ -645,7 +646,7 @@ struct orr_loop_gap orr_loop_gap(const struct orr_loops *l, int i) {
 int orr_loops_open(const struct orr_loops *l) {
   for (int i = 0; i < l->count; i++) {
     struct orr_loop_gap gap = orr_loop_gap(l, i);
-    if (!(gap.metres <= ORR_LOOP_TOLERANCE * fmax(1, l->size) && gap.radians <= ORR_LOOP_TOLERANCE))
+    if (!(gap.metres <= ORR_LOOP_TOLERANCE * orr_max(1, l->size) && gap.radians <= ORR_LOOP_TOLERANCE))
       return i;
   }
   return -1;

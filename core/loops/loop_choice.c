@@ -1,5 +1,6 @@
 #include "core/loops/loop_choice.h"
 
+#include "core/math/elementary.h"
 #include "core/model/hinge_kinds.h"
 
 /* Another choice has to be so much better before the old one is given up. */
@@ -140,7 +141,7 @@ static double turned(struct orr_choice *c, const struct orr_workspace *ws, int *
   orr_loops_judge_free(l, ws);
   *least = orr_pivot_take(&l->judge, c->followed, c->followed_count, weakest);
   if (c->least > 0 && c->least < HUGE_VAL)
-    *changed = fabs(*least - c->least) / fmin(*least, c->least);
+    *changed = fabs(*least - c->least) / orr_min(*least, c->least);
   for (int k = 0; k < c->followed_count; k++) {
     int row = c->followed[k], first = l->judge.first[row], past = l->judge.past[row];
     const double *now = l->judge.a + (size_t)row * width, *was = c->basis + (size_t)k * width;
@@ -178,7 +179,7 @@ static double least_augmented(const struct orr_choice *c) {
   double least = HUGE_VAL;
   for (int k = c->embedded; k < l->judge.rank; k++) {
     int row = l->judge.order[k];
-    least = fmin(least, l->judge.r[(size_t)k * (size_t)l->row_count + (size_t)row] / l->g.gross[row]);
+    least = orr_min(least, l->judge.r[(size_t)k * (size_t)l->row_count + (size_t)row] / l->g.gross[row]);
   }
   return least;
 }
@@ -187,8 +188,8 @@ static double least_augmented(const struct orr_choice *c) {
 static double weakest_part(const struct orr_choice *c) {
   double least = c->least;
   for (int i = 0; i < c->embed->count; i++)
-    least = fmin(least, c->embed->aggregates[i].quality);
-  return fmax(least, ORR_LOOP_TOLERANCE);
+    least = orr_min(least, c->embed->aggregates[i].quality);
+  return orr_max(least, ORR_LOOP_TOLERANCE);
 }
 
 /* How fast rows turn from here on, for it may go on growing as it did, and how fast the smallest
@@ -198,8 +199,8 @@ static void measure(struct orr_choice *c, double turn, double changed, double se
     return;
   double rate = turn / seconds, growth = c->rate > 0 ? rate - c->rate : 0;
   c->rate = rate;
-  c->wanted = fmax((rate + fmax(0, growth)) / TURN, changed / seconds / CHANGE);
-  c->wanted *= fmin(STRICT, fmax(1, NEAR / weakest_part(c)));
+  c->wanted = orr_max((rate + orr_max(0, growth)) / TURN, changed / seconds / CHANGE);
+  c->wanted *= orr_min(STRICT, orr_max(1, NEAR / weakest_part(c)));
 }
 
 /* Whether the judge's rows, which are another choice, are closed as well as those they would replace. */
@@ -289,7 +290,8 @@ void orr_choice_begin(struct orr_choice *c, struct orr_workspace *ws, const doub
 int64_t orr_choice_part(struct orr_choice *c, const double *u, int64_t step_ns, int64_t left_ns) {
   int64_t part_ns = step_ns;
   int quarterings = 0;
-  double moved = 1e-9 * (double)step_ns * speed_of(c->embed->loops, u), times = moved > 0 ? fmax(1, MOVED / moved) : 1;
+  double moved = 1e-9 * (double)step_ns * speed_of(c->embed->loops, u),
+         times = moved > 0 ? orr_max(1, MOVED / moved) : 1;
   if (!(1e-9 * (double)step_ns * c->wanted > 1))
     times = 0;
   while (1e-9 * (double)part_ns * c->wanted * times > 1 && quarterings < QUARTERINGS && part_ns > 3) {

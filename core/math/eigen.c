@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/math/elementary.h"
+
 enum { MOST_SWEEPS = 60 };
 
 static void sort(size_t n, double *values) {
@@ -48,7 +50,7 @@ static bool sweep(size_t n, double *a, double least) {
 void orr_eigen_symmetric(size_t n, double *a, double *values) {
   double largest = 0;
   for (size_t i = 0; i < n * n; i++)
-    largest = fmax(largest, fabs(a[i]));
+    largest = orr_max(largest, fabs(a[i]));
   for (int i = 0; i < MOST_SWEEPS && sweep(n, a, 1e-17 * largest); i++)
     ;
   for (size_t i = 0; i < n; i++)

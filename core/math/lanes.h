@@ -2,6 +2,11 @@
 #ifndef ORR_CORE_MATH_LANES_H
 #define ORR_CORE_MATH_LANES_H
 
+#include <math.h>
+#ifdef __FMA__
+#include <immintrin.h>
+#endif
+
 typedef double orr_lanes __attribute__((vector_size(32)));
 
 enum { ORR_LANES = 4 };
@@ -9,6 +14,18 @@ enum { ORR_LANES = 4 };
 /* Four numbers from 32-byte aligned memory, and back. */
 static inline orr_lanes lanes_load(const double *p) { return *(const orr_lanes *)(const void *)p; }
 static inline void lanes_store(double *p, orr_lanes a) { *(orr_lanes *)(void *)p = a; }
+
+/* a b + c, rounded once */
+static inline orr_lanes lanes_madd(orr_lanes a, orr_lanes b, orr_lanes c) {
+#ifdef __FMA__
+  return (orr_lanes)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+  for (int i = 0; i < ORR_LANES; i++)
+    c[i] = fma(a[i], b[i], c[i]);
+  return c;
+#endif
+}
+static inline orr_lanes lanes_all(double a) { return (orr_lanes){a, a, a, a}; }
 
 /* [Σa, Σb, Σc, Σd] */
 static inline orr_lanes lanes_sums(orr_lanes a, orr_lanes b, orr_lanes c, orr_lanes d) {

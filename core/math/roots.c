@@ -4,14 +4,18 @@
 #include <float.h>
 #include <math.h>
 
+#include "core/math/elementary.h"
+
 typedef struct orr_complex number;
 
-static number times(number a, number b) { return (number){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+static number times(number a, number b) {
+  return (number){fma(a.re, b.re, -(a.im * b.im)), fma(a.re, b.im, a.im * b.re)};
+}
 static number plus(number a, number b) { return (number){a.re + b.re, a.im + b.im}; }
 static number minus(number a, number b) { return (number){a.re - b.re, a.im - b.im}; }
 static number scaled(double f, number a) { return (number){f * a.re, f * a.im}; }
 static number conjugate(number a) { return (number){a.re, -a.im}; }
-static double size(number a) { return hypot(a.re, a.im); }
+static double size(number a) { return orr_hypot(a.re, a.im); }
 
 static number over(number a, number b) {
   double d = size(b);
@@ -40,7 +44,7 @@ struct turn {
 };
 
 static struct turn turn_of(number a, number b) {
-  double x = size(a), y = size(b), r = hypot(x, y);
+  double x = size(a), y = size(b), r = orr_hypot(x, y);
   if (y == 0)
     return (struct turn){1, {0, 0}};
   if (x == 0)
@@ -141,7 +145,7 @@ bool orr_quadratic_roots(size_t n, const double *c, const double *k, number *wor
   for (size_t i = 0; i < n * n; i++) {
     if (!isfinite(c[i]) || !isfinite(k[i]))
       return false;
-    sigma = fmax(sigma, fmax(fabs(c[i]), sqrt(fabs(k[i]))));
+    sigma = orr_max(sigma, orr_max(fabs(c[i]), sqrt(fabs(k[i]))));
   }
   for (size_t i = 0; i < m * m; i++)
     work[i] = (number){0, 0};
@@ -206,11 +210,11 @@ void orr_quadratic_vector(size_t n, const double *c, const double *k, number roo
       work[i] = plus(scaled(c[i], root), (number){k[i], 0});
       if (i % (n + 1) == 0)
         work[i] = plus(work[i], square);
-      largest = fmax(largest, fmax(size(scaled(c[i], root)), fabs(k[i])));
+      largest = orr_max(largest, orr_max(size(scaled(c[i], root)), fabs(k[i])));
     }
-    solve(n, work, fmax(largest, DBL_MIN / DBL_EPSILON), x);
+    solve(n, work, orr_max(largest, DBL_MIN / DBL_EPSILON), x);
     for (size_t i = 0; i < n; i++)
-      sum = hypot(sum, size(x[i]));
+      sum = orr_hypot(sum, size(x[i]));
     for (size_t i = 0; i < n && sum > 0; i++)
       x[i] = scaled(1 / sum, x[i]);
   }

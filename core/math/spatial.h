@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+#include "core/math/elementary.h"
+
 typedef struct {
   double x, y, z;
 } orr_vec3;
@@ -48,12 +50,18 @@ static inline orr_vec3 v3_neg(orr_vec3 a) { return v3(-a.x, -a.y, -a.z); }
 static inline orr_vec3 v3_scale(double s, orr_vec3 a) { return v3(s * a.x, s * a.y, s * a.z); }
 /* a + s b */
 static inline orr_vec3 v3_madd(orr_vec3 a, double s, orr_vec3 b) {
-  return v3(a.x + s * b.x, a.y + s * b.y, a.z + s * b.z);
+  return v3(fma(s, b.x, a.x), fma(s, b.y, a.y), fma(s, b.z, a.z));
 }
-static inline double v3_dot(orr_vec3 a, orr_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+/* x u + y v + z w, and x u − y v */
+static inline double sum_of_three(double x, double u, double y, double v, double z, double w) {
+  return fma(z, w, fma(y, v, x * u));
+}
+static inline double difference_of_two(double x, double u, double y, double v) { return fma(x, u, -(y * v)); }
+static inline double v3_dot(orr_vec3 a, orr_vec3 b) { return sum_of_three(a.x, b.x, a.y, b.y, a.z, b.z); }
 static inline double v3_norm(orr_vec3 a) { return sqrt(v3_dot(a, a)); }
 static inline orr_vec3 v3_cross(orr_vec3 a, orr_vec3 b) {
-  return v3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+  return v3(difference_of_two(a.y, b.z, a.z, b.y), difference_of_two(a.z, b.x, a.x, b.z),
+            difference_of_two(a.x, b.y, a.y, b.x));
 }
 
 static inline orr_mat3 m3_identity(void) { return (orr_mat3){{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}; }
@@ -71,7 +79,7 @@ static inline orr_mat3 m3_mul(orr_mat3 a, orr_mat3 b) {
   orr_mat3 c;
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
-      c.m[i][j] = a.m[i][0] * b.m[0][j] + a.m[i][1] * b.m[1][j] + a.m[i][2] * b.m[2][j];
+      c.m[i][j] = sum_of_three(a.m[i][0], b.m[0][j], a.m[i][1], b.m[1][j], a.m[i][2], b.m[2][j]);
   return c;
 }
 static inline orr_mat3 m3_transpose(orr_mat3 a) {
@@ -99,8 +107,8 @@ static inline orr_sym3 s3_scale(double s, orr_sym3 a) {
   return (orr_sym3){s * a.xx, s * a.yy, s * a.zz, s * a.xy, s * a.xz, s * a.yz};
 }
 static inline orr_vec3 s3_apply(orr_sym3 a, orr_vec3 b) {
-  return v3(a.xx * b.x + a.xy * b.y + a.xz * b.z, a.xy * b.x + a.yy * b.y + a.yz * b.z,
-            a.xz * b.x + a.yz * b.y + a.zz * b.z);
+  return v3(sum_of_three(a.xx, b.x, a.xy, b.y, a.xz, b.z), sum_of_three(a.xy, b.x, a.yy, b.y, a.yz, b.z),
+            sum_of_three(a.xz, b.x, a.yz, b.y, a.zz, b.z));
 }
 static inline orr_mat3 s3_full(orr_sym3 a) {
   return (orr_mat3){{{a.xx, a.xy, a.xz}, {a.xy, a.yy, a.yz}, {a.xz, a.yz, a.zz}}};
@@ -123,9 +131,9 @@ static inline orr_sym3 s3_rotate(orr_mat3 r, orr_sym3 a) {
 }
 /* −a × (a × ·), times m: the inertia of a point mass m at a. */
 static inline orr_sym3 s3_point(double m, orr_vec3 a) {
-  return (orr_sym3){m * (a.y * a.y + a.z * a.z),
-                    m * (a.x * a.x + a.z * a.z),
-                    m * (a.x * a.x + a.y * a.y),
+  return (orr_sym3){m * fma(a.y, a.y, a.z * a.z),
+                    m * fma(a.x, a.x, a.z * a.z),
+                    m * fma(a.x, a.x, a.y * a.y),
                     -m * a.x * a.y,
                     -m * a.x * a.z,
                     -m * a.y * a.z};
@@ -173,14 +181,14 @@ static inline orr_inertia in_rigid(double m, orr_vec3 s, orr_sym3 i) {
 /* p − d x xᵀ for a spatial x. */
 static inline orr_inertia in_rank1(orr_inertia p, double d, orr_spatial x) {
   orr_vec3 w = v3_scale(d, x.w), v = v3_scale(d, x.v);
-  p.a = (orr_sym3){p.a.xx - w.x * x.w.x, p.a.yy - w.y * x.w.y, p.a.zz - w.z * x.w.z,
-                   p.a.xy - w.x * x.w.y, p.a.xz - w.x * x.w.z, p.a.yz - w.y * x.w.z};
+  p.a = (orr_sym3){fma(-w.x, x.w.x, p.a.xx), fma(-w.y, x.w.y, p.a.yy), fma(-w.z, x.w.z, p.a.zz),
+                   fma(-w.x, x.w.y, p.a.xy), fma(-w.x, x.w.z, p.a.xz), fma(-w.y, x.w.z, p.a.yz)};
   const double ww[3] = {w.x, w.y, w.z}, xv[3] = {x.v.x, x.v.y, x.v.z};
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
-      p.b.m[i][j] -= ww[i] * xv[j];
-  p.c = (orr_sym3){p.c.xx - v.x * x.v.x, p.c.yy - v.y * x.v.y, p.c.zz - v.z * x.v.z,
-                   p.c.xy - v.x * x.v.y, p.c.xz - v.x * x.v.z, p.c.yz - v.y * x.v.z};
+      p.b.m[i][j] = fma(-ww[i], xv[j], p.b.m[i][j]);
+  p.c = (orr_sym3){fma(-v.x, x.v.x, p.c.xx), fma(-v.y, x.v.y, p.c.yy), fma(-v.z, x.v.z, p.c.zz),
+                   fma(-v.x, x.v.y, p.c.xy), fma(-v.x, x.v.z, p.c.xz), fma(-v.y, x.v.z, p.c.yz)};
   return p;
 }
 /* The same inertia in axes turned by r (components in the new axes are r times those in the old ones). */
@@ -192,16 +200,19 @@ static inline orr_inertia in_rotate(orr_mat3 r, orr_inertia p) {
 static inline orr_inertia in_shift(orr_vec3 l, orr_inertia p) {
   orr_sym3 c = p.c;
   orr_vec3 x = m3_row(p.b, 0), y = m3_row(p.b, 1), z = m3_row(p.b, 2);
-  orr_vec3 u = v3(x.x + l.y * c.xz - l.z * c.xy, x.y + l.y * c.yz - l.z * c.yy, x.z + l.y * c.zz - l.z * c.yz);
-  orr_vec3 v = v3(y.x + l.z * c.xx - l.x * c.xz, y.y + l.z * c.xy - l.x * c.yz, y.z + l.z * c.xz - l.x * c.zz);
-  orr_vec3 w = v3(z.x + l.x * c.xy - l.y * c.xx, z.y + l.x * c.yy - l.y * c.xy, z.z + l.x * c.yz - l.y * c.xz);
+  orr_vec3 u = v3(fma(l.y, c.xz, fma(-l.z, c.xy, x.x)), fma(l.y, c.yz, fma(-l.z, c.yy, x.y)),
+                  fma(l.y, c.zz, fma(-l.z, c.yz, x.z)));
+  orr_vec3 v = v3(fma(l.z, c.xx, fma(-l.x, c.xz, y.x)), fma(l.z, c.xy, fma(-l.x, c.yz, y.y)),
+                  fma(l.z, c.xz, fma(-l.x, c.zz, y.z)));
+  orr_vec3 w = v3(fma(l.x, c.xy, fma(-l.y, c.xx, z.x)), fma(l.x, c.yy, fma(-l.y, c.xy, z.y)),
+                  fma(l.x, c.yz, fma(-l.y, c.xz, z.z)));
   orr_inertia o = {.c = c, .b = {{{u.x, u.y, u.z}, {v.x, v.y, v.z}, {w.x, w.y, w.z}}}};
-  o.a.xx = p.a.xx + l.y * (x.z + u.z) - l.z * (x.y + u.y);
-  o.a.yy = p.a.yy + l.z * (y.x + v.x) - l.x * (y.z + v.z);
-  o.a.zz = p.a.zz + l.x * (z.y + w.y) - l.y * (z.x + w.x);
-  o.a.xy = p.a.xy + l.y * y.z - l.z * y.y + l.z * u.x - l.x * u.z;
-  o.a.xz = p.a.xz + l.y * z.z - l.z * z.y + l.x * u.y - l.y * u.x;
-  o.a.yz = p.a.yz + l.z * z.x - l.x * z.z + l.x * v.y - l.y * v.x;
+  o.a.xx = fma(l.y, x.z + u.z, fma(-l.z, x.y + u.y, p.a.xx));
+  o.a.yy = fma(l.z, y.x + v.x, fma(-l.x, y.z + v.z, p.a.yy));
+  o.a.zz = fma(l.x, z.y + w.y, fma(-l.y, z.x + w.x, p.a.zz));
+  o.a.xy = fma(l.y, y.z, fma(-l.z, y.y, fma(l.z, u.x, fma(-l.x, u.z, p.a.xy))));
+  o.a.xz = fma(l.y, z.z, fma(-l.z, z.y, fma(l.x, u.y, fma(-l.y, u.x, p.a.xz))));
+  o.a.yz = fma(l.z, z.x, fma(-l.x, z.z, fma(l.x, v.y, fma(-l.y, v.x, p.a.yz))));
   return o;
 }
 
@@ -223,27 +234,27 @@ static inline orr_spatial sp_rotate_t(orr_mat3 r, orr_spatial x) {
 /* Quaternions are [x y z w]. */
 static inline orr_mat3 quat_matrix(const double *q) {
   double x = q[0], y = q[1], z = q[2], w = q[3];
-  return (orr_mat3){{{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)},
-                     {2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)},
-                     {2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)}}};
+  return (orr_mat3){{{fma(-2, fma(y, y, z * z), 1), 2 * fma(x, y, -(z * w)), 2 * fma(x, z, y * w)},
+                     {2 * fma(x, y, z * w), fma(-2, fma(x, x, z * z), 1), 2 * fma(y, z, -(x * w))},
+                     {2 * fma(x, z, -(y * w)), 2 * fma(y, z, x * w), fma(-2, fma(x, x, y * y), 1)}}};
 }
 static inline void quat_mul(const double *p, const double *q, double *out) {
-  double x = p[3] * q[0] + p[0] * q[3] + p[1] * q[2] - p[2] * q[1];
-  double y = p[3] * q[1] - p[0] * q[2] + p[1] * q[3] + p[2] * q[0];
-  double z = p[3] * q[2] + p[0] * q[1] - p[1] * q[0] + p[2] * q[3];
-  double w = p[3] * q[3] - p[0] * q[0] - p[1] * q[1] - p[2] * q[2];
+  double x = fma(-p[2], q[1], sum_of_three(p[3], q[0], p[0], q[3], p[1], q[2]));
+  double y = fma(p[2], q[0], sum_of_three(p[3], q[1], -p[0], q[2], p[1], q[3]));
+  double z = fma(p[2], q[3], sum_of_three(p[3], q[2], p[0], q[1], -p[1], q[0]));
+  double w = fma(-p[2], q[2], sum_of_three(p[3], q[3], -p[0], q[0], -p[1], q[1]));
   out[0] = x, out[1] = y, out[2] = z, out[3] = w;
 }
 static inline void quat_normalise(double *q) {
-  double s = 1 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  double s = 1 / sqrt(fma(q[3], q[3], sum_of_three(q[0], q[0], q[1], q[1], q[2], q[2])));
   for (int i = 0; i < 4; i++)
     q[i] *= s;
 }
 /* exp of a rotation vector, as a quaternion. */
 static inline void quat_exp(orr_vec3 t, double *q) {
   double a2 = v3_dot(t, t), a = sqrt(a2);
-  double k = a < 1e-4 ? 0.5 - a2 / 48 : sin(0.5 * a) / a; /* sin(a/2)/a; the next term is a⁴/3840 */
-  q[0] = k * t.x, q[1] = k * t.y, q[2] = k * t.z, q[3] = a < 1e-4 ? 1 - a2 / 8 + a2 * a2 / 384 : cos(0.5 * a);
+  double k = a < 1e-4 ? 0.5 - a2 / 48 : orr_sin(0.5 * a) / a; /* sin(a/2)/a; the next term is a⁴/3840 */
+  q[0] = k * t.x, q[1] = k * t.y, q[2] = k * t.z, q[3] = a < 1e-4 ? 1 - a2 / 8 + a2 * a2 / 384 : orr_cos(0.5 * a);
 }
 /* A rotation matrix as a quaternion with w ≥ 0 (Shepperd: the largest component first). */
 static inline void quat_from_matrix(orr_mat3 r, double *q) {
@@ -277,11 +288,11 @@ static inline orr_turn turn_series(double x, int n) {
   double a = 1, b = 1, c = 1, db = 1, dc = 1;
   for (int i = n; i > 0; i--) { /* n is a constant where this is inlined, and so are the quotients */
     double r = (i + 1.0) / i;
-    a = 1 - x * (1.0 / ((2 * i) * (2 * i + 1))) * a;
-    b = 1 - x * (1.0 / ((2 * i + 1) * (2 * i + 2))) * b;
-    c = 1 - x * (1.0 / ((2 * i + 2) * (2 * i + 3))) * c;
-    db = 1 - x * (r / ((2 * i + 3) * (2 * i + 4))) * db;
-    dc = 1 - x * (r / ((2 * i + 4) * (2 * i + 5))) * dc;
+    a = fma(-x * (1.0 / ((2 * i) * (2 * i + 1))), a, 1);
+    b = fma(-x * (1.0 / ((2 * i + 1) * (2 * i + 2))), b, 1);
+    c = fma(-x * (1.0 / ((2 * i + 2) * (2 * i + 3))), c, 1);
+    db = fma(-x * (r / ((2 * i + 3) * (2 * i + 4))), db, 1);
+    dc = fma(-x * (r / ((2 * i + 4) * (2 * i + 5))), dc, 1);
   }
   return (orr_turn){a, b * (1.0 / 2), c * (1.0 / 6), db * (-1.0 / 12), dc * (-1.0 / 60)};
 }
@@ -292,9 +303,9 @@ static inline orr_turn turn_coefficients(orr_vec3 theta) {
     return turn_series(x, 4);
   if (x < 1)
     return turn_series(x, 9);
-  double t = sqrt(x), h = sin(0.5 * t);
+  double t = sqrt(x), h = orr_sin(0.5 * t);
   orr_turn k;
-  k.a = sin(t) / t;
+  k.a = orr_sin(t) / t;
   k.b = 2 * h * h / x;
   k.c = (1 - k.a) / x;
   k.db = (k.a - 2 * k.b) / x;
@@ -305,7 +316,7 @@ static inline orr_mat3 turn_poly(double one, double p, double q, orr_vec3 t) {
   orr_mat3 s = m3_skew(t), r = m3_mul(s, s);
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
-      r.m[i][j] = q * r.m[i][j] + p * s.m[i][j] + (i == j ? one : 0);
+      r.m[i][j] = fma(q, r.m[i][j], fma(p, s.m[i][j], i == j ? one : 0));
   return r;
 }
 static inline orr_mat3 turn_exp(orr_turn k, orr_vec3 t) { return turn_poly(1, k.a, k.b, t); }

@@ -40,6 +40,12 @@ struct orr_mode_desc {
   orr_source source;
 };
 
+/* Half of the product of two amplitudes times g is a part of the node's displacement: G_rs = G_sr. */
+struct orr_curve_desc {
+  size_t r, s; /* modes, from 0; each pair once */
+  double g[3]; /* m per unit η², body axes */
+};
+
 struct orr_node_desc {
   const char *name;
   double at[3]; /* m, undeformed body frame */
@@ -48,6 +54,8 @@ struct orr_node_desc {
   double com[3];       /* m, offset p_j of the node's mass centre from the node, body axes */
   double inertia[6];   /* kg m², about that mass centre, body axes: xx yy zz xy xz yz */
   const double *modes; /* [mode_count][6]: Π_r = [slope; translation], body axes; NULL when mode_count is 0 */
+  const struct orr_curve_desc *curves; /* [curve_count] G of a body with stiffening; NULL: the file says none */
+  size_t curve_count;
   orr_source source;
 };
 
@@ -86,6 +94,7 @@ struct orr_body_desc {
   double inertia[6]; /* kg m², about the mass centre, body axes: xx yy zz xy xz yz */
   /* Flexible. */
   enum orr_deformation deformation;
+  bool stiffening; /* second-order shapes: of its nodes' `curves`, or of their line where no node has any */
   size_t mode_count;
   const struct orr_mode_desc *modes; /* [mode_count]; NULL where the matrices are given */
   const double *stiffness;           /* [mode_count][mode_count], or NULL */

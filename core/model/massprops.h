@@ -3,6 +3,7 @@
 #ifndef ORR_CORE_MODEL_MASSPROPS_H
 #define ORR_CORE_MODEL_MASSPROPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/math/spatial.h"
@@ -16,6 +17,14 @@ struct orr_mass_properties {
 
 /* [init] One body alone, undeformed: about the origin of its body frame, body axes. O(nodes). */
 orr_inertia orr_body_inertia_at_rest(const struct orr_body_desc *body);
+
+/* [any] A rigid body with neither mass nor inertia: what hangs on it has them. */
+static inline bool orr_body_is_massless(const struct orr_body_desc *body) {
+  bool any = body->flexible || body->mass != 0;
+  for (int i = 0; i < 6; i++)
+    any |= body->inertia[i] != 0;
+  return !any;
+}
 
 /* [init] The constant block of a flexible body's modal mass matrix, mff [mode_count][mode_count]:
  * Σ_j m Γᵀ Γ + Π_sᵀ J Π_s, Γ = Π_t + Π_s × p. O(nodes n²). */

@@ -14,6 +14,10 @@ void orr_modal_layout(struct orr_modal *modal, int n, struct orr_block *ledger) 
   modal->stiffness = ORR_TAKE(ledger, double, square);
   modal->damping = ORR_TAKE(ledger, double, square);
   modal->pairs = ORR_TAKE(ledger, double, ORR_MODAL_PAIR *square);
+  modal->curve = modal->curved ? ORR_TAKE(ledger, double, ORR_MODAL_CURVE *square) : NULL;
+  modal->lean = modal->curved && modal->line ? ORR_TAKE(ledger, double, square) : NULL;
+  modal->straight = modal->lean != NULL;
+  modal->plain = !modal->linearized && !modal->curved;
 }
 
 static orr_vec3 column(const double *m, int ld, int r) { return v3(m[r], m[ld + r], m[2 * ld + r]); }
@@ -68,6 +72,20 @@ static void add_pair(struct orr_modal *modal, double m, orr_sym3 j, int a, int b
        s3_add(s3_scale(m, cross_pair(gamma[0], gamma[1])), inertia_curve(slope[0], slope[1], j)));
 }
 
+/* g_sr = G_sr + ½ (S_s × (S_r × p) + S_r × (S_s × p)): what a pair of amplitudes does to a mass centre beside Γ. */
+static void add_curve(struct orr_modal *modal, double m, const struct orr_modal_node *node, int s, int r) {
+  int ld = modal->ld, n = modal->n;
+  orr_vec3 a = column(node->slope, ld, s), b = column(node->slope, ld, r), c0 = v3_add(node->at, node->com);
+  orr_vec3 turned = v3_add(v3_cross(a, v3_cross(b, node->com)), v3_cross(b, v3_cross(a, node->com)));
+  orr_vec3 g = v3_madd(orr_node_bend(modal, node, s, r), 0.5, turned);
+  add3(orr_curve_at(modal->curve, ORR_MODAL_CURVE, n, s, r), ORR_LANES, 0, v3_scale(m, g));
+  modal->straight = modal->straight && turned.x == 0 && turned.y == 0 && turned.z == 0;
+  if (modal->lean)
+    *orr_curve_at(modal->lean, 1, n, s, r) += m * v3_dot(modal->along, g);
+  add3(pair(modal, s, r), ORR_LANES, 0, v3_scale(m, v3_cross(c0, g)));
+  add6(pair(modal, s, r), ORR_LANES, 6 * ORR_LANES, s3_scale(m, cross_pair(c0, g)));
+}
+
 void orr_modal_add_node(struct orr_modal *modal, double sign, const struct orr_modal_node *node) {
   double m = sign * node->mass;
   orr_sym3 j = s3_scale(sign, node->inertia);
@@ -86,6 +104,8 @@ void orr_modal_add_node(struct orr_modal *modal, double sign, const struct orr_m
       orr_vec3 slope_s = column(node->slope, ld, s);
       orr_vec3 gamma_s = v3_add(column(node->shift, ld, s), v3_cross(slope_s, node->com));
       add_pair(modal, m, j, s, r, (const orr_vec3[2]){gamma_s, gamma}, (const orr_vec3[2]){slope_s, slope});
+      if (modal->curved)
+        add_curve(modal, m, node, s, r);
     }
   }
 }
@@ -93,7 +113,7 @@ void orr_modal_add_node(struct orr_modal *modal, double sign, const struct orr_m
 static double dot(const double *a, const double *b, int ld) {
   orr_lanes sum = {0};
   for (int r = 0; r < ld; r += ORR_LANES)
-    sum += lanes_load(a + r) * lanes_load(b + r);
+    sum = lanes_madd(lanes_load(a + r), lanes_load(b + r), sum);
   return lanes_sum(sum);
 }
 
@@ -107,46 +127,103 @@ struct gathered {
   orr_lanes turn[6];            /* Σ η̇_r (i1_r + 2 Σ_s η_s i2_rs): its rate */
   orr_lanes moment[3];          /* Σ η̇_r Σ_s η̇_s n_sr */
   orr_lanes h[3];               /* Σ L_r η̇_r */
-  orr_lanes moved[3], drift[3]; /* s1 η, s1 η̇ */
+  orr_lanes moved[3], drift[3]; /* s − s0 = ½ (s1 + S) η; S η̇ */
+  orr_lanes surge[3];           /* Σ η̇_r Σ_s η̇_s k_rs: what is left of s̈ where η̈ = 0 */
 };
 
+/* What a block of modes adds to s, ṡ and s̈, its S and k η̇. */
+static inline void add_moments(struct gathered *sum, int c, orr_lanes eta, orr_lanes rate, orr_lanes s1,
+                               orr_lanes k_eta, orr_lanes k_rate) {
+  sum->moved[c] += eta * (s1 + 0.5 * k_eta);
+  sum->drift[c] += rate * (s1 + k_eta);
+  sum->surge[c] += rate * k_rate;
+}
+
+/* As gather_curve, where every k is along one direction. */
+static inline void gather_lean(const struct orr_modal *modal, const double *restrict eta, const double *restrict rate,
+                               int r, struct gathered *sum, struct orr_modal_state *out) {
+  const double along[3] = {modal->along.x, modal->along.y, modal->along.z}, *row = modal->lean + r * modal->n;
+  orr_lanes k_eta = {0}, k_rate = {0};
+  int ld = modal->ld;
+  for (int s = 0; s < modal->n; s++) {
+    orr_lanes k = lanes_load(row + s * ORR_LANES);
+    k_eta += eta[s] * k;
+    k_rate += rate[s] * k;
+  }
+  for (int c = 0; c < 3; c++) {
+    orr_lanes s1 = lanes_load(modal->s1 + c * ld + r), bend = along[c] * k_eta;
+    lanes_store(out->s1 + c * ld + r, s1 + bend);
+    add_moments(sum, c, lanes_load(eta + r), lanes_load(rate + r), s1, bend, along[c] * k_rate);
+  }
+}
+
+/* Modes r … r + 3 of second-order shapes: S, and their share of s, ṡ and s̈. */
+static inline void gather_curve(const struct orr_modal *modal, const double *restrict eta, const double *restrict rate,
+                                int r, struct gathered *sum, struct orr_modal_state *out) {
+  int ld = modal->ld;
+  orr_lanes k_eta[3] = {{0}}, k_rate[3] = {{0}};
+  const double *row = modal->curve + r * modal->n * ORR_MODAL_CURVE;
+  for (int s = 0; s < modal->n; s++) {
+    const double *at = row + s * ORR_MODAL_CURVE * ORR_LANES;
+    double e = eta[s], v = rate[s];
+    for (int c = 0; c < 3; c++) {
+      orr_lanes k = lanes_load(at + c * ORR_LANES);
+      k_eta[c] += e * k;
+      k_rate[c] += v * k;
+    }
+  }
+  for (int c = 0; c < 3; c++) {
+    orr_lanes s1 = lanes_load(modal->s1 + c * ld + r);
+    lanes_store(out->s1 + c * ld + r, s1 + k_eta[c]);
+    add_moments(sum, c, lanes_load(eta + r), lanes_load(rate + r), s1, k_eta[c], k_rate[c]);
+  }
+}
+
 /* Modes r … r + 3: L, the modal bias ω·Σ_s η̇_s (n_sr − n_rs) − ½ ω·∂I/∂η_r ω, and their share of the sums. */
-static void gather_block(const struct orr_modal *modal, const double *restrict eta, const double *restrict rate, int r,
-                         const double w[3], const double k[6], struct gathered *sum, struct orr_modal_state *out) {
+static inline __attribute__((always_inline)) void gather_block(const struct orr_modal *modal,
+                                                               const double *restrict eta, const double *restrict rate,
+                                                               int r, const double w[3], const double k[6], bool curved,
+                                                               struct gathered *sum, struct orr_modal_state *out) {
   int ld = modal->ld;
   const double *row = modal->pairs + r * modal->n * ORR_MODAL_PAIR;
   orr_lanes n_eta[3] = {{0}}, n_rate[3] = {{0}}, skew[3] = {{0}}, curve[6] = {{0}};
   /* two passes, so that the sums of each stay in registers */
   for (int s = 0; s < modal->n; s++) {
     const double *at = row + s * ORR_MODAL_PAIR * ORR_LANES;
-    double e = eta[s], v = rate[s];
+    orr_lanes e = lanes_all(eta[s]), v = lanes_all(rate[s]);
     for (int c = 0; c < 3; c++) {
       orr_lanes n = lanes_load(at + c * ORR_LANES);
-      n_eta[c] += e * n;
-      n_rate[c] += v * n;
-      skew[c] += v * lanes_load(at + (3 + c) * ORR_LANES);
+      n_eta[c] = lanes_madd(e, n, n_eta[c]);
+      n_rate[c] = lanes_madd(v, n, n_rate[c]);
+      skew[c] = lanes_madd(v, lanes_load(at + (3 + c) * ORR_LANES), skew[c]);
     }
   }
   for (int s = 0; s < modal->n; s++) {
     const double *at = row + (s * ORR_MODAL_PAIR + 6) * ORR_LANES;
     for (int c = 0; c < 6; c++)
-      curve[c] += eta[s] * lanes_load(at + c * ORR_LANES);
+      curve[c] = lanes_madd(lanes_all(eta[s]), lanes_load(at + c * ORR_LANES), curve[c]);
   }
   orr_lanes eta_r = lanes_load(eta + r), rate_r = lanes_load(rate + r), bias = {0};
   for (int c = 0; c < 3; c++) {
     orr_lanes l = lanes_load(modal->l0 + c * ld + r) + n_eta[c], s1 = lanes_load(modal->s1 + c * ld + r);
     lanes_store(out->l + c * ld + r, l);
-    bias += w[c] * skew[c];
-    sum->moment[c] += rate_r * n_rate[c];
-    sum->h[c] += rate_r * l;
-    sum->moved[c] += eta_r * s1;
-    sum->drift[c] += rate_r * s1;
+    bias = lanes_madd(lanes_all(w[c]), skew[c], bias);
+    sum->moment[c] = lanes_madd(rate_r, n_rate[c], sum->moment[c]);
+    sum->h[c] = lanes_madd(rate_r, l, sum->h[c]);
+    if (curved)
+      continue;
+    sum->moved[c] = lanes_madd(eta_r, s1, sum->moved[c]);
+    sum->drift[c] = lanes_madd(rate_r, s1, sum->drift[c]);
   }
+  if (curved && modal->straight)
+    gather_lean(modal, eta, rate, r, sum, out);
+  else if (curved)
+    gather_curve(modal, eta, rate, r, sum, out);
   for (int c = 0; c < 6; c++) {
     orr_lanes one = lanes_load(modal->i1 + c * ld + r) + curve[c], slope = one + curve[c];
-    bias += k[c] * slope;
-    sum->inertia[c] += eta_r * one;
-    sum->turn[c] += rate_r * slope;
+    bias = lanes_madd(lanes_all(k[c]), slope, bias);
+    sum->inertia[c] = lanes_madd(eta_r, one, sum->inertia[c]);
+    sum->turn[c] = lanes_madd(rate_r, slope, sum->turn[c]);
   }
   lanes_store(out->bias_f + r, bias);
 }
@@ -169,19 +246,17 @@ static void evaluate_linearized(const struct orr_modal *modal, const double *rat
   out->bias.v = v3_cross(omega, v3_add(v3_cross(omega, modal->s0), s1));
 }
 
-void orr_modal_evaluate(const struct orr_modal *modal, const double *eta, const double *rate, orr_vec3 omega,
-                        orr_vec3 v, struct orr_modal_state *out) {
-  if (modal->linearized) {
-    evaluate_linearized(modal, rate, omega, v, out);
-    return;
-  }
+/* `curved` is known where this is called, so that linear shapes pay nothing for the others. */
+static inline __attribute__((always_inline)) void evaluate(const struct orr_modal *modal, const double *eta,
+                                                           const double *rate, orr_vec3 omega, bool curved,
+                                                           struct orr_modal_state *out) {
   const double w[3] = {omega.x, omega.y, omega.z};
   /* −½ ω·I ω by the six numbers of I */
   const double k[6] = {-0.5 * w[0] * w[0], -0.5 * w[1] * w[1], -0.5 * w[2] * w[2],
                        -w[0] * w[1],       -w[0] * w[2],       -w[1] * w[2]};
   struct gathered sum = {0};
   for (int r = 0; r < modal->ld; r += ORR_LANES)
-    gather_block(modal, eta, rate, r, w, k, &sum, out);
+    gather_block(modal, eta, rate, r, w, k, curved, &sum, out);
   orr_lanes a = lanes_sums(sum.inertia[0], sum.inertia[1], sum.inertia[2], sum.inertia[3]);
   orr_lanes b = lanes_sums(sum.inertia[4], sum.inertia[5], sum.turn[0], sum.turn[1]);
   orr_lanes c = lanes_sums(sum.turn[2], sum.turn[3], sum.turn[4], sum.turn[5]);
@@ -191,11 +266,25 @@ void orr_modal_evaluate(const struct orr_modal *modal, const double *eta, const 
   out->inertia = s3_add(modal->i0, (orr_sym3){a[0], a[1], a[2], a[3], b[0], b[1]});
   orr_sym3 turn = {b[2], b[3], c[0], c[1], c[2], c[3]};
   out->s = v3_add(modal->s0, v3(e[2], e[3], f[0]));
-  /* body frame: İ ω + Σ η̇η̇ n + ω × (I ω + L η̇);  ω × (ω × s) + 2 ω × ṡ */
+  /* body frame: İ ω + Σ η̇η̇ n + ω × (I ω + L η̇);  ω × (ω × s) + 2 ω × ṡ + Σ η̇η̇ k */
   orr_vec3 h = v3_add(s3_apply(out->inertia, omega), v3(d[3], e[0], e[1]));
   orr_vec3 moment = v3_add(s3_apply(turn, omega), v3(d[0], d[1], d[2]));
   out->bias.w = v3_add(moment, v3_cross(omega, h));
   out->bias.v = v3_cross(omega, v3_madd(v3_cross(omega, out->s), 2, v3(f[1], f[2], f[3])));
+  if (!curved)
+    return;
+  orr_lanes g = lanes_sums(sum.surge[0], sum.surge[1], sum.surge[2], sum.surge[2]);
+  out->bias.v = v3_add(out->bias.v, v3(g[0], g[1], g[2]));
+}
+
+void orr_modal_evaluate(const struct orr_modal *modal, const double *eta, const double *rate, orr_vec3 omega,
+                        orr_vec3 v, struct orr_modal_state *out) {
+  if (modal->plain)
+    evaluate(modal, eta, rate, omega, false, out);
+  else if (modal->curved)
+    evaluate(modal, eta, rate, omega, true, out);
+  else
+    evaluate_linearized(modal, rate, omega, v, out);
 }
 
 void orr_modal_elastic(const struct orr_modal *modal, const double *eta, const double *rate, double *out) {

@@ -1,5 +1,13 @@
 #include "core/model/model.h"
 
+#include "core/model/foreshorten.h"
+
+/* What a body takes to be foreshortened. */
+struct line {
+  struct orr_foreshorten scratch;
+  double *h; /* [nodes][n][n] */
+};
+
 /* The arrays of a model while they are being filled: the same pointers as in the model, not const. */
 struct build {
   struct orr_model *model;
@@ -10,6 +18,7 @@ struct build {
   struct orr_node *nodes;
   struct orr_modal *modals;
   struct orr_site *sites;
+  struct line *lines; /* [flex_count] scratch of those with second-order shapes */
   struct orr_rotor *rotors;
   bool *prescribed;
   int *next_sibling, *first_son; /* by body of the file; scratch */
@@ -39,6 +48,7 @@ static struct build layout(struct orr_block *ledger, const struct orr_descriptio
   b.nodes = ORR_TAKE(ledger, struct orr_node, nodes);
   b.modals = ORR_TAKE(ledger, struct orr_modal, flexes);
   b.sites = ORR_TAKE(ledger, struct orr_site, 2 * d->body_count + d->rotor_count);
+  b.lines = ORR_TAKE(ledger, struct line, flexes);
   b.rotors = ORR_TAKE(ledger, struct orr_rotor, d->rotor_count);
   b.prescribed = ORR_TAKE(ledger, bool, d->body_count);
   b.next_sibling = ORR_TAKE(ledger, int, d->body_count);
@@ -48,6 +58,15 @@ static struct build layout(struct orr_block *ledger, const struct orr_descriptio
   return b;
 }
 
+/* `line` is NULL while memory is measured. */
+static void layout_line(struct orr_block *ledger, const struct orr_body_desc *body, struct line *line) {
+  struct line taken;
+  taken.scratch = orr_foreshorten_layout(body, ledger);
+  taken.h = ORR_TAKE(ledger, double, body->node_count * body->mode_count * body->mode_count);
+  if (line)
+    *line = taken;
+}
+
 /* Arrays of the flexible bodies: integrals, and each node's modes in solver axes. */
 static void layout_modes(struct orr_block *ledger, const struct orr_description *d, struct build *b) {
   int flex = 0, node = 0;
@@ -55,15 +74,23 @@ static void layout_modes(struct orr_block *ledger, const struct orr_description 
     const struct orr_body_desc *body = &d->bodies[i];
     int n = (int)body->mode_count;
     struct orr_modal scratch = {0}, *modal = ledger->base && n ? &b->modals[flex++] : &scratch;
+    modal->linearized = body->deformation == ORR_DEFORMATION_LINEARIZED;
+    modal->curved = body->stiffening;
+    modal->line = body->stiffening && !orr_curves_given(body);
     if (n)
       orr_modal_layout(modal, n, ledger);
     for (size_t j = 0; n && j < body->node_count; j++) {
       double *modes = ORR_TAKE(ledger, double, 6 * (size_t)modal->ld);
+      size_t each = modal->line ? 1 : ORR_MODAL_CURVE;
+      double *curve = modal->curved ? ORR_TAKE(ledger, double, each *(size_t)n *(size_t)modal->ld) : NULL;
       if (!ledger->base)
         continue;
+      b->nodes[node + (int)j].mass.curve = curve;
       b->nodes[node + (int)j].mass.slope = modes;
       b->nodes[node + (int)j].mass.shift = modes + 3 * modal->ld;
     }
+    if (n && modal->line)
+      layout_line(ledger, body, ledger->base ? &b->lines[flex - 1] : NULL);
     node += (int)body->node_count;
   }
 }
@@ -129,6 +156,7 @@ static void number_states(struct build *b) {
     u = limb->hinge_u + limb->dof;
     limb->flexible = body->flexible;
     limb->linearized = body->flexible && body->deformation == ORR_DEFORMATION_LINEARIZED;
+    limb->curved = body->mode_count > 0 && body->stiffening;
     limb->flex = body->mode_count ? flex++ : -1;
     size_t bytes = strlen(body->name) + 1;
     limb->name = memcpy(b->names, body->name, bytes);
@@ -147,7 +175,11 @@ static void number_states(struct build *b) {
   b->model->flex_count = flex;
 }
 
+/* A node of a line that bends comes closer to the hinge even where the modes do not move it across. */
 static bool moves_with_modes(const struct orr_body_desc *body, int node) {
+  if (body->stiffening && body->mode_count)
+    if (body->nodes[node].curve_count || (node != body->hinge.node && !orr_curves_given(body)))
+      return true;
   for (size_t i = 0; i < 6 * body->mode_count; i++)
     if (body->nodes[node].modes[i] != 0)
       return true;
@@ -317,6 +349,40 @@ static void elastic(const struct orr_body_desc *body, struct orr_modal *modal) {
   }
 }
 
+/* G_sr of a node, from body axes, for both orders of the pair. */
+static void set_curve(const struct orr_limb *limb, double *curve, int s, int r, const double given[3]) {
+  orr_vec3 g = m3_apply_t(limb->c, v3_from(given));
+  for (int k = 0; k < 2; k++) {
+    double *at = orr_curve_at(curve, ORR_MODAL_CURVE, limb->mode_count, k ? r : s, k ? s : r);
+    at[0] = g.x;
+    at[4] = g.y;
+    at[8] = g.z;
+  }
+}
+
+/* G of all nodes of a body with second-order shapes, in solver axes: of the file, or of the line of its nodes. */
+static void fill_curves(struct build *b, const struct orr_limb *limb) {
+  const struct orr_body_desc *body = &b->d->bodies[limb->body];
+  const struct orr_node *nodes = &b->nodes[b->node_first[limb->body]];
+  struct orr_modal *modal = &b->modals[limb->flex];
+  struct line *own = &b->lines[limb->flex];
+  int n = limb->mode_count;
+  if (modal->line) {
+    struct orr_spine line = orr_spine_find(body);
+    modal->along = m3_apply_t(limb->c, line.along);
+    orr_foreshorten(body, &line, &own->scratch, own->h);
+  }
+  for (int j = 0; j < (int)body->node_count; j++) {
+    double *curve = (double *)nodes[j].mass.curve;
+    for (int i = 0; modal->line && i < n * n; i++)
+      *orr_curve_at(curve, 1, n, i / n, i % n) = -own->h[j * n * n + i];
+    for (size_t i = 0; i < body->nodes[j].curve_count; i++) {
+      const struct orr_curve_desc *c = &body->nodes[j].curves[i];
+      set_curve(limb, curve, (int)c->r, (int)c->s, c->g);
+    }
+  }
+}
+
 static void fill_mass(struct build *b, struct orr_limb *limb) {
   const struct orr_body_desc *body = &b->d->bodies[limb->body];
   orr_mat3 f_to_s = m3_transpose(limb->c);
@@ -327,8 +393,9 @@ static void fill_mass(struct build *b, struct orr_limb *limb) {
     limb->inertia = s3_add(inertia_in_s(f_to_s, body->inertia), s3_point(body->mass, c));
   }
   struct orr_modal *modal = limb->flex >= 0 ? &b->modals[limb->flex] : NULL;
-  if (modal)
-    modal->linearized = limb->linearized;
+  limb->bends = limb->curved || (limb->parent >= 0 && b->limbs[limb->parent].curved);
+  if (limb->curved)
+    fill_curves(b, limb);
   for (size_t j = 0; j < body->node_count; j++) {
     int index = b->node_first[limb->body] + (int)j;
     const struct orr_modal_node *node = &b->nodes[index].mass;

@@ -61,6 +61,8 @@ struct orr_limb {
   int flex;      /* index among the flexible bodies with modes, or -1 */
   bool flexible; /* as the file says it, modes or none */
   bool linearized;
+  bool curved;                /* its shapes are of second order */
+  bool bends;                 /* its own shapes, or its parent's, are */
   int site_first, site_count; /* the sites of this body */
   double mass;                /* kg; rigid bodies and flexible ones without modes */
   orr_vec3 s;                 /* kg m, first moment in S */

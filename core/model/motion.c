@@ -2,12 +2,13 @@
 
 #include <math.h>
 
+#include "core/math/elementary.h"
 #include "core/model/hinge_kinds.h"
 
 static struct orr_motion_now sine_at(const struct orr_motion_desc *m, double t) {
   double w = 6.283185307179586476925 * m->frequency_hz, angle = w * t + m->phase_rad;
-  double x = m->amplitude * sin(angle);
-  return (struct orr_motion_now){m->offset + x, w * m->amplitude * cos(angle), -w * w * x};
+  double x = m->amplitude * orr_sin(angle);
+  return (struct orr_motion_now){m->offset + x, w * m->amplitude * orr_cos(angle), -w * w * x};
 }
 
 static struct orr_motion_now polynomial_at(const struct orr_motion_desc *m, double t) {

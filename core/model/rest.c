@@ -1,5 +1,8 @@
 #include "core/model/rest.h"
 
+#include <math.h>
+
+#include "core/math/elementary.h"
 #include "core/math/spatial.h"
 #include "core/model/hinge.h"
 #include "core/model/hinge_kinds.h"
@@ -12,6 +15,7 @@ static const double tolerance = 1e-11;
 struct passed {
   orr_inertia articulated; /* its modes and its hinge give way */
   orr_inertia locked;      /* they do not, though what is beyond it gives way: the scale of things */
+  orr_inertia before;      /* of the body, before its own hinge gives way: what the sweep subtracts from */
 };
 
 /* The modes of the body at work. Motion is relative to its inboard node, which is held. */
@@ -117,10 +121,12 @@ static bool repeats_own_axis(const struct orr_hinge_desc *h, size_t i) {
 }
 
 /* P ← P − P H (H* P H)⁻¹ H* P, speed by speed. */
-static struct orr_rest_result eliminate_hinge(const struct orr_hinge_desc *h, struct passed *sum) {
+static struct orr_rest_result eliminate_hinge(const struct orr_hinge_desc *h, struct passed *sum,
+                                              const orr_inertia *hung) {
   size_t speeds = orr_hinge_kind_info(h->kind)->speed_count;
   const double q[ORR_HINGE_MAX_COORDINATES] = {0, 0, 0, h->kind == ORR_HINGE_BALL, 0, 0, 1};
   struct orr_joint joint;
+  struct orr_rest_result result = {.heavy = -1};
   orr_joint_pose(h->kind, h->axes, q, &joint);
   orr_inertia locked = sum->locked;
   double turn = locked.a.xx + locked.a.yy + locked.a.zz, mass = locked.c.xx;
@@ -131,23 +137,26 @@ static struct orr_rest_result eliminate_hinge(const struct orr_hinge_desc *h, st
     if (repeats_own_axis(h, i))
       continue;
     if (!(whole > tolerance * scale))
-      return (struct orr_rest_result){ORR_REST_HINGE_NOTHING, i};
+      return (struct orr_rest_result){ORR_REST_HINGE_NOTHING, i, 0, -1};
     orr_spatial force = in_apply(sum->articulated, column);
     double d = sp_dot(column, force);
     if (!(d > tolerance * whole))
-      return (struct orr_rest_result){ORR_REST_HINGE_REPEATS, i};
+      return (struct orr_rest_result){ORR_REST_HINGE_REPEATS, i, 0, -1};
+    result.ratio = orr_max(result.ratio, sp_dot(column, in_apply(*hung, column)) / d);
     sum->articulated = in_rank1(sum->articulated, 1 / d, force);
   }
-  return (struct orr_rest_result){ORR_REST_SOUND, 0};
+  return result;
 }
 
 /* Modes first, then the hinge. What is found unsound stays locked in `sum`. */
-static struct orr_rest_result eliminate(struct orr_rest *rest, const struct orr_hinge_desc *hinge, struct passed *sum) {
-  struct orr_rest_result result = {ORR_REST_SOUND, 0};
+static struct orr_rest_result eliminate(struct orr_rest *rest, const struct orr_hinge_desc *hinge, struct passed *sum,
+                                        const orr_inertia *hung) {
+  struct orr_rest_result result = {.heavy = -1};
   if (!eliminate_modes(&rest->modes, &sum->articulated, &result.index))
     result.fault = ORR_REST_MODES;
-  else if (!hinge->prescribed)
-    result = eliminate_hinge(hinge, sum);
+  sum->before = sum->articulated;
+  if (result.fault == ORR_REST_SOUND && !hinge->prescribed)
+    result = eliminate_hinge(hinge, sum, hung);
   return result;
 }
 
@@ -159,17 +168,30 @@ struct orr_rest_result orr_rest_body(struct orr_rest *rest, const struct orr_des
   const struct orr_body_desc *b = &description->bodies[body];
   orr_vec3 inboard = v3_from(b->nodes[b->hinge.node].at);
   orr_inertia own = in_shift(v3_neg(inboard), orr_body_inertia_at_rest(b));
-  struct passed sum = {own, own}, alone = sum;
-  struct orr_rest_result by_itself = {ORR_REST_SOUND, 0};
-  if (b->flexible) { /* a rigid body has a positive definite inertia: judged before */
+  struct passed sum = {own, own, own}, alone = sum;
+  struct orr_rest_result by_itself = {.heavy = -1};
+  orr_inertia hung = in_zero();
+  double most = 0;
+  int heavy = -1;
+  if (b->flexible || orr_body_is_massless(b)) { /* else its inertia is positive definite: judged before */
     own_modes(&rest->modes, b);
-    by_itself = eliminate(rest, &b->hinge, &alone);
+    by_itself = eliminate(rest, &b->hinge, &alone, &hung);
   }
   own_modes(&rest->modes, b);
-  for (int c = topology->first_child[body + 1]; c >= 0; c = topology->next_sibling[c])
-    add_child(rest, b, &description->bodies[c].hinge, &rest->passed[c], &sum);
-  struct orr_rest_result together = eliminate(rest, &b->hinge, &sum);
+  for (int c = topology->first_child[body + 1]; c >= 0; c = topology->next_sibling[c]) {
+    const struct orr_hinge_desc *hinge = &description->bodies[c].hinge;
+    const orr_inertia *before = &rest->passed[c].before;
+    add_child(rest, b, hinge, &rest->passed[c], &sum);
+    hung = in_add(hung, in_shift(v3_sub(v3_from(b->nodes[hinge->parent_node].at), inboard), *before));
+    heavy = before->c.xx > most ? c : heavy;
+    most = orr_max(most, before->c.xx);
+  }
+  struct orr_rest_result together = eliminate(rest, &b->hinge, &sum, &hung);
+  together.heavy = heavy;
   orr_mat3 r = quat_matrix(b->hinge.rotation);
-  rest->passed[body] = (struct passed){in_rotate(r, sum.articulated), in_rotate(r, sum.locked)};
-  return by_itself.fault == ORR_REST_SOUND ? by_itself : together;
+  rest->passed[body] =
+      (struct passed){in_rotate(r, sum.articulated), in_rotate(r, sum.locked), in_rotate(r, sum.before)};
+  if (by_itself.fault != ORR_REST_SOUND)
+    return together;
+  return together.fault == ORR_REST_SOUND ? together : by_itself;
 }

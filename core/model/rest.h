@@ -22,6 +22,8 @@ enum orr_rest_fault {
 struct orr_rest_result {
   enum orr_rest_fault fault;
   size_t index;
+  double ratio; /* of what hangs on the body, its own hinges locked, to D(k): the accelerations lose its decades */
+  int heavy;    /* the body hanging on it that has most of that; −1: none */
 };
 
 struct orr_rest; /* what the sweep carries from body to body */

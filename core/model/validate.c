@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "core/math/eigen.h"
+#include "core/math/elementary.h"
+#include "core/model/foreshorten.h"
 #include "core/model/hinge_kinds.h"
 #include "core/model/massprops.h"
 #include "core/model/rest.h"
@@ -89,11 +91,11 @@ static bool sensible(const struct subject *s, const char *field, size_t n, const
 static const double most_length = 1e9, most_mass = 1e12, most_inertia = 1e18, most_stiffness = 1e18, most_shape = 1e9,
                     most_frequency = 1e9, most_gravity = 1e6, most_angle = 1e6, least_mass = 1e-12;
 
-static bool mass_is_sensible(const struct subject *s, double mass, bool rigid) {
+static bool mass_is_sensible(const struct subject *s, double mass, bool positive) {
   if (!sensible(s, "mass", 1, &mass, most_mass))
     return false;
-  if (mass < 0 || (rigid && mass == 0))
-    error(s, rigid ? ORR_PROBLEM_NOT_POSITIVE : ORR_PROBLEM_NEGATIVE, "mass", mass, 0);
+  if (mass < 0 || (positive && mass == 0))
+    error(s, positive ? ORR_PROBLEM_NOT_POSITIVE : ORR_PROBLEM_NEGATIVE, "mass", mass, 0);
   else if (mass > 0 && mass < least_mass)
     error(s, ORR_PROBLEM_TINY, "mass", mass, least_mass);
   else
@@ -115,7 +117,7 @@ static void judge_inertia(const struct subject *s, const double *inertia, bool r
   double p[3];
   orr_eigen_symmetric(3, a, p);
   enum orr_problem_severity severity = rigid ? ORR_PROBLEM_ERROR : ORR_PROBLEM_WARNING;
-  double rounding = 1e-12 * fmax(fabs(p[0]), fabs(p[2]));
+  double rounding = 1e-12 * orr_max(fabs(p[0]), fabs(p[2]));
   if (rigid ? p[0] <= rounding : p[0] < -rounding)
     report(s, ORR_PROBLEM_INERTIA, severity, "inertia", p[0], p[2], 0);
   else if (p[0] + p[1] < 0.99 * p[2])
@@ -134,7 +136,7 @@ static bool matrix_is_sensible(const struct subject *s, const char *field, const
     return false;
   memcpy(s->j->matrix, matrix, n * n * sizeof *matrix);
   orr_eigen_symmetric(n, s->j->matrix, s->j->values);
-  double least = s->j->values[0], largest = fmax(fabs(least), fabs(s->j->values[n - 1]));
+  double least = s->j->values[0], largest = orr_max(fabs(least), fabs(s->j->values[n - 1]));
   if (least < -1e-9 * largest)
     report(s, ORR_PROBLEM_UNSTABLE_MODES, ORR_PROBLEM_WARNING, field, least, 0, 0);
   return true;
@@ -152,6 +154,44 @@ static void judge_modal_mass(struct judge *j, size_t body) {
                       b->modes ? b->modes[at].source : b->source};
   error(&s, j->values[at] > 0 ? ORR_PROBLEM_MODES_DEPEND : ORR_PROBLEM_MODE_MASSLESS, b->modes ? NULL : "stiffness",
         (double)(at + 1), 0);
+}
+
+static bool moves(const struct orr_node_desc *node, size_t modes) {
+  for (size_t r = 0; r < modes; r++)
+    if (node->modes[6 * r + 3] != 0 || node->modes[6 * r + 4] != 0 || node->modes[6 * r + 5] != 0)
+      return true;
+  return false;
+}
+
+static void judge_line(const struct subject *s, const struct orr_body_desc *b) {
+  static const enum orr_problem_code codes[] = {[ORR_SPINE_OFF] = ORR_PROBLEM_LINE_OFF,
+                                                [ORR_SPINE_ORDER] = ORR_PROBLEM_LINE_ORDER,
+                                                [ORR_SPINE_TWICE] = ORR_PROBLEM_LINE_TWICE};
+  struct orr_spine line = orr_spine_find(b);
+  struct subject node = {s->j, ORR_ENTITY_NODE, s->body, line.node, b->nodes[line.node].source};
+  if (line.fault == ORR_SPINE_POINT)
+    error(s, ORR_PROBLEM_LINE_POINT, "stiffening", 0, 0);
+  else if (line.fault != ORR_SPINE_OK)
+    error(&node, codes[line.fault], NULL, line.off, line.length);
+}
+
+/* Whether second-order shapes are there, or can be computed. */
+static void judge_curves(const struct subject *s, const struct orr_body_desc *b) {
+  double pairs = (double)b->mode_count * (double)b->mode_count * (double)b->node_count;
+  if (b->deformation == ORR_DEFORMATION_LINEARIZED)
+    error(s, ORR_PROBLEM_CURVED_LINEARIZED, "stiffening", 0, 0);
+  else if (b->mode_count == 0)
+    error(s, ORR_PROBLEM_CURVED_RIGID, "stiffening", 0, 0);
+  else if (pairs > ORR_MOST_CURVES)
+    error(s, ORR_PROBLEM_CURVED_LARGE, "stiffening", pairs, ORR_MOST_CURVES);
+  else if (!orr_curves_given(b))
+    judge_line(s, b);
+  else
+    for (size_t i = 0; i < b->node_count; i++) {
+      struct subject node = {s->j, ORR_ENTITY_NODE, s->body, i, b->nodes[i].source};
+      if (!b->nodes[i].curves && moves(&b->nodes[i], b->mode_count))
+        error(&node, ORR_PROBLEM_CURVE_MISSING, NULL, 0, 0);
+    }
 }
 
 static bool mode_is_sensible(const struct subject *s, const struct orr_mode_desc *mode) {
@@ -183,8 +223,13 @@ static void judge_flexible(struct judge *j, const struct subject *s, const struc
     mass_is_sensible(&at, node->mass, false);
     sensible(&at, "com", 3, node->com, most_length);
     sensible(&at, "modes", 6 * b->mode_count, node->modes, most_shape);
+    for (size_t k = 0; k < node->curve_count; k++)
+      if (!sensible(&at, "second_order", 3, node->curves[k].g, most_shape))
+        break;
     judge_inertia(&at, node->inertia, false);
   }
+  if (j->errors == before && b->stiffening)
+    judge_curves(s, b);
   if (j->errors == before && b->mode_count)
     judge_modal_mass(j, s->body);
 }
@@ -211,7 +256,7 @@ static void judge_hinge(struct judge *j, size_t body) {
   if (!unit)
     error(&s, ORR_PROBLEM_AXIS, field, length, 0);
   else if (h->kind == ORR_HINGE_PLANAR &&
-           fmax(fabs(h->axes[0][0]), fmax(fabs(h->axes[0][1]), fabs(h->axes[0][2]))) < 1 - 1e-12)
+           orr_max(fabs(h->axes[0][0]), orr_max(fabs(h->axes[0][1]), fabs(h->axes[0][2]))) < 1 - 1e-12)
     error(&s, ORR_PROBLEM_NORMAL, field, 0, 0);
   if (!is_unit(h->rotation, 4, &length))
     error(&s, ORR_PROBLEM_ROTATION, "rotation", length, 0);
@@ -230,6 +275,9 @@ static bool body_is_whole(const struct orr_body_desc *b) {
   bool modes = b->mode_count == 0 || (b->flexible && (b->modes || b->stiffness));
   for (size_t i = 0; i < b->node_count && modes; i++)
     modes = b->mode_count == 0 || b->nodes[i].modes;
+  for (size_t i = 0; i < b->node_count; i++)
+    for (size_t k = 0; k < b->nodes[i].curve_count; k++)
+      modes = modes && b->nodes[i].curves[k].r < b->mode_count && b->nodes[i].curves[k].s < b->mode_count;
   return modes && b->node_count > 0;
 }
 
@@ -302,6 +350,8 @@ static void judge_rest(struct judge *j, const struct orr_topology *t) {
       error(&hinge, ORR_PROBLEM_NO_INERTIA, NULL, (double)(r.index + 1), 0);
     else if (r.fault == ORR_REST_HINGE_REPEATS)
       error(&hinge, ORR_PROBLEM_HINGE_REPEATS, NULL, (double)(r.index + 1), 0);
+    else if (r.ratio > ORR_DIGITS_RATIO && r.heavy >= 0)
+      report(&hinge, ORR_PROBLEM_DIGITS, ORR_PROBLEM_WARNING, NULL, r.ratio, r.heavy, 0);
   }
 }
 
@@ -327,9 +377,11 @@ static void judge_body(struct judge *j, size_t i) {
   if (b->flexible) {
     judge_flexible(j, &s, b);
   } else {
-    mass_is_sensible(&s, b->mass, true);
+    bool massless = orr_body_is_massless(b);
+    mass_is_sensible(&s, b->mass, !massless);
     sensible(&s, "com", 3, b->com, most_length);
-    judge_inertia(&s, b->inertia, true);
+    if (!massless)
+      judge_inertia(&s, b->inertia, true);
   }
   judge_hinge(j, i);
 }

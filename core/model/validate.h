@@ -11,6 +11,9 @@
 
 #include "core/model/description.h"
 
+/* A ratio above this costs more than six of some sixteen digits: tests/unit/core/tree/forward_ratio.c. */
+#define ORR_DIGITS_RATIO 1e6
+
 enum orr_problem_code {
   ORR_PROBLEM_NO_BODIES,
   ORR_PROBLEM_NO_ROOT,        /* no body hangs on inertial */
@@ -34,6 +37,17 @@ enum orr_problem_code {
   ORR_PROBLEM_UNSTABLE_MODES, /* `field` (stiffness, damping) has the negative eigenvalue value[0] */
   ORR_PROBLEM_NO_INERTIA,     /* nothing beyond the hinge has inertia against its speed `index` */
   ORR_PROBLEM_HINGE_REPEATS,  /* speed `index` of the hinge moves what hinges or modes beyond it could move alone */
+  ORR_PROBLEM_DIGITS,         /* what hangs on the body has value[0] times the inertia D(k) of its hinge, most of it on
+                                 body value[1]: accelerations lose as many digits */
+  /* Second-order shapes (stiffening) of a body that … */
+  ORR_PROBLEM_CURVED_LINEARIZED, /* is linearized */
+  ORR_PROBLEM_CURVED_RIGID,      /* has no modes */
+  ORR_PROBLEM_CURVED_LARGE,      /* has value[0] pairs of modes over all its nodes, at most value[1] */
+  ORR_PROBLEM_CURVE_MISSING,     /* gives them, but not of this node, which modes move */
+  ORR_PROBLEM_LINE_POINT,        /* has all its nodes at one place */
+  ORR_PROBLEM_LINE_OFF,          /* has this node value[0] m off the line of the others, value[1] m long */
+  ORR_PROBLEM_LINE_ORDER,        /* has this node on its line before the node that is written before it */
+  ORR_PROBLEM_LINE_TWICE,        /* has this node where the one before it is, and they move otherwise */
   ORR_PROBLEM_CODE_COUNT
 };
 
@@ -59,7 +73,7 @@ struct orr_problem {
 };
 
 /* More than this is absurd. */
-enum { ORR_MOST_BODIES = 1000000, ORR_MOST_MODES = 500 };
+enum { ORR_MOST_BODIES = 1000000, ORR_MOST_MODES = 500, ORR_MOST_CURVES = 2000000 };
 
 /* [init] Bytes of scratch that orr_validate needs; O(N). */
 size_t orr_validate_scratch_size(const struct orr_description *description);

@@ -1,6 +1,8 @@
 #include "core/model/workspace.h"
 
-static void layout_flex(struct orr_block *ledger, int n, struct orr_flex_state *flex) {
+static void layout_flex(struct orr_block *ledger, const struct orr_modal *of, struct orr_flex_state *flex) {
+  int n = of->n;
+  flex->modal = (struct orr_modal){.linearized = of->linearized, .curved = of->curved, .line = of->line};
   orr_modal_layout(&flex->modal, n, ledger);
   size_t ld = (size_t)flex->modal.ld;
   flex->ldw = flex->modal.ld + 8; /* six columns of μ and padding */
@@ -13,6 +15,7 @@ static void layout_flex(struct orr_block *ledger, int n, struct orr_flex_state *
   flex->inverse = ORR_TAKE(ledger, double, ld);
   flex->mass.l = ORR_TAKE(ledger, double, 3 * ld);
   flex->mass.bias_f = ORR_TAKE(ledger, double, ld);
+  flex->mass.s1 = of->curved ? ORR_TAKE(ledger, double, 3 * ld) : flex->modal.s1;
 }
 
 static struct orr_workspace layout(struct orr_block *ledger, const struct orr_model *m, struct orr_workspace **self) {
@@ -44,16 +47,18 @@ static struct orr_workspace layout(struct orr_block *ledger, const struct orr_mo
   ws.cosines = ORR_TAKE(ledger, double, padded);
   for (int i = 0; i < m->flex_count; i++) {
     struct orr_flex_state scratch;
-    layout_flex(ledger, m->modals[i].n, ledger->base ? &ws.flexes[i] : &scratch);
+    layout_flex(ledger, &m->modals[i], ledger->base ? &ws.flexes[i] : &scratch);
     double *external = ORR_TAKE(ledger, double, m->modals[i].ld);
     if (ledger->base)
       ws.external_modal[i] = external;
   }
   for (int i = 0; i < m->site_count; i++) {
-    int ld = m->modals[m->limbs[m->sites[i].limb].flex].ld;
-    double *pi = ORR_TAKE(ledger, double, 6 * ld);
-    if (ledger->base)
+    const struct orr_limb *limb = &m->limbs[m->sites[i].limb];
+    double *pi = ORR_TAKE(ledger, double, 6 * m->modals[limb->flex].ld);
+    if (ledger->base) {
       ws.sites[i].pi = pi;
+      ws.sites[i].curved = limb->curved;
+    }
   }
   return ws;
 }
@@ -77,6 +82,10 @@ static void copy_modal(struct orr_modal *to, const struct orr_modal *from) {
   to->stiffness = memcpy(own.stiffness, from->stiffness, square);
   to->damping = memcpy(own.damping, from->damping, square);
   to->pairs = memcpy(own.pairs, from->pairs, ORR_MODAL_PAIR * square);
+  if (from->curved)
+    to->curve = memcpy(own.curve, from->curve, ORR_MODAL_CURVE * square);
+  if (from->lean)
+    to->lean = memcpy(own.lean, from->lean, square);
 }
 
 struct orr_workspace *orr_workspace_init(void *block, size_t bytes, const struct orr_model *model) {

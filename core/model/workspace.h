@@ -65,12 +65,14 @@ struct orr_flex_state {
 
 /* A site: where a node is now, and how modes move it, as seen from the body's origin. */
 struct orr_site_state {
-  orr_vec3 l;        /* m, from the origin of S */
-  orr_mat3 r;        /* exp(θ): node axes in S axes */
-  orr_spatial u;     /* Π' η̇: [w; l̇], l̇ relative to S; w = E θ̇ */
-  orr_vec3 turn;     /* Ė θ̇ */
-  double *pi;        /* [6][ld] Π' about the origin of S: E Π_s; Π_t + l × E Π_s */
-  bool loaded;       /* gamma holds something */
+  orr_vec3 l;    /* m, from the origin of S */
+  orr_mat3 r;    /* exp(θ): node axes in S axes */
+  orr_spatial u; /* Π' η̇: [w; l̇], l̇ relative to S; w = E θ̇ */
+  orr_vec3 turn; /* Ė θ̇ */
+  double *pi;    /* [6][ld] Π' about the origin of S: E Π_s; Π_t + l × E Π_s */
+  orr_vec3 push; /* m/s², η̇ᵀ G η̇: what is left of l̈ where η̈ = 0; of second-order shapes, else not set */
+  bool curved;   /* of a body with second-order shapes */
+  bool loaded;   /* gamma holds something */
   orr_inertia gamma; /* what hangs there adds, about the origin of S */
   orr_spatial zeta;
 };

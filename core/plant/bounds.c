@@ -1,6 +1,7 @@
 #include "core/plant/bounds.h"
 
 #include "core/math/eigen.h"
+#include "core/math/elementary.h"
 
 /* ω₁² is the smallest eigenvalue of K x = ω² mff x that is not zero. */
 static double first_pace(const struct orr_modal *modal, double *scratch) {
@@ -27,10 +28,14 @@ static double slope_at(const struct orr_modal_node *node, int ld, int mode) {
 static void fill(struct orr_bound *bound, const struct orr_model *m, int k, double *slopes, double *scratch) {
   const struct orr_limb *limb = &m->limbs[k];
   const struct orr_modal *modal = &m->modals[limb->flex];
-  *bound = (struct orr_bound){.body = limb->body, .limb = k, .pace = first_pace(modal, scratch), .slopes = slopes};
+  *bound = (struct orr_bound){.body = limb->body,
+                              .limb = k,
+                              .pace = limb->curved ? 0 : first_pace(modal, scratch),
+                              .limit = limb->curved ? ORR_BOUND_CURVED : ORR_BOUND_SLOPE,
+                              .slopes = slopes};
   for (int i = m->node_first[limb->body]; i < m->node_first[limb->body + 1]; i++)
     for (int r = 0; r < modal->n; r++)
-      slopes[r] = fmax(slopes[r], slope_at(&m->nodes[i].mass, modal->ld, r));
+      slopes[r] = orr_max(slopes[r], slope_at(&m->nodes[i].mass, modal->ld, r));
 }
 
 void orr_bounds_layout(struct orr_bounds *bounds, const struct orr_model *m, struct orr_block *block) {
@@ -67,7 +72,7 @@ static double steepest(const struct orr_model *m, const struct orr_bound *b, con
     orr_vec3 sum = v3_zero();
     for (int r = 0; r < limb->mode_count; r++)
       sum = v3_madd(sum, eta[r], v3(slope[r], slope[ld + r], slope[2 * ld + r]));
-    most = fmax(most, v3_norm(sum));
+    most = orr_max(most, v3_norm(sum));
   }
   return most;
 }
@@ -79,14 +84,14 @@ void orr_bounds_look(struct orr_bounds *bounds, const struct orr_workspace *ws) 
     const double *eta = ws->flexes[limb->flex].eta;
     orr_vec3 omega = ws->flows[b->limb].omega;
     double spin = b->pace > 0 ? sqrt(v3_dot(omega, omega)) / b->pace : 0, most = 0;
-    b->fastest = fmax(b->fastest, spin);
+    b->fastest = orr_max(b->fastest, spin);
     b->fast += spin > ORR_BOUND_SPIN;
     for (int r = 0; r < limb->mode_count; r++)
       most += fabs(eta[r]) * b->slopes[r];
-    if (!(most > ORR_BOUND_SLOPE)) /* no node can be steeper */
+    if (!(most > b->limit)) /* no node can be steeper */
       continue;
     double slope = steepest(ws->model, b, eta);
-    b->bent += slope > ORR_BOUND_SLOPE;
-    b->steepest = fmax(b->steepest, slope);
+    b->bent += slope > b->limit;
+    b->steepest = orr_max(b->steepest, slope);
   }
 }

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/math/elementary.h"
+
 double orr_device_noisy(double value, double sigma, const struct orr_device *device, const struct orr_sensing *now,
                         uint64_t draw) {
   return sigma > 0 ? value + sigma * orr_noise_normal(device->noise, now->frame, draw) : value;
@@ -11,7 +13,7 @@ double orr_device_quantise(double value, double quantum, double limit) {
   if (quantum > 0)
     value = quantum * rint(value / quantum);
   if (limit > 0)
-    value = fmax(-limit, fmin(limit, value));
+    value = orr_max(-limit, orr_min(limit, value));
   return value;
 }
 
@@ -34,7 +36,7 @@ static double sliding(const struct orr_friction *f, double v) {
   double dry = f->coulomb;
   if (f->stiction > f->coulomb && f->stribeck_speed > 0) {
     double r = v / f->stribeck_speed;
-    dry += (f->stiction - f->coulomb) * exp(-r * r);
+    dry += (f->stiction - f->coulomb) * orr_exp(-r * r);
   }
   return dry;
 }
@@ -42,19 +44,19 @@ static double sliding(const struct orr_friction *f, double v) {
 double orr_friction_torque(const struct orr_friction *f, double v) {
   double dry = sliding(f, v);
   if (dry > 0)
-    dry *= tanh(v / f->speed);
+    dry *= orr_tanh(v / f->speed);
   return -dry - f->viscous * v;
 }
 
 double orr_friction_stick(const struct orr_friction *f, double z, double v) {
   double dry = sliding(f, v);
   if (dry > 0)
-    dry *= fmax(-1, fmin(1, z / f->presliding + v / f->speed));
+    dry *= orr_max(-1, orr_min(1, z / f->presliding + v / f->speed));
   return -dry - f->viscous * v;
 }
 
 static double peak(const struct orr_friction *f) {
-  return f->stribeck_speed > 0 ? fmax(f->coulomb, f->stiction) : f->coulomb;
+  return f->stribeck_speed > 0 ? orr_max(f->coulomb, f->stiction) : f->coulomb;
 }
 
 double orr_friction_slope(const struct orr_friction *f) { return f->viscous + (peak(f) > 0 ? peak(f) / f->speed : 0); }

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "core/plant/channel.h"
+#include "core/plant/events.h"
 #include "core/plant/integrate.h"
 #include "core/plant/noise.h"
 
@@ -32,6 +33,7 @@ enum orr_param_type {
   ORR_PARAM_VECTOR, /* double[3] */
   ORR_PARAM_AXIS,   /* double[3], made unit; no fallback unless all of `fallback` are given by the kind */
   ORR_PARAM_CHOICE, /* int, index into `choices` */
+  ORR_PARAM_NAME,   /* const char *, the name of another device or of a body; NULL: none */
 };
 
 struct orr_param {
@@ -92,6 +94,15 @@ struct orr_device_hold {
   double stiffness, damping;
 };
 
+/* What a tank holds, and what its bodies have lost since frame 0. */
+struct orr_stock {
+  double left;     /* kg */
+  double usable;   /* kg of it that can be drawn */
+  double gone;     /* kg from its node */
+  double most;     /* kg that can go from there */
+  double bob, arm; /* mass and length of its pendulum, kg, m; 0: none */
+};
+
 /* A fault that devices of a kind can have: what takes the place of its functions meanwhile (core/plant/fault.h). */
 struct orr_device_fault {
   const char *name;   /* as the run file writes it: "seized" */
@@ -124,9 +135,17 @@ struct orr_device_kind {
   struct orr_device_rotor (*rotor)(const void *params); /* the device carries a rotor: NULL, none */
   struct orr_device_gear (*gear)(const void *params);   /* a rotor geared to its coordinate: NULL, none */
   struct orr_device_hold (*hold)(const void *params);   /* on its coordinate or rotor: NULL, none */
+  struct orr_device_stops (*stops)(const void *params); /* of its coordinate: NULL, none */
   orr_vec3 (*push)(const void *params);                 /* its force while it is on, node axes: NULL, none */
   double (*propellant)(const void *params);             /* kg of its body's mass that it may use: NULL, none */
+  const char *(*feeds_from)(const void *params);        /* the tank that it draws from, by name; NULL: of its own */
+  const char *(*swings)(const void *params);            /* the body that is a tank's pendulum; NULL: none */
+  struct orr_stock (*stock)(const void *params, const void *state); /* of a tank; state NULL: at frame 0 */
+  double (*draw)(const struct orr_device *device, double mass);     /* [rt] kg from a tank: what it gives */
   const char *(*judge)(const void *params); /* NULL, or what is wrong between parameters; NULL: nothing can be */
+  /* [init] Puts into a copy of the kind what these parameters add to it: other functions, more state. False: nothing.
+   * So who does not use an addition has neither its state nor its instructions. NULL: nothing is ever added. */
+  bool (*vary)(const void *params, struct orr_device_kind *kind);
   void (*reset)(const struct orr_device *device);
   bool (*is_sound)(const void *state); /* state_bytes from outside can be its state; NULL: any can */
   void (*apply)(const struct orr_device *device, const struct orr_acting *now);
@@ -181,8 +200,11 @@ struct orr_device {
   int command;     /* index of its first command in the block */
   int command_count;
   int output, output_count;
+  const struct orr_device *tank;     /* that it draws from, or NULL */
+  int pendulum;                      /* body of a tank's bob, file order; −1: none */
   const struct orr_trouble *trouble; /* the fault that it has now; NULL: none */
   int told;                          /* index in the block of the first output that is told; −1: none */
+  const struct orr_stop *contact;    /* of its stops, located in the step; NULL: it has none */
 };
 
 /* One evaluation, for `apply`. */
@@ -205,6 +227,14 @@ struct orr_sensing {
   uint64_t frame;
   double time_s;
 };
+
+/* [rt] What its stops do at q, u: in a step by the side that they have, else by where they are. */
+static inline double orr_device_stopped(const struct orr_device *device, const struct orr_acting *now, double q,
+                                        double u) {
+  if (!device->contact)
+    return 0;
+  return now->point->index < 0 ? orr_stops_force(&device->contact->stops, q, u) : orr_stop_force(device->contact, q, u);
+}
 
 /* [any] The value of command i of a device. */
 static inline double orr_device_command(const struct orr_device *device, const struct orr_acting *now, int i) {

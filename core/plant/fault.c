@@ -1,5 +1,7 @@
 #include "core/plant/fault.h"
 
+#include "core/math/elementary.h"
+
 /* ---- devices ----------------------------------------------------------------------------------------------------- */
 
 void orr_trouble_init(struct orr_trouble *trouble, const struct orr_plant *plant, int device) {
@@ -34,7 +36,7 @@ double orr_rotor_speed(const struct orr_plant *plant, int device) {
 /* β̇ = −β/(what is left of the time to rest, a frame at least), chosen at the start of each frame and held in it. */
 static void brake(const struct orr_plant *p, struct orr_jam *jam, const struct orr_limb *limb,
                   const struct orr_evaluation_point *point) {
-  double left_s = fmax(p->acting.frame_s, 1e-9 * (double)(jam->rest_ns - point->start_ns));
+  double left_s = orr_max(p->acting.frame_s, 1e-9 * (double)(jam->rest_ns - point->start_ns));
   for (int i = 0; i < limb->dof; i++)
     jam->acceleration[i] = -p->ws->u[limb->hinge_u + i] / left_s;
 }

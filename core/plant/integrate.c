@@ -3,12 +3,14 @@
 #include <float.h>
 
 #include "core/loops/closed.h"
+#include "core/math/elementary.h"
 #include "core/plant/motions.h"
 #include "core/tree/forward.h"
 #include "core/tree/kinematics.h"
 
 const char *const orr_integrator_names[ORR_INTEGRATOR_COUNT + 1] = {"rk4", "heun", "semi_implicit", "implicit_modal",
                                                                     NULL};
+const int orr_integrator_evaluations[ORR_INTEGRATOR_COUNT] = {4, 2, 1, 2};
 
 static struct orr_integration layout(struct orr_block *block, const struct orr_model *m,
                                      struct orr_integration **self) {
@@ -48,6 +50,7 @@ struct orr_integration *orr_integration_init(void *block, size_t bytes, const st
   struct orr_block b = {.base = block, .size = bytes};
   struct orr_integration *self, i = layout(&b, model, &self);
   *self = i;
+  self->step = orr_integration_step;
   self->ws = ws;
   self->drive = drive;
   memcpy(self->q, ws->q, sizeof(double) * (size_t)model->q_count);
@@ -234,7 +237,7 @@ static bool gimbals_turn_freely(const struct orr_integration *i) {
     const struct orr_limb *limb = &i->model->limbs[i->gimbals[g]];
     const double *rate = i->u1 + limb->hinge_u;
     struct orr_joint joint;
-    if (h * fmax(fabs(rate[0]), fabs(rate[2])) <= gimbal_turn[i->rule] || i->ws->prescribed[i->gimbals[g]])
+    if (h * orr_max(fabs(rate[0]), fabs(rate[2])) <= gimbal_turn[i->rule] || i->ws->prescribed[i->gimbals[g]])
       continue;
     orr_joint_pose(limb->kind, limb->axes, i->q1 + limb->hinge_q, &joint);
     if (v3_norm(v3_cross(joint.h[0].w, joint.h[2].w)) >= 1.0 / 3)
@@ -462,10 +465,18 @@ enum orr_status orr_integration_step(struct orr_integration *i, int64_t start_ns
   enum orr_status status = ORR_OK;
   for (int64_t done_ns = 0, part_ns; done_ns < step_ns && status == ORR_OK; done_ns += part_ns) {
     part_ns = step_ns;
-    if (i->closed)
+    if (i->closed && !i->undivided)
       part_ns = orr_closed_part(i->closed, i->ws, i->q, i->u, step_ns, step_ns - done_ns);
     status = step_by_rule(i, start_ns + done_ns, part_ns);
   }
+  return status;
+}
+
+/* By way of a step, so that who has no stops pays nothing: there the rule stays in line. */
+enum orr_status orr_integration_part(struct orr_integration *i, int64_t start_ns, int64_t part_ns) {
+  i->undivided = true;
+  enum orr_status status = orr_integration_step(i, start_ns, part_ns);
+  i->undivided = false;
   return status;
 }
 

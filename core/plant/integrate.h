@@ -22,11 +22,15 @@
 
 struct orr_closed;  /* core/loops/closed.h */
 struct orr_motions; /* core/plant/motions.h */
+struct orr_events;  /* core/plant/events.h */
 
 enum orr_integrator { ORR_RK4, ORR_HEUN, ORR_SEMI_IMPLICIT, ORR_IMPLICIT_MODAL, ORR_INTEGRATOR_COUNT };
 
 /* As run files write them; ends with NULL. */
 extern const char *const orr_integrator_names[ORR_INTEGRATOR_COUNT + 1];
+
+/* How many evaluations a step of each rule takes. */
+extern const int orr_integrator_evaluations[ORR_INTEGRATOR_COUNT];
 
 /* Where an evaluation stands. */
 struct orr_evaluation_point {
@@ -51,12 +55,16 @@ struct orr_integration_hook {
 };
 
 struct orr_integration {
+  /* How a step is done: orr_integration_step, or orr_events_step where there are stops. */
+  enum orr_status (*step)(struct orr_integration *i, int64_t start_ns, int64_t step_ns);
   const struct orr_model *model;
   struct orr_workspace *ws;
   struct orr_drive *drive;
   struct orr_integration_hook *hook; /* NULL: nobody. Set and taken away between steps; a result is the same with it */
   enum orr_integrator rule;
   struct orr_closed *closed;         /* closed loops, or NULL: closed at every stage, projected at the end of a step */
+  struct orr_events *events;         /* of orr_events_step */
+  bool undivided;                    /* the step at hand is a part that is not divided further */
   const struct orr_motions *motions; /* given motions of hinges and loops, or NULL */
   struct orr_evaluation_point end;   /* of the step at hand */
   double *q, *u, *spin;              /* the state: [q_count], [u_count], [rotor_count] rad/s */
@@ -84,6 +92,9 @@ struct orr_integration *orr_integration_init(void *block, size_t bytes, const st
  * posture of closed loops in up to a thousand parts. On failure the state is that of the last part that succeeded, and
  * ws->failed_body tells the body. */
 enum orr_status orr_integration_step(struct orr_integration *i, int64_t start_ns, int64_t step_ns);
+
+/* [rt] One part of a step, undivided; for who divides steps himself (core/plant/events.h). */
+enum orr_status orr_integration_part(struct orr_integration *i, int64_t start_ns, int64_t part_ns);
 
 /* [rt] Sets the workspace to q, u, spin with poses, and leaves it so. O(N + Σn²). */
 void orr_integration_set(struct orr_integration *i);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/math/elementary.h"
 #include "core/math/hash.h"
 
 uint64_t orr_noise_key(uint64_t seed, const char *name) {
@@ -45,5 +46,5 @@ double orr_noise_uniform(uint64_t key, uint64_t frame, uint64_t draw) {
 double orr_noise_normal(uint64_t key, uint64_t frame, uint64_t draw) {
   uint32_t words[4];
   orr_noise_words(key, frame, draw, words);
-  return sqrt(-2 * log(unit(words[0], words[1]))) * cos(6.283185307179586476925 * unit(words[2], words[3]));
+  return sqrt(-2 * orr_log(unit(words[0], words[1]))) * orr_cos(6.283185307179586476925 * unit(words[2], words[3]));
 }

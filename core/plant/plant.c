@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/math/elementary.h"
 #include "core/math/hash.h"
 #include "core/tree/forward.h"
 #include "core/tree/kinematics.h"
@@ -53,8 +54,72 @@ static double taken_from(const struct orr_plant *p, int body, int node) {
   return sum;
 }
 
-/* Propellant leaves from the mass centre of a rigid body, so its inertia about that stays; on a flexible one from the
- * device's node. */
+static struct orr_stock stock_of(const struct orr_device *device) {
+  return device->kind->stock(device->params, device->state);
+}
+
+/* a·a 1 − a aᵀ times m, added to an inertia [xx yy zz xy xz yz]. */
+static void add_point(double inertia[6], double m, const double a[3]) {
+  for (int k = 0; k < 3; k++)
+    inertia[k] += m * (a[(k + 1) % 3] * a[(k + 1) % 3] + a[(k + 2) % 3] * a[(k + 2) % 3]);
+  inertia[3] -= m * a[0] * a[1];
+  inertia[4] -= m * a[0] * a[2];
+  inertia[5] -= m * a[1] * a[2];
+}
+
+/* A rigid body without the points that have left its tanks: m' = m − Σ Δ, m' c' = m c − Σ Δ a, and the inertia about
+ * the origin likewise. */
+static void weigh_rigid(struct orr_plant *p, int b) {
+  const struct orr_body_desc *body = &p->spacecraft->bodies[b];
+  double mass = body->mass - taken_from(p, b, -1), moment[3], com[3], inertia[6];
+  memcpy(inertia, body->inertia, sizeof inertia);
+  add_point(inertia, mass, body->com);
+  for (int k = 0; k < 3; k++)
+    moment[k] = mass * body->com[k];
+  for (int i = 0; i < p->device_count; i++) {
+    const struct orr_device *tank = &p->devices[i];
+    if (tank->body != b || !tank->kind->stock)
+      continue;
+    double gone = stock_of(tank).gone;
+    const double *at = body->nodes[tank->node - p->model->node_first[b]].at;
+    mass -= gone;
+    for (int k = 0; k < 3; k++)
+      moment[k] -= gone * at[k];
+    add_point(inertia, -gone, at);
+  }
+  for (int k = 0; k < 3; k++)
+    com[k] = moment[k] / mass;
+  add_point(inertia, -mass, com);
+  orr_mass_set(p->ws, b, mass, com, inertia);
+}
+
+/* The bob keeps the direction in which its mass centre lies. */
+static void weigh_pendulum(struct orr_plant *p, const struct orr_device *tank) {
+  const struct orr_body_desc *bob = &p->spacecraft->bodies[tank->pendulum];
+  struct orr_stock stock = stock_of(tank);
+  double com[3];
+  v3_to(com, v3_scale(stock.arm / v3_norm(v3_from(bob->com)), v3_from(bob->com)));
+  orr_mass_set(p->ws, tank->pendulum, stock.bob, com, bob->inertia);
+}
+
+static void weigh_tank(struct orr_plant *p, const struct orr_device *tank) {
+  const struct orr_body_desc *body = &p->spacecraft->bodies[tank->body];
+  if (tank->pendulum >= 0)
+    weigh_pendulum(p, tank);
+  if (!body->flexible) {
+    weigh_rigid(p, tank->body);
+    return;
+  }
+  int index = tank->node - p->model->node_first[tank->body];
+  double left = body->nodes[index].mass - taken_from(p, tank->body, tank->node);
+  for (int i = 0; i < p->device_count; i++)
+    if (p->devices[i].kind->stock && p->devices[i].node == tank->node)
+      left -= stock_of(&p->devices[i]).gone;
+  orr_node_mass_set(p->ws, tank->body, index, left, body->nodes[index].com, body->nodes[index].inertia);
+}
+
+/* Propellant of a thruster's own leaves from the mass centre of a rigid body, so its inertia about that stays; on a
+ * flexible one from the device's node. That of a tank leaves from the tank. */
 static void update_masses(struct orr_plant *p) {
   for (int i = 0; i < p->device_count; i++) {
     const struct orr_device *device = &p->devices[i];
@@ -71,6 +136,9 @@ static void update_masses(struct orr_plant *p) {
     double left = node->mass - taken_from(p, device->body, device->node);
     orr_node_mass_set(p->ws, device->body, index, left, node->com, node->inertia);
   }
+  for (int i = 0; i < p->device_count && p->has_tanks; i++)
+    if (p->devices[i].kind->stock)
+      weigh_tank(p, &p->devices[i]);
 }
 
 enum orr_status orr_plant_advance(struct orr_plant *plant) {
@@ -78,7 +146,7 @@ enum orr_status orr_plant_advance(struct orr_plant *plant) {
   orr_motions_command(&plant->motions, start, plant->values);
   for (int i = 0; i < plant->substeps; i++) {
     plant->acting.first = i == 0;
-    enum orr_status status = orr_integration_step(plant->integration, start + i * step, step);
+    enum orr_status status = plant->integration->step(plant->integration, start + i * step, step);
     if (status != ORR_OK) {
       plant->failed_body = plant->ws->failed_body;
       return status;
@@ -155,7 +223,7 @@ static void target_at(const struct orr_pointing_desc *pointing, int64_t now_ns, 
     back[k] = k < 3 ? -t[i].attitude[k] : t[i].attitude[3];
   quat_mul(back, t[i + 1].attitude, turn);
   double sign = turn[3] < 0 ? -1 : 1, length = v3_norm(v3_from(turn));
-  double angle = 2 * atan2(length, sign * turn[3]);
+  double angle = 2 * orr_atan2(length, sign * turn[3]);
   double scale = length > 0 ? sign * part * angle / length : 0;
   quat_exp(v3_scale(scale, v3_from(turn)), by);
   quat_mul(t[i].attitude, by, out);
@@ -176,7 +244,7 @@ static void point(struct orr_plant *p, int index) {
   quat_from_matrix(node.attitude, is);
   const double back[4] = {-target[0], -target[1], -target[2], target[3]};
   quat_mul(back, is, off);
-  p->values[channel[1].offset] = 2 * atan2(v3_norm(v3_from(off)), fabs(off[3]));
+  p->values[channel[1].offset] = 2 * orr_atan2(v3_norm(v3_from(off)), fabs(off[3]));
 }
 
 /* What is computed from the state rather than sampled: pointing, and the truth that is asked for. */
@@ -237,6 +305,7 @@ enum orr_status orr_plant_reset(struct orr_plant *plant) {
   }
   update_masses(plant);
   orr_bounds_reset(&plant->bounds);
+  plant->events.located = plant->events.late = 0;
   return orr_plant_sense(plant);
 }
 

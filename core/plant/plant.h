@@ -16,6 +16,7 @@
 #include "core/loops/loop.h"
 #include "core/plant/bounds.h"
 #include "core/plant/device.h"
+#include "core/plant/events.h"
 #include "core/plant/motions.h"
 
 /* One moment of a target attitude; between two the target turns along the shortest way at a constant rate. */
@@ -79,6 +80,7 @@ struct orr_plant {
   int *pointing_channel; /* [pointing_count] of the target; the error is the next */
   int *body_command;     /* [body_count] index in values of `<body>.acceleration`, or −1 */
   bool *burns;           /* [body_count] some device uses propellant of it */
+  bool has_tanks;
   int device_count, truth_count, pointing_count;
   int *asked;         /* [truth_count] the truths that somebody reads: the first asked_count */
   int *pulse;         /* [pulse_count] places in values of pulse commands */
@@ -92,6 +94,7 @@ struct orr_plant {
   struct orr_jam *jams; /* [jam_count] hinges that can jam (core/plant/fault.h) */
   int jam_count;
   struct orr_motions motions; /* of hinges and loops; who joins loops to the plant does so here, too */
+  struct orr_events events;   /* stops, located in the step; what is counted is no state */
   struct orr_bounds bounds;   /* where mode shapes are not right any more: counted, not state */
   int failed_body;            /* file order, after a step that failed; −1 where unknown */
   /* The state beside the integration's; devices' states and queues point into the same piece. */
@@ -106,6 +109,18 @@ struct orr_plant {
 /* [init] Rotors that the devices carry, in the order of devices: fills `rotors` (NULL: only counts) and returns their
  * number. */
 size_t orr_plant_rotors(const struct orr_device_desc *devices, size_t count, struct orr_rotor_desc *rotors);
+
+/* What a frame costs, in evaluations of the equations of motion. */
+struct orr_frame_cost {
+  int plain;        /* a frame in which no stop is touched or left */
+  int worst;        /* the worst one, sensors included; with loops, where no singular posture is near */
+  int sensors;      /* of these for sensors of accelerations and loads: 1 or 0 */
+  int stops;        /* contacts that are located in the step */
+  bool not_located; /* there are stops, and the rule does not locate them */
+};
+
+/* [any] O(devices). */
+struct orr_frame_cost orr_plant_frame_cost(const struct orr_plant_desc *desc);
 
 /* [init] Declares all channels that a plant of this description has, in the same order. Steps, seed and state play no
  * part. */

@@ -216,6 +216,25 @@ static void layout_state(struct orr_block *block, const struct orr_plant_desc *d
   p->state_bytes = block->used - start;
 }
 
+static int find_body(const struct orr_plant *p, const char *name) {
+  int body = 0;
+  while (strcmp(p->spacecraft->bodies[body].name, name) != 0)
+    body++;
+  return body;
+}
+
+/* Who feeds from which tank. */
+static void join_tanks(struct orr_plant *p) {
+  for (int i = 0; i < p->device_count; i++) {
+    struct orr_device *device = &p->devices[i];
+    p->has_tanks |= device->kind->stock != NULL;
+    const char *tank = device->kind->feeds_from ? device->kind->feeds_from(device->params) : NULL;
+    for (int k = 0; tank && k < p->device_count; k++)
+      if (strcmp(p->devices[k].name, tank) == 0)
+        device->tank = &p->devices[k];
+  }
+}
+
 static void place_device(struct orr_plant *p, int index, const struct orr_device_desc *d, int *rotor, uint64_t seed) {
   struct orr_device *device = &p->devices[index];
   const struct orr_limb *limb = limb_of(p->model, d->body);
@@ -247,9 +266,55 @@ static void place_device(struct orr_plant *p, int index, const struct orr_device
     orr_prescribe(p->ws, d->body, true);
   if (d->kind->propellant && d->kind->propellant(d->params) > 0)
     p->burns[d->body] = true;
+  device->pendulum = d->kind->swings && d->kind->swings(d->params) ? find_body(p, d->kind->swings(d->params)) : -1;
   p->drive.needs_places |= d->kind->needs_places;
   if (d->kind->needs_acceleration)
     p->accelerometer[p->accelerometer_count++] = index;
+}
+
+static bool has_stops(const struct orr_device_desc *d) {
+  if (!d->kind->stops)
+    return false;
+  struct orr_device_stops stops = d->kind->stops(d->params);
+  return isfinite(stops.low) || isfinite(stops.high);
+}
+
+static int count_stops(const struct orr_plant_desc *desc) {
+  int count = 0;
+  for (size_t i = 0; i < desc->device_count; i++)
+    count += has_stops(&desc->devices[i]);
+  return count;
+}
+
+struct orr_frame_cost orr_plant_frame_cost(const struct orr_plant_desc *desc) {
+  struct orr_frame_cost cost = {.stops = count_stops(desc)};
+  int step = orr_integrator_evaluations[desc->integrator];
+  cost.not_located = cost.stops && desc->integrator == ORR_SEMI_IMPLICIT;
+  cost.stops = cost.not_located ? 0 : cost.stops;
+  for (size_t i = 0; i < desc->device_count; i++)
+    cost.sensors |= desc->devices[i].kind->needs_acceleration;
+  cost.plain = desc->substeps * step + cost.sensors;
+  cost.worst = cost.plain + (cost.stops ? 2 * ORR_EVENT_SPLITS * step : 0);
+  return cost;
+}
+
+/* Devices are placed. */
+static void place_stops(struct orr_plant *p, const struct orr_plant_desc *desc) {
+  struct orr_events *e = &p->events;
+  int k = 0;
+  for (int i = 0; i < p->device_count; i++) {
+    struct orr_device *device = &p->devices[i];
+    if (!has_stops(&desc->devices[i]))
+      continue;
+    e->items[k] = (struct orr_stop){.q = device->q, .u = device->u, .stops = device->kind->stops(device->params)};
+    device->contact = &e->items[k++];
+  }
+  e->step_s = &p->acting.step_s;
+  e->first = &p->acting.first;
+  e->device_state = p->state;
+  p->integration->events = e;
+  if (e->count)
+    p->integration->step = orr_events_step;
 }
 
 static void list_pulses(struct orr_plant *p) {
@@ -292,6 +357,7 @@ static struct orr_plant *layout(struct orr_block *block, const struct orr_model 
   }
   p->values = ORR_TAKE(block, double, counted.value_count);
   layout_state(block, desc, p);
+  orr_events_layout(&p->events, m, count_stops(desc), p->state_bytes, block);
   size_t bytes = orr_integration_size(m);
   char *integration = ORR_TAKE(block, char, bytes);
   if (block->base)
@@ -336,6 +402,8 @@ struct orr_plant *orr_plant_init(void *block, size_t bytes, const struct orr_mod
   for (int i = 0; i < p->device_count; i++)
     place_device(p, i, &desc->devices[i], &rotor, desc->seed);
   assert(rotor == model->rotor_count);
+  place_stops(p, desc);
+  join_tanks(p);
   for (int i = 0; i < model->body_count; i++)
     if (p->body_command[i] >= 0)
       p->body_command[i] = p->table.channels[p->body_command[i]].offset;

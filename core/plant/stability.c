@@ -1,5 +1,7 @@
 #include "core/plant/stability.h"
 
+#include "core/math/elementary.h"
+
 /* ---- one motion -------------------------------------------------------------------------------------------------- */
 
 /* ln |R(z)| of the explicit rules: Horner on 1 + z (1 + z/2 (1 + z/3 (1 + z/4))). */
@@ -10,17 +12,17 @@ static double growth(enum orr_integrator rule, double re, double im) {
     y = (re * y + im * x) / n;
     x = next;
   }
-  return log(hypot(x, y));
+  return orr_log(orr_hypot(x, y));
 }
 
 /* Whether a step h makes the motion grow, where it would not by itself; with heun, e-fold within the run. */
 static bool runs_away(enum orr_integrator rule, struct orr_complex s, double span_s, double h) {
-  double own = fmax(0, h * s.re), rounding = 1e-12;
-  return growth(rule, h * s.re, h * s.im) - own > (rule == ORR_HEUN ? h / fmax(span_s, h) : rounding);
+  double own = orr_max(0, h * s.re), rounding = 1e-12;
+  return growth(rule, h * s.re, h * s.im) - own > (rule == ORR_HEUN ? h / orr_max(span_s, h) : rounding);
 }
 
 double orr_stability_limit(enum orr_integrator rule, struct orr_complex s, double span_s) {
-  double size = hypot(s.re, s.im), c = s.im != 0 ? -2 * s.re : -s.re, k = s.im != 0 ? size * size : 0;
+  double size = orr_hypot(s.re, s.im), c = s.im != 0 ? -2 * s.re : -s.re, k = s.im != 0 ? size * size : 0;
   if (size == 0)
     return HUGE_VAL;
   if (rule == ORR_SEMI_IMPLICIT) /* h² k + 2 h c = 4 */
@@ -60,7 +62,7 @@ static bool add_devices(struct orr_stiffness *s, const struct orr_plant *plant) 
 static struct orr_complex stiffest(const struct orr_stiffness *s) {
   struct orr_complex most = {0, 0};
   for (int i = 0; i < s->root_count; i++)
-    if (hypot(s->roots[i].re, s->roots[i].im) > hypot(most.re, most.im))
+    if (orr_hypot(s->roots[i].re, s->roots[i].im) > orr_hypot(most.re, most.im))
       most = s->roots[i];
   return most;
 }
@@ -77,7 +79,7 @@ static double semi_implicit_limit(struct orr_stiffness *s) {
   if (!orr_quadratic_roots((size_t)n, s->c, s->k, s->work, s->roots))
     return HUGE_VAL;
   for (int i = 0; i < 2 * n; i++)
-    most = fmax(most, s->roots[i].re);
+    most = orr_max(most, s->roots[i].re);
   return most > 0 ? 1 / most : HUGE_VAL;
 }
 

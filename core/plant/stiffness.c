@@ -1,6 +1,7 @@
 #include "core/plant/stiffness.h"
 
 #include "core/loops/closed.h"
+#include "core/math/elementary.h"
 #include "core/tree/articulated.h"
 #include "core/tree/forward.h"
 #include "core/tree/kinematics.h"
@@ -137,7 +138,7 @@ static enum orr_status span(struct orr_stiffness *s, double h, int most) {
     enum orr_status status = solve(s, s->x, s->w);
     if (status != ORR_OK)
       return status;
-    before = fmax(before, sqrt(fmax(0, dot(s->size, s->w, s->x))));
+    before = orr_max(before, sqrt(orr_max(0, dot(s->size, s->w, s->x))));
     if (!take(s, before))
       break;
     hold(s, h * h, 2 * h, row(s->v, s, s->count - 1), s->x);
@@ -164,7 +165,7 @@ static void reduce(struct orr_stiffness *s) {
 static double fastest(const struct orr_stiffness *s) {
   double most = 0;
   for (int i = 0; i < s->root_count; i++)
-    most = fmax(most, hypot(s->roots[i].re, s->roots[i].im));
+    most = orr_max(most, orr_hypot(s->roots[i].re, s->roots[i].im));
   return most;
 }
 
@@ -229,7 +230,7 @@ struct orr_stiff_motion orr_stiffness_motion(struct orr_stiffness *s, struct orr
   orr_quadratic_vector((size_t)s->count, s->c, s->k, root, s->work, s->vector);
   for (int part = 0; part < 2; part++) {
     unfold(s, part, s->x);
-    hold(s, 1, hypot(root.re, root.im), s->x, s->w);
+    hold(s, 1, orr_hypot(root.re, root.im), s->x, s->w);
     for (int i = 0; i < s->size; i++)
       work[i] += s->x[i] * s->w[i];
   }

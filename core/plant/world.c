@@ -13,6 +13,7 @@
 
 #include "core/environment/ellipsoid.h"
 #include "core/environment/nrlmsise.h"
+#include "core/math/elementary.h"
 #include "core/plant/world_forces.h"
 #include "core/tree/kinematics.h"
 
@@ -220,7 +221,7 @@ static double nrlmsise_density(const struct orr_world *w, struct orr_geodetic g)
   const double degree = 0.017453292519943295;
   orr_vec3 sun = m3_apply(w->now.sky.fixed, w->now.sky.sun);
   double seconds, day = orr_moment_day_of_year(orr_moment_add(w->desc->sky.epoch, w->now.t), &seconds);
-  double hour_angle = (g.longitude - atan2(sun.y, sun.x)) / degree, time = 12 + hour_angle / 15;
+  double hour_angle = (g.longitude - orr_atan2(sun.y, sun.x)) / degree, time = 12 + hour_angle / 15;
   const struct orr_nrlmsise_input in = {.day_of_year = floor(day),
                                         .seconds = seconds,
                                         .altitude_km = 1e-3 * g.height,
@@ -243,7 +244,7 @@ double orr_world_density(const struct orr_world *world, orr_vec3 relative) {
   orr_vec3 at = m3_apply(world->now.sky.fixed, orr_world_place(world, relative));
   struct orr_geodetic g = orr_geodetic_of(&shape, at);
   if (d->atmosphere == ORR_EXPONENTIAL)
-    return d->density * exp(-(g.height - d->base) / d->scale);
+    return d->density * orr_exp(-(g.height - d->base) / d->scale);
   return d->atmosphere == ORR_US76 ? orr_us76_density(world->us76, g.height) : nrlmsise_density(world, g);
 }
 
@@ -324,7 +325,7 @@ void orr_world_act(struct orr_world *w, struct orr_workspace *ws, const struct o
 }
 
 void orr_world_observe(struct orr_world *w, struct orr_workspace *ws, double time_s) {
-  const struct orr_evaluation_point point = {.start_ns = (int64_t)llround(1e9 * time_s), .index = -1};
+  const struct orr_evaluation_point point = {.start_ns = (int64_t)rint(1e9 * time_s), .index = -1};
   orr_world_settle(w);
   set_stage(w, &point);
   pull_spacecraft(w, ws);

@@ -96,17 +96,30 @@ struct orr_world *orr_world_init(void *block, size_t bytes, const struct orr_mod
 extern const struct orr_device_kind orr_world_kind, orr_world_place_kind, orr_world_pointing_kind;
 
 /* What `orr_world_pointing_kind` points at, as run files write it; ends with NULL. x along the velocity (made normal to
- * z, or to y), except `sun`, whose x lies in the plane of the Sun and the orbit's normal. */
-enum orr_aim { ORR_AIM_LVLH, ORR_AIM_NADIR, ORR_AIM_VELOCITY, ORR_AIM_SUN, ORR_AIM_COUNT };
+ * z, or to y), except those that look at something, whose x lies across it and the orbit's normal. */
+enum orr_aim {
+  ORR_AIM_LVLH,
+  ORR_AIM_NADIR,
+  ORR_AIM_VELOCITY,
+  ORR_AIM_SUN, /* this one and the following: z to it */
+  ORR_AIM_EARTH,
+  ORR_AIM_MOON,
+  ORR_AIM_GROUND, /* a place on the central body */
+  ORR_AIM_NODE,   /* a node of any body */
+  ORR_AIM_COUNT
+};
 extern const char *const orr_aim_names[ORR_AIM_COUNT + 1];
 
 struct orr_world_pointing {
   int aim;
   double offset[4]; /* turns the aim's axes into the target: unit */
+  double ground[3]; /* m, in axes that turn with the central body */
+  int body, node;   /* file order; node of the body */
 };
 
-/* [any] The attitude of an aim (axes → inertial) for a spacecraft at r with v; `sun` from it. */
-orr_mat3 orr_aim_axes(enum orr_aim aim, orr_vec3 r, orr_vec3 v, orr_vec3 sun);
+/* [any] The attitude of an aim (axes → inertial) for a spacecraft at r with v; `to` what it looks at, from it; zero
+ * counts as down. */
+orr_mat3 orr_aim_axes(enum orr_aim aim, orr_vec3 r, orr_vec3 v, orr_vec3 to);
 
 /* ---- for devices [rt]; places relative to the reference, inertial axes ------------------------------------------- */
 

@@ -9,6 +9,7 @@
  *   <body>.orbit_position, .orbit_velocity          of a spacecraft's base: reference plus offset
  */
 #include "core/environment/ellipsoid.h"
+#include "core/math/elementary.h"
 #include "core/plant/world_forces.h"
 #include "core/tree/kinematics.h"
 
@@ -117,7 +118,7 @@ static void world_sense(const struct orr_device *device, const struct orr_sensin
     out = put(out, n->third);
   out = put(out, sun);
   *out++ = orr_world_sunshine(w, w->base[0]);
-  *out++ = atan2(v3_dot(sun, normal), v3_norm(v3_cross(sun, normal)));
+  *out++ = orr_atan2(v3_dot(sun, normal), v3_norm(v3_cross(sun, normal)));
   *out++ = g.latitude;
   *out++ = g.longitude;
   *out++ = g.height;
@@ -177,7 +178,8 @@ const struct orr_device_kind orr_world_place_kind = {
 
 /* ---- pointing ---------------------------------------------------------------------------------------------------- */
 
-const char *const orr_aim_names[ORR_AIM_COUNT + 1] = {"lvlh", "nadir", "velocity", "sun", NULL};
+const char *const orr_aim_names[ORR_AIM_COUNT + 1] = {"lvlh", "nadir",  "velocity", "sun", "earth",
+                                                      "moon", "ground", "node",     NULL};
 
 static orr_vec3 unit(orr_vec3 a) {
   double length = v3_norm(a);
@@ -189,14 +191,19 @@ static orr_mat3 columns(orr_vec3 x, orr_vec3 y, orr_vec3 z) {
   return (orr_mat3){{{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}}};
 }
 
-orr_mat3 orr_aim_axes(enum orr_aim aim, orr_vec3 r, orr_vec3 v, orr_vec3 sun) {
-  orr_vec3 down = unit(v3_neg(r)), side = unit(v3_cross(v, r)), along = unit(v), s = unit(sun);
+orr_mat3 orr_aim_axes(enum orr_aim aim, orr_vec3 r, orr_vec3 v, orr_vec3 to) {
+  orr_vec3 down = unit(v3_neg(r)), side = unit(v3_cross(v, r)), along = unit(v);
   switch (aim) {
   case ORR_AIM_VELOCITY: /* x along the velocity, y against the orbit's normal */
     return columns(along, side, v3_cross(along, side));
-  case ORR_AIM_SUN: { /* z to the Sun, y away from the orbit's normal as far as that is across */
+  case ORR_AIM_SUN: /* z to it, y away from the orbit's normal as far as that is across */
+  case ORR_AIM_EARTH:
+  case ORR_AIM_MOON:
+  case ORR_AIM_GROUND:
+  case ORR_AIM_NODE: {
+    orr_vec3 s = v3_norm(to) > 0 ? unit(to) : down; /* two nodes may meet */
     orr_vec3 y = v3_madd(side, -v3_dot(side, s), s);
-    if (v3_norm(y) < 1e-6) /* the Sun stands on the normal */
+    if (v3_norm(y) < 1e-6) /* it stands on the normal */
       y = v3_madd(along, -v3_dot(along, s), s);
     y = unit(y);
     return columns(v3_cross(y, s), y, s);
@@ -219,6 +226,27 @@ struct pointing_state {
   double last[4];
 };
 
+/* What the aim looks at, from the pointed node at `place`; r from the centre. */
+static orr_vec3 target_of(const struct orr_world_pointing *p, const struct orr_sensing *now, orr_vec3 place,
+                          orr_vec3 r) {
+  const struct orr_world *w = orr_world_of(now->ws);
+  const struct orr_sky_now *sky = &w->now.sky;
+  struct orr_node_state node;
+  switch ((enum orr_aim)p->aim) {
+  case ORR_AIM_EARTH:
+    return v3_sub(sky->earth, r);
+  case ORR_AIM_MOON:
+    return v3_sub(sky->moon, r);
+  case ORR_AIM_GROUND:
+    return v3_sub(m3_apply_t(sky->fixed, v3_from(p->ground)), r);
+  case ORR_AIM_NODE: /* relative to the reference, so that neighbours lose no digits */
+    orr_node_query(now->model, now->ws, orr_model_node(now->model, p->body, p->node), &node);
+    return v3_sub(node.position, place);
+  default:
+    return v3_sub(sky->sun, r);
+  }
+}
+
 static void pointing_sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
   const struct orr_world_pointing *p = device->params;
   const struct orr_world *w = orr_world_of(now->ws);
@@ -227,7 +255,7 @@ static void pointing_sense(const struct orr_device *device, const struct orr_sen
   orr_node_query(now->model, now->ws, device->node, &node);
   orr_vec3 r = orr_world_place(w, node.position), v = v3_add(w->now.v, node.v);
   double aim[4], is[4], off[4], sign = 0;
-  quat_from_matrix(orr_aim_axes((enum orr_aim)p->aim, r, v, v3_sub(w->now.sky.sun, r)), aim);
+  quat_from_matrix(orr_aim_axes((enum orr_aim)p->aim, r, v, target_of(p, now, node.position, r)), aim);
   quat_mul(aim, p->offset, out);
   quat_normalise(out);
   for (int k = 0; k < 4; k++)
@@ -237,7 +265,7 @@ static void pointing_sense(const struct orr_device *device, const struct orr_sen
   quat_from_matrix(node.attitude, is);
   const double back[4] = {-out[0], -out[1], -out[2], out[3]};
   quat_mul(back, is, off);
-  out[4] = 2 * atan2(v3_norm(v3_from(off)), fabs(off[3]));
+  out[4] = 2 * orr_atan2(v3_norm(v3_from(off)), fabs(off[3]));
 }
 
 const struct orr_device_kind orr_world_pointing_kind = {

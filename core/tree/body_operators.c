@@ -99,7 +99,7 @@ void orr_operator_mass(const struct orr_model *model, const struct orr_workspace
       flex ? in_rigid(flex->modal.mass, flex->mass.s, flex->mass.inertia) : in_rigid(rigid->mass, rigid->s, rigid->i);
   for (int s = 0; s < n; s++) {
     int ld = flex->modal.ld;
-    const double *l = flex->mass.l, *s1 = flex->modal.s1;
+    const double *l = flex->mass.l, *s1 = flex->mass.s1;
     orr_spatial f = {v3(l[s], l[ld + s], l[2 * ld + s]), v3(s1[s], s1[ld + s], s1[2 * ld + s])};
     double pull[6];
     sp_to(pull, force_to_body(limb, f));

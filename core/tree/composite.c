@@ -164,7 +164,7 @@ static void subtract_rows(double *above, double *const *rows, const double *a, i
   for (int j = 0; j < count; j += ORR_LANES) {
     orr_lanes sum = lanes_load(above + j);
     for (int g = 0; g < group; g++)
-      sum -= a[g] * lanes_load(rows[g] + j);
+      sum = lanes_madd(lanes_all(-a[g]), lanes_load(rows[g] + j), sum);
     lanes_store(above + j, sum);
   }
 }

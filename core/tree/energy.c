@@ -12,7 +12,7 @@ static struct orr_rigid rigid_part(const struct orr_model *m, const struct orr_w
   return (struct orr_rigid){state->modal.mass, state->mass.s, state->mass.inertia};
 }
 
-/* [L; s1] η̇ and ½ η̇ᵀ mff η̇. */
+/* [L; S] η̇ and ½ η̇ᵀ mff η̇. */
 static orr_spatial modal_momentum(const struct orr_flex_state *flex, double *energy) {
   const struct orr_modal *modal = &flex->modal;
   int n = modal->n, ld = modal->ld;
@@ -25,7 +25,7 @@ static orr_spatial modal_momentum(const struct orr_flex_state *flex, double *ene
     *energy += 0.5 * flex->rate[r] * sum;
     for (int c = 0; c < 3; c++) {
       h[c] += flex->mass.l[c * ld + r] * flex->rate[r];
-      h[3 + c] += modal->s1[c * ld + r] * flex->rate[r];
+      h[3 + c] += flex->mass.s1[c * ld + r] * flex->rate[r];
     }
   }
   return sp_from(h);
@@ -88,9 +88,11 @@ static orr_vec3 deformed_moment(const struct orr_model *m, const struct orr_work
   const struct orr_flex_state *flex = &ws->flexes[index];
   int ld = flex->modal.ld;
   orr_vec3 s = flex->modal.s0;
+  *mass = flex->modal.mass;
+  if (flex->modal.curved)
+    return flex->mass.s;
   for (int r = 0; r < flex->modal.n; r++)
     s = v3_madd(s, flex->eta[r], v3(flex->modal.s1[r], flex->modal.s1[ld + r], flex->modal.s1[2 * ld + r]));
-  *mass = flex->modal.mass;
   return s;
 }
 

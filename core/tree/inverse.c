@@ -26,7 +26,7 @@ static void accelerate_limb(const struct orr_model *m, struct orr_workspace *ws,
     flow->alpha = sp_sub(alpha, orr_site_motion(&ws->sites[limb->site_own], flex->accel, flex->modal.ld));
 }
 
-/* z += [L; s1] η̈;  ε_f −= mff η̈ + [L; s1]ᵀ α */
+/* z += [L; S] η̈;  ε_f −= mff η̈ + [L; S]ᵀ α */
 static void load_modes(const struct orr_limb *limb, struct orr_workspace *ws, struct orr_flow *flow) {
   struct orr_flex_state *flex = &ws->flexes[limb->flex];
   const struct orr_modal *modal = &flex->modal;
@@ -34,7 +34,7 @@ static void load_modes(const struct orr_limb *limb, struct orr_workspace *ws, st
   double z[6] = {0}, alpha[6];
   sp_to(alpha, flow->alpha);
   for (int c = 0; c < 6; c++) {
-    const double *row = c < 3 ? flex->mass.l + c * ld : modal->s1 + (c - 3) * ld;
+    const double *row = c < 3 ? flex->mass.l + c * ld : flex->mass.s1 + (c - 3) * ld;
     for (int r = 0; r < n; r++) {
       z[c] += row[r] * flex->accel[r];
       flex->force[r] -= row[r] * alpha[c];

@@ -9,7 +9,7 @@ static orr_vec3 combine(const double *m, const double *x, int ld) {
   orr_lanes sum[3] = {{0}};
   for (int r = 0; r < ld; r += ORR_LANES)
     for (int c = 0; c < 3; c++)
-      sum[c] += lanes_load(m + c * ld + r) * lanes_load(x + r);
+      sum[c] = lanes_madd(lanes_load(m + c * ld + r), lanes_load(x + r), sum[c]);
   orr_lanes all = lanes_sums(sum[0], sum[1], sum[2], sum[2]);
   return v3(all[0], all[1], all[2]);
 }
@@ -31,6 +31,69 @@ static void fill_pi(double *restrict pi, orr_mat3 e, orr_vec3 l, const double *r
   }
 }
 
+/* Σ_s x_s G_sr and Σ_s y_s G_sr of modes r … r + 3. */
+static inline void bend_block(const struct orr_node *n, const struct orr_modal *modal, const double *restrict x,
+                              const double *restrict y, int r, orr_lanes bend[3], orr_lanes other[3]) {
+  int count = modal->n;
+  if (modal->line) {
+    const double along[3] = {modal->along.x, modal->along.y, modal->along.z}, *row = n->mass.curve + r * count;
+    orr_lanes a = {0}, b = {0};
+    for (int s = 0; s < count; s++) {
+      orr_lanes g = lanes_load(row + s * ORR_LANES);
+      a += x[s] * g;
+      b += y[s] * g;
+    }
+    for (int c = 0; c < 3; c++) {
+      bend[c] = along[c] * a;
+      other[c] = along[c] * b;
+    }
+    return;
+  }
+  const double *row = n->mass.curve + r * count * ORR_MODAL_CURVE;
+  for (int c = 0; c < 3; c++)
+    bend[c] = other[c] = (orr_lanes){0};
+  for (int s = 0; s < count; s++)
+    for (int c = 0; c < 3; c++) {
+      orr_lanes g = lanes_load(row + (s * ORR_MODAL_CURVE + c) * ORR_LANES);
+      bend[c] += x[s] * g;
+      other[c] += y[s] * g;
+    }
+}
+
+/* Second-order shapes: l = at + (Π_t + ½ H) η, l̇ = (Π_t + H) η̇ and η̇ᵀ G η̇, with H_r = Σ_s η_s G_sr. Π_t + H goes to
+ * the last rows of Π', which are wanted about the origin of S. */
+static void bend_place(const struct orr_node *n, const struct orr_flex_state *flex, orr_mat3 e,
+                       struct orr_site_state *out) {
+  int ld = flex->modal.ld;
+  const double *shift = n->mass.shift;
+  orr_lanes moved[3] = {{0}}, drift[3] = {{0}}, push[3] = {{0}};
+  for (int r = 0; r < ld; r += ORR_LANES) {
+    orr_lanes bend[3], bend_rate[3], eta = lanes_load(flex->eta + r), rate = lanes_load(flex->rate + r);
+    bend_block(n, &flex->modal, flex->eta, flex->rate, r, bend, bend_rate);
+    for (int c = 0; c < 3; c++) {
+      orr_lanes pi = lanes_load(shift + c * ld + r);
+      moved[c] += eta * (pi + 0.5 * bend[c]);
+      pi += bend[c];
+      drift[c] += rate * pi;
+      push[c] += rate * bend_rate[c];
+      if (out->pi)
+        lanes_store(out->pi + (3 + c) * ld + r, pi);
+    }
+  }
+  orr_lanes a = lanes_sums(moved[0], moved[1], moved[2], drift[0]);
+  orr_lanes b = lanes_sums(drift[1], drift[2], push[0], push[1]);
+  out->l = v3_add(n->at, v3(a[0], a[1], a[2]));
+  out->u.v = v3(a[3], b[0], b[1]);
+  out->push = v3(b[2], b[3], lanes_sum(push[2]));
+  for (int r = 0; out->pi && r < ld; r++) {
+    const double *slope = n->mass.slope;
+    orr_vec3 w = m3_apply(e, v3(slope[r], slope[ld + r], slope[2 * ld + r])), v = v3_cross(out->l, w);
+    const double add[6] = {w.x, w.y, w.z, v.x, v.y, v.z};
+    for (int c = 0; c < 6; c++)
+      out->pi[c * ld + r] = (c < 3 ? 0 : out->pi[c * ld + r]) + add[c];
+  }
+}
+
 /* Places: l = at + Π_t η, exp(θ) with θ = Π_s η; their rates l̇ = Π_t η̇, w = E θ̇, and Ė θ̇. */
 void orr_place_evaluate(const struct orr_model *model, const struct orr_workspace *ws, int node,
                         struct orr_site_state *out) {
@@ -48,10 +111,14 @@ void orr_place_evaluate(const struct orr_model *model, const struct orr_workspac
   orr_turn k = turn_coefficients(theta);
   orr_mat3 e = turn_jacobian(k, theta);
   out->r = turn_exp(k, theta);
-  out->l = v3_add(n->at, combine(n->mass.shift, flex->eta, ld));
   out->u.w = m3_apply(e, rate);
-  out->u.v = combine(n->mass.shift, flex->rate, ld);
   out->turn = turn_rate(k, theta, rate);
+  if (limb->curved) {
+    bend_place(n, flex, e, out);
+    return;
+  }
+  out->l = v3_add(n->at, combine(n->mass.shift, flex->eta, ld));
+  out->u.v = combine(n->mass.shift, flex->rate, ld);
   if (out->pi)
     fill_pi(out->pi, e, out->l, n->mass.slope, n->mass.shift, ld);
 }
@@ -89,6 +156,16 @@ static struct base_motion parent_side(const struct orr_model *m, const struct or
   base.v = v3_add(p->v, v3_add(spin, drift));
   base.push = v3_cross(omega, v3_madd(spin, 2, drift));
   return base;
+}
+
+/* What second-order shapes on either side of a hinge add to the bias: η̇ᵀ G η̇ of the parent's node, less that of the
+ * own. By itself, so that the bits of linear shapes do not hang on it. */
+static __attribute__((noinline)) void bend_bias(const struct orr_workspace *ws, const struct orr_limb *limb,
+                                                struct orr_limb_state *state) {
+  if (limb->site_parent >= 0 && ws->sites[limb->site_parent].curved)
+    state->a.v = v3_add(state->a.v, m3_apply_t(state->r, ws->sites[limb->site_parent].push));
+  if (limb->site_own >= 0 && ws->sites[limb->site_own].curved)
+    state->a.v = v3_sub(state->a.v, ws->sites[limb->site_own].push);
 }
 
 /* The joint, then the child's own node: pose (r, l), H_F, motion and bias of S. */
@@ -134,7 +211,7 @@ static void general_limb(const struct orr_model *m, struct orr_workspace *ws, in
   orr_vec3 lin = v3_add(push_plus, v3_add(v3_cross(turn_plus, joint.p), v3_cross(w_plus, swing)));
   lin = v3_add(m3_apply_t(across, lin), m3_apply(o, joint.bias.v));
   lin = v3_madd(lin, 2, v3_cross(w_carried, v_joint));
-  /* S: ω̇ −= Ėθ̇ + ω × w;  a −= ω̇ × l_d + ω × (ω × l_d) + 2 ω × l̇_d */
+  /* S: ω̇ −= Ėθ̇ + ω × w;  a −= ω̇ × l_d + ω × (ω × l_d) + 2 ω × l̇_d + η̇ᵀ G η̇ */
   ang = v3_sub(ang, v3_add(turn, v3_cross(flow->omega, spin)));
   lin = v3_sub(lin, v3_cross(ang, own));
   lin = v3_sub(lin, v3_cross(flow->omega, v3_madd(v3_cross(flow->omega, own), 2, drift)));
@@ -144,6 +221,8 @@ static void general_limb(const struct orr_model *m, struct orr_workspace *ws, in
     orr_spatial h = sp_rotate(o, joint.h[i]);
     state->h[i] = (orr_spatial){h.w, v3_sub(h.v, v3_cross(h.w, own))};
   }
+  if (limb->bends)
+    bend_bias(ws, limb, state);
 }
 
 /* ω × I ω; ω × (ω × s) */
@@ -293,7 +372,16 @@ void orr_force_clear(const struct orr_model *model, struct orr_workspace *ws) {
     memset(ws->external_modal[i], 0, sizeof(double) * (size_t)model->modals[i].ld);
 }
 
-/* Virtual work of a wrench at a deformed place: on the body frame [N + l × F; F], on the modes (E Π_s)ᵀ N + Π_tᵀ F. */
+/* Σ_s η_s f·G_sr of a node with second-order shapes. */
+static void bend_force(const struct orr_node *n, const struct orr_flex_state *flex, orr_vec3 f, double *out) {
+  int count = flex->modal.n;
+  for (int r = 0; r < count; r++)
+    for (int s = 0; s < count; s++)
+      out[r] += flex->eta[s] * v3_dot(f, orr_node_bend(&flex->modal, &n->mass, s, r));
+}
+
+/* Virtual work of a wrench at a deformed place: on the body frame [N + l × F; F], on the modes (E Π_s)ᵀ N + Π_tᵀ F,
+ * and of second-order shapes (η G)ᵀ F. */
 void orr_force_add(const struct orr_model *model, struct orr_workspace *ws, int node, enum orr_axes axes,
                    orr_vec3 force, orr_vec3 moment) {
   const struct orr_node *n = &model->nodes[node];
@@ -316,6 +404,8 @@ void orr_force_add(const struct orr_model *model, struct orr_workspace *ws, int 
     out[r] += turned.x * n->mass.slope[r] + turned.y * n->mass.slope[ld + r] + turned.z * n->mass.slope[2 * ld + r];
     out[r] += f.x * n->mass.shift[r] + f.y * n->mass.shift[ld + r] + f.z * n->mass.shift[2 * ld + r];
   }
+  if (limb->curved)
+    bend_force(n, flex, f, out);
 }
 
 void orr_node_query(const struct orr_model *model, const struct orr_workspace *ws, int node,
@@ -330,6 +420,18 @@ void orr_node_query(const struct orr_model *model, const struct orr_workspace *w
   out->attitude = m3_mul(state->attitude, m3_mul(place.r, m3_transpose(model->limbs[k].c)));
   out->omega = m3_apply(state->attitude, v3_add(flow->omega, place.u.w));
   out->v = m3_apply(state->attitude, v);
+}
+
+/* Σ_s η_s Σ_r G_sr η̈_r */
+static orr_vec3 bend_motion(const struct orr_node *n, const struct orr_flex_state *flex) {
+  orr_lanes sum[3] = {{0}};
+  for (int r = 0; r < flex->modal.ld; r += ORR_LANES) {
+    orr_lanes accel = lanes_load(flex->accel + r), bend[3], unused[3];
+    bend_block(n, &flex->modal, flex->eta, flex->eta, r, bend, unused);
+    for (int c = 0; c < 3; c++)
+      sum[c] += accel * bend[c];
+  }
+  return v3(lanes_sum(sum[0]), lanes_sum(sum[1]), lanes_sum(sum[2]));
 }
 
 orr_spatial orr_node_acceleration(const struct orr_model *model, const struct orr_workspace *ws, int node) {
@@ -348,6 +450,8 @@ orr_spatial orr_node_acceleration(const struct orr_model *model, const struct or
     orr_mat3 e = turn_jacobian(turn_coefficients(theta), theta);
     ang = v3_add(ang, m3_apply(e, combine(n->mass.slope, flex->accel, ld)));
     lin = v3_add(lin, combine(n->mass.shift, flex->accel, ld));
+    if (limb->curved)
+      lin = v3_add(lin, v3_add(place.push, bend_motion(n, flex)));
   }
   orr_mat3 to_node = m3_mul(limb->c, m3_transpose(place.r));
   return (orr_spatial){m3_apply(to_node, ang), m3_apply(to_node, lin)};

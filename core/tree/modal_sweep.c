@@ -25,7 +25,7 @@ static void inertia_rows(const orr_inertia *p, const double *restrict x, double 
     for (int i = 0; i < 6; i++) {
       orr_lanes sum = full[i][0] * y[0];
       for (int c = 1; c < 6; c++)
-        sum += full[i][c] * y[c];
+        sum = lanes_madd(lanes_all(full[i][c]), y[c], sum);
       lanes_store(out + i * ld + r, sum);
     }
   }
@@ -42,7 +42,7 @@ static void add_products(double *restrict w, int ldw, int n, int ld, const doubl
     for (int s = 0; s < rows; s++) {
       orr_lanes sum = lanes_load(w + s * ldw + r);
       for (int c = 0; c < 6; c++)
-        sum += x[c * ld + s] * column[c];
+        sum = lanes_madd(lanes_all(x[c * ld + s]), column[c], sum);
       lanes_store(w + s * ldw + r, sum);
     }
   }
@@ -52,7 +52,8 @@ static void add_products(double *restrict w, int ldw, int n, int ld, const doubl
 static void add_elastic(const struct orr_modal *modal, double step, double *restrict w, int ldw) {
   for (int s = 0; s < modal->n; s++)
     for (int r = 0; r < modal->n; r++)
-      w[s * ldw + r] += step * (modal->damping[s * modal->ld + r] + step * modal->stiffness[s * modal->ld + r]);
+      w[s * ldw + r] =
+          fma(step, fma(step, modal->stiffness[s * modal->ld + r], modal->damping[s * modal->ld + r]), w[s * ldw + r]);
 }
 
 /* P_ff, P_rf from the mass matrix and the sites, then D_f and μ = P_rf − P_rr Π_d'. */
@@ -65,7 +66,7 @@ void orr_modes_assemble(const struct orr_model *model, struct orr_workspace *ws,
   double *restrict coupling = flex->coupling, *restrict w = flex->w;
   for (int r = 0; r < 3 * ld; r += ORR_LANES) {
     lanes_store(coupling + r, lanes_load(flex->mass.l + r));
-    lanes_store(coupling + 3 * ld + r, lanes_load(modal->s1 + r));
+    lanes_store(coupling + 3 * ld + r, lanes_load(flex->mass.s1 + r));
   }
   for (int s = 0; s < n; s++)
     for (int r = s / ORR_LANES * ORR_LANES; r < ld; r += ORR_LANES)
@@ -108,8 +109,8 @@ static void subtract_modes(const struct orr_flex_state *flex, orr_inertia *p, or
     orr_lanes a = lanes_load(row), b = lanes_load(row + ORR_LANES);
     for (int c = 0; c < 6; c++) {
       double k = row[c] * flex->inverse[j];
-      sum[c][0] += k * a;
-      sum[c][1] += k * b;
+      sum[c][0] = lanes_madd(lanes_all(k), a, sum[c][0]);
+      sum[c][1] = lanes_madd(lanes_all(k), b, sum[c][1]);
     }
   }
   p->a = s3_add(p->a,
@@ -140,7 +141,7 @@ static enum orr_status eliminate_modes(struct orr_flex_state *flex, struct orr_f
       double k = row[i] * inverse;
       double *under = flex->w + i * ldw;
       for (int r = i / ORR_LANES * ORR_LANES; r < ldw; r += ORR_LANES)
-        lanes_store(under + r, lanes_load(under + r) - k * lanes_load(row + r));
+        lanes_store(under + r, lanes_madd(lanes_all(-k), lanes_load(row + r), lanes_load(under + r)));
     }
   }
   subtract_modes(flex, &flow->p, &flow->z);
@@ -161,7 +162,7 @@ void orr_site_force(const struct orr_site_state *site, orr_spatial f, double sig
   for (int r = 0; r < ld; r += ORR_LANES) {
     orr_lanes sum = k[0] * lanes_load(site->pi + r);
     for (int c = 1; c < 6; c++)
-      sum += k[c] * lanes_load(site->pi + c * ld + r);
+      sum = lanes_madd(lanes_all(k[c]), lanes_load(site->pi + c * ld + r), sum);
     lanes_store(out + r, lanes_load(out + r) + sign * sum);
   }
 }
@@ -195,9 +196,9 @@ void orr_modes_forces(const struct orr_model *model, struct orr_workspace *ws, i
     for (int r = j + 1; r < whole; r++)
       e[r] -= pull * row[r];
     for (int r = whole; r < ld; r += ORR_LANES)
-      lanes_store(e + r, lanes_load(e + r) - pull * lanes_load(row + r));
-    a += pull * lanes_load(row + ld);
-    b += pull * lanes_load(row + ld + ORR_LANES);
+      lanes_store(e + r, lanes_madd(lanes_all(-pull), lanes_load(row + r), lanes_load(e + r)));
+    a = lanes_madd(lanes_all(pull), lanes_load(row + ld), a);
+    b = lanes_madd(lanes_all(pull), lanes_load(row + ld + ORR_LANES), b);
   }
   flow->z = sp_add(flow->z, (orr_spatial){v3(a[0], a[1], a[2]), v3(a[3], b[0], b[1])});
 }
@@ -206,7 +207,7 @@ orr_spatial orr_site_motion(const struct orr_site_state *site, const double *x, 
   orr_lanes sum[6] = {{0}};
   for (int r = 0; r < ld; r += ORR_LANES)
     for (int c = 0; c < 6; c++)
-      sum[c] += lanes_load(site->pi + c * ld + r) * lanes_load(x + r);
+      sum[c] = lanes_madd(lanes_load(site->pi + c * ld + r), lanes_load(x + r), sum[c]);
   orr_lanes a = lanes_sums(sum[0], sum[1], sum[2], sum[3]), b = lanes_sums(sum[4], sum[5], sum[4], sum[5]);
   return (orr_spatial){v3(a[0], a[1], a[2]), v3(a[3], b[0], b[1])};
 }
@@ -224,7 +225,7 @@ static void modal_accelerations(struct orr_flex_state *flex, orr_spatial alpha_r
     if (whole < ld) {
       orr_lanes rest = {0};
       for (int r = whole; r < ld; r += ORR_LANES)
-        rest += lanes_load(row + r) * lanes_load(x + r);
+        rest = lanes_madd(lanes_load(row + r), lanes_load(x + r), rest);
       sum -= lanes_sum(rest);
     }
     x[j] = sum * flex->inverse[j];
@@ -250,8 +251,8 @@ static void solve_columns(struct orr_flex_state *flex) {
     orr_lanes a = lanes_load(row + ld), b = lanes_load(row + ld + ORR_LANES);
     for (int r = n - 1; r > j; r--) {
       const double *under = flex->w + r * ldw + ld;
-      a -= row[r] * lanes_load(under);
-      b -= row[r] * lanes_load(under + ORR_LANES);
+      a = lanes_madd(lanes_all(-row[r]), lanes_load(under), a);
+      b = lanes_madd(lanes_all(-row[r]), lanes_load(under + ORR_LANES), b);
     }
     lanes_store(row + ld, flex->inverse[j] * a);
     lanes_store(row + ld + ORR_LANES, flex->inverse[j] * b);
@@ -285,7 +286,7 @@ void orr_modes_outward(const struct orr_model *model, struct orr_workspace *ws, 
   for (int r = 0; r < n; r += ORR_LANES) {
     orr_lanes row[ORR_LANES] = {{0}};
     for (int i = 0; i < ORR_LANES && r + i < n; i++)
-      row[i] = a * lanes_load(x + (r + i) * ldw) + b * lanes_load(x + (r + i) * ldw + ORR_LANES);
+      row[i] = lanes_madd(a, lanes_load(x + (r + i) * ldw), b * lanes_load(x + (r + i) * ldw + ORR_LANES));
     lanes_store(flex->accel + r, lanes_sums(row[0], row[1], row[2], row[3]));
   }
   for (int r = 0; r < n; r++)

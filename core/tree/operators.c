@@ -1,5 +1,6 @@
 #include "core/tree/operators.h"
 
+#include "core/math/elementary.h"
 #include "core/tree/articulated.h"
 #include "core/tree/inverse.h"
 #include "core/tree/kinematics.h"
@@ -243,9 +244,9 @@ enum orr_status orr_log_det_mass(const struct orr_model *model, struct orr_works
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_limb *limb = &model->limbs[k];
     for (int i = 0; i < limb->dof; i++)
-      sum -= log(ws->limbs[k].d[i][i]);
+      sum -= orr_log(ws->limbs[k].d[i][i]);
     for (int r = 0; r < limb->mode_count; r++)
-      sum -= log(ws->flexes[limb->flex].inverse[r]);
+      sum -= orr_log(ws->flexes[limb->flex].inverse[r]);
   }
   *out = sum;
   return ORR_OK;

@@ -70,8 +70,8 @@ static inline orr_inertia turn_inertia_zxy(orr_inertia p) {
   return o;
 }
 
-/* Base to tips: ω = Rᵀ (ω_P + w) + z β;  a = [Rᵀ (Ė θ̇ + ω_P × w) + ω × z β; Rᵀ ω_P × (ω_P × l + 2 l̇)], with w and l̇
- * of the parent's site, if there is one. sin_q and cos_q are there. */
+/* Base to tips: ω = Rᵀ (ω_P + w) + z β;  a = [Rᵀ (Ė θ̇ + ω_P × w) + ω × z β; Rᵀ ω_P × (ω_P × l + 2 l̇) + η̇ᵀ G η̇],
+ * with w, l̇ and the last term of the parent's site, if there is one. sin_q and cos_q are there. */
 static inline void revolute_outward(const struct orr_limb *limb, struct orr_flow *flow, const struct orr_flow *parent,
                                     const struct orr_site_state *site, double rate) {
   orr_vec3 w = v3_zero(), turn = v3_zero(), push = v3_zero();
@@ -79,6 +79,8 @@ static inline void revolute_outward(const struct orr_limb *limb, struct orr_flow
     w = m3_apply_t(site->r, v3_add(parent->omega, site->u.w));
     turn = m3_apply_t(site->r, v3_add(site->turn, v3_cross(parent->omega, site->u.w)));
     push = v3_cross(parent->omega, v3_madd(v3_cross(parent->omega, site->l), 2, site->u.v));
+    if (site->curved)
+      push = v3_add(push, site->push);
     push = m3_apply_t(site->r, push);
     turn = spin_in(flow, turn_in(limb, turn));
   } else if (parent) {

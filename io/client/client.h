@@ -64,6 +64,7 @@ struct orr_client_coming {
 };
 
 struct orr_client_seal;
+struct orr_client_stream;
 
 struct orr_client {
   struct orr_client_frame frame;
@@ -89,7 +90,7 @@ struct orr_client {
   bool any;         /* a frame was seen */
   bool refused;     /* UDP: nobody has that port any more */
   int lock_fd;      /* the segment, on which a run that lives holds a lock; 0: none */
-  int fd;           /* UDP; −1: shared memory */
+  int fd;           /* packets; −1: shared memory */
   size_t out_piece, in_piece;
   uint32_t out_pieces, in_pieces;
   uint16_t counts[ORR_WIRE_PIECES_MAX];
@@ -103,17 +104,19 @@ struct orr_client {
   uint64_t unsent;                     /* commands, by packets, that the kernel did not take */
   int64_t asked_ms;                    /* when we asked last which run this is */
   struct orr_client_seal *seal;        /* UDP with a key */
+  struct orr_client_stream *stream;    /* packets, but not over UDP */
   bool keyed;                          /* the run has said that it takes another key than ours, or a key at all */
 };
 
-/* [init] Opens `shm:/name` or `udp:host:port`, host an IPv4 address or a name that has one; tries again for `wait_ms`
- * when nobody is there yet. A peer that was there before is replaced. 0; -EINVAL for a URL that is none; -EAFNOSUPPORT
- * for an IPv6 address; -EHOSTUNREACH for a name that has no address; -ENOENT; -EACCES; -EPROTO when what is there is
- * not a link of this version. */
+/* [init] Opens `shm:/name`, `udp:host:port`, `tcp:host:port`, `unix:/path` or `serial:/dev/ttyUSB0@115200`; host is an
+ * IPv4 address or a name that has one. Behind what streams may stand `,slip`, behind a serial port `,8N1` and `,rs485`.
+ * Tries again for `wait_ms` when nobody is there yet. A peer that was there before is replaced. 0; -EINVAL for a URL
+ * that is none; -EAFNOSUPPORT for an IPv6 address; -EHOSTUNREACH for a name that has no address; -ENOENT; -EACCES;
+ * -EPROTO when what is there is not a link of this version. */
 int orr_client_open(struct orr_client *client, const char *url, int wait_ms);
-/* [init] The same over UDP with the key of the link's `key_file` (NULL: without). Also the errno of a file that is not
- * there, -EACCES for one that others may read, -EINVAL for one that is no key, or over shared memory. A run that wants
- * a key and is opened without: -ENOKEY; one that wants another answers nobody: -ENOENT. */
+/* [init] The same in packets with the key of the link's `key_file` (NULL: without). Also the errno of a file that is
+ * not there, -EACCES for one that others may read, -EINVAL for one that is no key, or over shared memory. A run that
+ * wants a key and is opened without: -ENOKEY; one that wants another answers nobody: -ENOENT. */
 int orr_client_open_keyed(struct orr_client *client, const char *url, const char *key_file, int wait_ms);
 /* [init] Any time, also after a failed open. The run goes on by the policy of the link's `timeout`. */
 void orr_client_close(struct orr_client *client);

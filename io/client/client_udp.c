@@ -1,4 +1,5 @@
-/* The client over UDP: asks for the description first, then is as the one over shared memory. */
+/* The client over UDP, and over whatever else carries packets (client_stream): asks for the description first, then
+ * is as the one over shared memory. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -11,6 +12,7 @@
 
 #include "io/client/client_carrier.h"
 #include "io/client/client_seal.h"
+#include "io/client/client_stream.h"
 
 enum { DESCRIPTION_MAX = 1 << 22 };
 
@@ -19,6 +21,8 @@ static bool write_packet(struct orr_client *c, const struct orr_wire_packet *p, 
   size_t all = orr_wire_packet_write(packet, p, piece, bytes);
   if (c->seal)
     all = orr_client_seal_put(c->seal, packet, all, p->function == ORR_WIRE_DESCRIBE);
+  if (c->stream)
+    return orr_client_stream_send(c, packet, all);
   bool sent = send(c->fd, packet, all, MSG_NOSIGNAL) >= 0;
   c->refused |= !sent && errno == ECONNREFUSED;
   return sent;
@@ -50,14 +54,18 @@ static int unseal(struct orr_client *c, const uint8_t *datagram, size_t bytes, s
   return 0;
 }
 
+static ssize_t receive_datagram(struct orr_client *c, uint8_t *packet) {
+  return c->stream ? orr_client_stream_receive(c, packet) : recv(c->fd, packet, ORR_WIRE_PACKET_MAX, MSG_TRUNC);
+}
+
 /* A datagram that is a packet: 1; another: 0; -EAGAIN: there is none; -ECONNREFUSED: nobody is there; -ECONNRESET:
  * another run answers. The kernel tells that nobody is there before it gives what had come. */
 static int read_packet(struct orr_client *c, uint8_t *packet, struct orr_wire_packet *p, const uint8_t **piece,
                        size_t *bytes) {
-  ssize_t got = recv(c->fd, packet, ORR_WIRE_PACKET_MAX, MSG_TRUNC);
+  ssize_t got = receive_datagram(c, packet);
   if (got < 0 && errno == ECONNREFUSED) {
     c->refused = true;
-    got = recv(c->fd, packet, ORR_WIRE_PACKET_MAX, MSG_TRUNC);
+    got = receive_datagram(c, packet);
   }
   if (got < 0)
     return c->refused ? -ECONNREFUSED : -EAGAIN;
@@ -449,7 +457,7 @@ int orr_client_udp_pulse(struct orr_client *c) {
   ask_again(c);
   if (c->end.function == ORR_WIRE_END)
     write_command(c, &c->end);
-  c->refused |= nobody_has_it(c->fd); /* told by the next look, after all that came before */
+  c->refused |= !c->stream && nobody_has_it(c->fd); /* told by the next look, after all that came before */
   return 0;
 }
 
@@ -510,7 +518,9 @@ void orr_client_udp_close(struct orr_client *c) {
     close(c->fd);
   }
   free(c->places);
+  free(c->stream);
   c->places = NULL;
+  c->stream = NULL;
   orr_client_seal_free(c->seal);
   c->seal = NULL;
   c->fd = -1;

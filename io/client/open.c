@@ -13,6 +13,7 @@
 
 #include "io/client/client_carrier.h"
 #include "io/client/client_seal.h"
+#include "io/client/client_stream.h"
 #include "io/wire/key.h"
 
 enum { ANSWER_MS = 100, ROOM = 1 << 20, WHY = 200 };
@@ -57,23 +58,9 @@ static int open_segment(struct orr_client *c, const char *name) {
   return error ? fail(c, error, name, error == EPROTO ? why_version(c, text) : NULL) : 0;
 }
 
-/* Splits `host:port`. NULL, or what is wrong with it. */
-static const char *split(const char *address, char *host, size_t size, const char **port) {
-  const char *colon = strrchr(address, ':');
-  if (!colon || colon == address || (size_t)(colon - address) >= size)
-    return "a link over UDP is udp:host:port";
-  *port = colon + 1;
-  size_t digits = strspn(*port, "0123456789");
-  if (digits == 0 || digits > 5 || (*port)[digits] || atoi(*port) < 1 || atoi(*port) > 65535)
-    return "the port is a number from 1 to 65535";
-  memcpy(host, address, (size_t)(colon - address));
-  host[colon - address] = 0;
-  return NULL;
-}
-
 static int connect_to(struct orr_client *c, const char *address) {
   char host[256];
-  const char *port, *wrong = split(address, host, sizeof host, &port);
+  const char *port, *wrong = orr_client_split(address, host, sizeof host, &port);
   if (wrong)
     return fail(c, EINVAL, address, wrong);
   if (strchr(host, ':') || host[0] == '[')
@@ -102,10 +89,8 @@ static const char *why_silent(const struct orr_client *c, int error) {
                   : "nobody answers with this key: is the run there, and has its link 'key_file'?";
 }
 
-static int open_socket(struct orr_client *c, const char *address, const uint8_t *key) {
-  int status = connect_to(c, address);
-  if (status != 0)
-    return status;
+/* The run at the other end says what it is. */
+static int enter(struct orr_client *c, const char *address, const uint8_t *key) {
   c->seal = key ? orr_client_seal_make(key) : NULL;
   if (key && !c->seal)
     return fail(c, ENOMEM, address, NULL);
@@ -114,12 +99,31 @@ static int open_socket(struct orr_client *c, const char *address, const uint8_t 
   return error ? fail(c, error, address, error == EPROTO ? why_version(c, text) : why_silent(c, error)) : 0;
 }
 
+static int open_stream(struct orr_client *c, const char *url, const uint8_t *key) {
+  static const struct {
+    const char *kind;
+    int (*open)(struct orr_client *c, const char *address, const char **why);
+  } kinds[] = {
+      {"tcp:", orr_client_stream_tcp}, {"unix:", orr_client_stream_unix}, {"serial:", orr_client_stream_serial}};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    size_t length = strlen(kinds[i].kind);
+    const char *why = NULL;
+    if (strncmp(url, kinds[i].kind, length) != 0)
+      continue;
+    int error = kinds[i].open(c, url + length, &why);
+    return error ? fail(c, error, url + length, why) : enter(c, url + length, key);
+  }
+  return fail(c, EINVAL, url,
+              "a link is shm:/name, udp:host:port, tcp:host:port, unix:/path or serial:/dev/ttyUSB0@115200");
+}
+
 static int open_once(struct orr_client *c, const char *url, const uint8_t *key) {
   if (strncmp(url, "shm:/", 5) == 0)
-    return key ? fail(c, EINVAL, url, "a key is for links over UDP") : open_segment(c, url + 4);
-  if (strncmp(url, "udp:", 4) == 0)
-    return open_socket(c, url + 4, key);
-  return fail(c, EINVAL, url, "a link is shm:/name or udp:host:port");
+    return key ? fail(c, EINVAL, url, "a key is for links in packets, as over UDP") : open_segment(c, url + 4);
+  if (strncmp(url, "udp:", 4) != 0)
+    return open_stream(c, url, key);
+  int status = connect_to(c, url + 4);
+  return status ? status : enter(c, url + 4, key);
 }
 
 static int open_in_time(struct orr_client *c, const char *url, const uint8_t *key, int wait_ms) {

@@ -1,6 +1,6 @@
 """The flight software's side of a link (io/wire/wire.h) in Python 3.11, for quick experiments. Standard library only.
 
-    with orrery_client.open("shm:/orrery.fsw") as link:       # or "udp:127.0.0.1:5010"
+    with orrery_client.open("shm:/orrery.fsw") as link:       # or "udp:127.0.0.1:5010", tcp:, unix:, serial:
         while link.wait():                                     # the next frame in turn; False when the run is over
             link.send({"wheel_x.torque": 0.02 * link["gyro.rate"][0]})
 
@@ -15,6 +15,8 @@ import functools
 import hashlib
 import hmac
 import os
+import re
+import select
 import socket
 import stat
 import struct
@@ -430,21 +432,182 @@ class Seal:
         return datagram[:-SEAL_BYTES], "sealed"
 
 
-class Udp(Link):
-    def __init__(self, host, port, key=None):
+def _cobs(data):
+    """Consistent Overhead Byte Stuffing, a zero before and behind."""
+    out, block = bytearray(1), bytearray()
+    for b in data:
+        if b:
+            block.append(b)
+        if not b or len(block) == 254:
+            out += bytes([len(block) + 1]) + block
+            block.clear()
+    return bytes(out + bytes([len(block) + 1]) + block + b"\0")
+
+
+def _uncobs(data):
+    out, at = bytearray(), 0
+    while at < len(data):
+        code = data[at]
+        block = data[at + 1 : at + code]
+        if len(block) != code - 1:
+            return b""
+        out += block
+        at += code
+        if code < 255 and at < len(data):
+            out.append(0)
+    return bytes(out)
+
+
+def _slip(data):
+    return b"\xc0" + data.replace(b"\xdb", b"\xdb\xdd").replace(b"\xc0", b"\xdb\xdc") + b"\xc0"
+
+
+def _unslip(data):
+    good = all(data[i + 1 : i + 2] in (b"\xdc", b"\xdd") for i in range(len(data)) if data[i] == 0xDB)
+    return data.replace(b"\xdb\xdc", b"\xc0").replace(b"\xdb\xdd", b"\xdb") if good else b""
+
+
+class Frames:
+    """A stream of bytes, used like a socket of datagrams: each packet is a frame by COBS or SLIP, with its CRC-32C (io/wire/framing.h)."""
+
+    def __init__(self, file, slip):
+        self.file, self.slip, self.end = file, slip, 0xC0 if slip else 0
+        self.came, self.seconds = bytearray(), None
+        os.set_blocking(file.fileno(), False)
+
+    def settimeout(self, seconds):
+        self.seconds = seconds
+
+    def send(self, packet):
+        data = packet + struct.pack("<I", crc32c(packet))
+        data = _slip(data) if self.slip else _cobs(data)
+        while data:
+            try:
+                data = data[os.write(self.file.fileno(), data) :]
+            except BlockingIOError:
+                if not select.select([], [self.file], [], 1.0)[1]:
+                    return  # what the other end does not take in a second is lost
+            except OSError:
+                raise ConnectionRefusedError("the other end is gone") from None
+
+    def _frame(self):
+        """The next whole frame's packet, or None."""
+        while (at := self.came.find(self.end)) >= 0:
+            frame = bytes(self.came[:at])
+            del self.came[: at + 1]
+            packet = _unslip(frame) if self.slip else _uncobs(frame)
+            if len(packet) > 4 and struct.unpack("<I", packet[-4:])[0] == crc32c(packet[:-4]):
+                return packet[:-4]
+        if len(self.came) > 4 * PACKET_MAX:
+            self.came.clear()  # no frame is so long
+        return None
+
+    def recv(self, most):
+        until = None if self.seconds is None else time.monotonic() + self.seconds
+        while (packet := self._frame()) is None:
+            left = None if until is None else max(0, until - time.monotonic())
+            if not select.select([self.file], [], [], left)[0]:
+                raise TimeoutError
+            try:
+                data = os.read(self.file.fileno(), 65536)
+            except BlockingIOError:
+                continue
+            except OSError:
+                data = b""
+            if not data:
+                raise ConnectionRefusedError("the other end is gone")
+            self.came += data
+        return packet[:most]
+
+    def close(self):
+        self.file.close()
+
+
+def _tcp(host, port, slip):
+    s = socket.create_connection((host, port), timeout=1.0)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return Frames(s, slip)
+
+
+def _unix(path, slip):
+    """Its kind is the run's choice: messages first, then a stream."""
+    for kind in (socket.SOCK_SEQPACKET, socket.SOCK_STREAM):
+        s = socket.socket(socket.AF_UNIX, kind)
+        try:
+            s.connect(path)
+        except OSError as error:
+            s.close()
+            if error.errno != errno.EPROTOTYPE:
+                raise
+        else:
+            return Frames(s, slip) if kind == socket.SOCK_STREAM else Messages(s)
+    raise ConnectionRefusedError(path)
+
+
+class Messages:
+    """A socket of messages; an empty one is its end."""
+
+    def __init__(self, s):
+        self.s, self.settimeout, self.close = s, s.settimeout, s.close
+
+    def send(self, packet):
+        try:
+            self.s.send(packet)
+        except (BrokenPipeError, ConnectionResetError):
+            raise ConnectionRefusedError("the other end is gone") from None
+
+    def recv(self, most):
+        data = self.s.recv(most)
+        if not data:
+            raise ConnectionRefusedError("the other end is gone")
+        return data
+
+
+def _serial(path, baud, bits, rs485, slip):
+    """Any rate (termios2), raw, as io/wire/serial_port.c opens it."""
+    fd = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    file = os.fdopen(fd, "r+b", buffering=0)
+    try:
+        sizes, stop, parity, odd = {"5": 0, "6": 0x10, "7": 0x20, "8": 0x30}, 0x40, 0x100, 0x200
+        flags = 0x80 | 0x800 | 0x1000 | 0x1000 << 16 | sizes[bits[0]]  # CREAD CLOCAL BOTHER, both ways
+        flags |= (stop if bits[2] == "2" else 0) | {"N": 0, "E": parity, "O": parity | odd}[bits[1]]
+        chars = bytearray(19)
+        chars[6] = 1  # VMIN
+        fcntl.ioctl(fd, 0x402C542B, struct.pack("<4IB19s2I", 0x10 if bits[1] != "N" else 0, 0, flags, 0, 0, bytes(chars), baud, baud))  # TCSETS2
+        if rs485:
+            fcntl.ioctl(fd, 0x542F, struct.pack("<8I", 1 | 2, 0, 0, 0, 0, 0, 0, 0))  # TIOCSRS485, RTS while it sends
+    except BaseException:
+        file.close()
+        raise
+    return Frames(file, slip)
+
+
+def _datagrams(host, port):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+    try:
+        s.connect((host, port))
+    except BaseException:
+        s.close()
+        raise
+    return s
+
+
+class Packets(Link):
+    """A link over whatever carries packets: a socket of datagrams, or what is used like one."""
+
+    def __init__(self, connect, *where, key=None):
         self.entered = False
         self.seal, self.keyed, self.forged, self.replayed = Seal(key) if key else None, False, 0, 0
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        self.over_udp, self.socket = connect is _datagrams, connect(*where)
         try:
-            self.socket.connect((host, port))
             self.generation, self.sent, self.counts = 0, 0, {}
             try:
                 self._describe(self._fetch())
             except TimeoutError:  # whether the network tells so or not
                 why = "" if not key else (": the run there has another key: give the file that its link has as 'key_file'" if self.keyed else
                                           " with this key: is the run there, and has its link 'key_file'?")
-                raise ConnectionRefusedError("nobody answers at %s:%d%s" % (host, port, why)) from None
+                raise ConnectionRefusedError("nobody answers at %s%s" % (":".join(map(str, where[:2])), why)) from None
             # later than the newest peer's; two that come at a time shall differ
             self.generation = (self.generation + 1 + int.from_bytes(os.urandom(2), "little")) % 2**32
             self._judge_packets()
@@ -540,6 +703,8 @@ class Udp(Link):
 
     def _nobody_has_it(self):
         """ICMP need not tell that nobody has a port. One of this very host that can be had is nobody's; a run that hangs keeps its own."""
+        if not self.over_udp:
+            return False
         here, there = self.socket.getsockname(), self.socket.getpeername()
         if here[0] != there[0] and not there[0].startswith("127."):
             return False
@@ -712,33 +877,57 @@ class Udp(Link):
         self.socket.close()
 
 
-def _parts(url):
-    """A URL's kind and what is after it: a name, or host and port."""
-    kind, _, rest = url.partition(":")
-    if kind == "shm" and rest.startswith("/"):
-        return SharedMemory, (rest,)
+def _host_and_port(url, rest):
     host, colon, port = rest.rpartition(":")
-    if kind != "udp" or not colon or not host:
-        raise ValueError("a link is shm:/name or udp:host:port, not " + url)
+    if not colon or not host:
+        raise ValueError("a link over a network is udp:host:port or tcp:host:port, not " + url)
     if ":" in host:
         raise ValueError(url + ": links have no IPv6: give an IPv4 address or a name that has one")
     if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
         raise ValueError(url + ": the port is a number from 1 to 65535")
-    return Udp, (host, int(port))
+    return host, int(port)
+
+
+def _serial_parts(url, rest, words):
+    path, at, rate = rest.rpartition("@")
+    path, rate = (path, rate) if at else (rest, "115200")
+    bits = [w for w in words if re.fullmatch("[5-8][NEO][12]", w)]
+    if not (rate.isascii() and rate.isdigit() and int(rate) > 0) or len(bits) > 1 or set(words) - set(bits) - {"rs485"}:
+        raise ValueError(url + ": a serial port is serial:/dev/ttyUSB0@115200, and behind it ,8N1 ,rs485 ,slip or nothing")
+    return path, int(rate), (bits or ["8N1"])[0], "rs485" in words
+
+
+def _parts(url):
+    """A URL's kind and what is after it, as its class takes them."""
+    kind, _, rest = url.partition(":")
+    if kind == "shm" and rest.startswith("/"):
+        return SharedMemory, (rest,)
+    if kind == "udp":
+        return Packets, (_datagrams, *_host_and_port(url, rest))
+    rest, *words = rest.split(",")
+    slip = "slip" in words
+    words = [w for w in words if w not in ("slip", "cobs")]
+    if kind == "serial" and rest:
+        return Packets, (_serial, *_serial_parts(url, rest, words), slip)
+    if words or kind not in ("tcp", "unix") or (kind == "unix" and not rest.startswith("/")):
+        raise ValueError("a link is shm:/name, udp:host:port, tcp:host:port, unix:/path or serial:/dev/ttyUSB0@115200, not " + url)
+    return Packets, (_tcp, *_host_and_port(url, rest), slip) if kind == "tcp" else (_unix, rest, slip)
 
 
 def open(url, wait=10.0, key_file=None):  # noqa: A001
-    """shm:/name or udp:host:port, host an IPv4 address or a name that has one; tries again for `wait` seconds while nobody is there. Over UDP with the key
-    of the link's `key_file`; raises NotAKey where that is none, or the run wants one."""
+    """shm:/name, udp:host:port, tcp:host:port, unix:/path or serial:/dev/ttyUSB0@115200; host an IPv4 address or a name that has one. Behind what streams
+    may stand ,slip, behind a serial port ,8N1 and ,rs485. Tries again for `wait` seconds while nobody is there. In packets with the key of the link's
+    `key_file`; raises NotAKey where that is none, or the run wants one."""
     carrier, where = _parts(url)
+    key = {}
     if key_file is not None:
-        if carrier is not Udp:
-            raise ValueError(url + ": a key is for links over UDP")
-        where += (read_key(key_file),)
+        if carrier is not Packets:
+            raise ValueError(url + ": a key is for links in packets, as over UDP")
+        key = {"key": read_key(key_file)}
     until = time.monotonic() + wait
     while True:
         try:
-            return carrier(*where)
+            return carrier(*where, **key)
         except (FileNotFoundError, ConnectionRefusedError) as error:
             if time.monotonic() > until:
                 if not isinstance(error, FileNotFoundError):

@@ -19,6 +19,7 @@
 
 #include "core/math/block.h"
 #include "io/config/run/run_file.h"
+#include "io/links/form.h"
 #include "io/links/rules.h"
 
 struct orr_relay;
@@ -28,7 +29,8 @@ struct orr_carrier {
   const struct orr_carrier_kind *kind;
   const struct orr_run_link *desc;
   const struct orr_layout *layout;
-  atomic_bool shut; /* no peer may come yet; set before open, cleared by admit */
+  atomic_bool shut;      /* no peer may come yet; set before open, cleared by admit */
+  bool newest_kept_back; /* the rt thread's: the newest frame did not go out, by a fault of the run file */
 };
 
 /* The state of the newest peer's process. */
@@ -47,6 +49,10 @@ struct orr_link_losses {
   uint64_t unsent;       /* packets that it did not take for another reason */
   int error;             /* the last of those: an errno */
   uint64_t not_relayed;  /* frames that found the ring to the io thread full */
+  struct orr_form_clipped clipped; /* numbers that are not what the plant has, for want of bits */
+  uint64_t reconnected;            /* lines: how often it was connected again */
+  uint64_t bad_frames;             /* lines: what came between two ends of frames, and was none; malformed, too */
+  int not_reached;                 /* lines: why it never came to be connected, an errno; 0: it did */
 };
 
 struct orr_carrier_kind {
@@ -88,6 +94,11 @@ struct orr_carrier_kind {
    * O(numbers). */
   void (*publish)(struct orr_carrier *carrier, struct orr_rules *rules, const uint64_t head[ORR_WIRE_OUT_WORDS],
                   const double *values);
+  /* [rt] After a frame of a link with faults: what the fault makes of it on the wire, where frames can be damaged, come
+   * behind the next or come twice. One that works, or is lost, makes nothing. NULL: there is no such wire, and a frame
+   * is published once or not at all. O(numbers). */
+  void (*spoil)(struct orr_carrier *carrier, const uint64_t head[ORR_WIRE_OUT_WORDS], const double *values,
+                enum orr_link_trouble trouble);
   /* [rt] Hands what has come since the last call to the rules, ORR_WIRE_SLOTS commands at most; counts peers that came.
    * Returns whether a peer asked the run to end. O(commands · numbers). */
   bool (*take)(struct orr_carrier *carrier, struct orr_rules *rules);
@@ -129,7 +140,8 @@ struct orr_carrier_kind {
 
 /* The kind of a transport, and that of a controller linked in, which answers every link in batch. Const. */
 const struct orr_carrier_kind *orr_carrier_kind(enum orr_transport transport);
-extern const struct orr_carrier_kind orr_carrier_linked, orr_carrier_shm, orr_carrier_udp;
+extern const struct orr_carrier_kind orr_carrier_linked, orr_carrier_shm, orr_carrier_udp, orr_carrier_serial,
+    orr_carrier_tcp, orr_carrier_unix;
 
 /* Room for what `document` says. */
 enum { ORR_CARRIER_DOCUMENT = 4096 };

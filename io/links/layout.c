@@ -7,9 +7,9 @@
 #include "core/math/hash.h"
 
 const char *orr_refusal_name(enum orr_refusal refusal) {
-  static const char *const names[ORR_REFUSALS] = {"none",          "stale",        "duplicate",  "malformed",
-                                                  "wrong_version", "wrong_layout", "not_finite", "out_of_range",
-                                                  "foreign",       "dropped",      "forged",     "replayed"};
+  static const char *const names[ORR_REFUSALS] = {
+      "none",         "stale",   "duplicate", "malformed", "wrong_version", "wrong_layout", "not_finite",
+      "out_of_range", "foreign", "dropped",   "forged",    "replayed",      "other_id"};
   return refusal < ORR_REFUSALS ? names[refusal] : "?";
 }
 
@@ -19,8 +19,7 @@ const char *orr_refusal_text(enum orr_refusal refusal) {
       [ORR_REFUSAL_STALE] = "older than what is applied, or overtaken before it was due",
       [ORR_REFUSAL_DUPLICATE] = "answers a frame that is answered already",
       [ORR_REFUSAL_MALFORMED] = "length, checksum or frame number make no sense",
-      [ORR_REFUSAL_VERSION] =
-          "another version of the wire than the run's, or a message id or function that this link has not",
+      [ORR_REFUSAL_VERSION] = "another version of the wire than the run's, or a function that this link has not",
       [ORR_REFUSAL_LAYOUT] = "made for another layout of the channels",
       [ORR_REFUSAL_NOT_FINITE] = "holds NaN or an infinity",
       [ORR_REFUSAL_OUT_OF_RANGE] = "a number is outside its channel's range",
@@ -28,6 +27,7 @@ const char *orr_refusal_text(enum orr_refusal refusal) {
       [ORR_REFUSAL_DROPPED] = "came too fast: overwritten, or no room for it, before it was read",
       [ORR_REFUSAL_FORGED] = "no seal of the link's key behind it",
       [ORR_REFUSAL_REPLAYED] = "sealed for another run, or seen before",
+      [ORR_REFUSAL_OTHER_ID] = "not this link's, by its message id, or length and constants: 'message_ids' sets them",
   };
   return refusal < ORR_REFUSALS ? texts[refusal] : "?";
 }

@@ -40,7 +40,7 @@ enum orr_refusal {
   ORR_REFUSAL_STALE,        /* older than the last applied, or overtaken by a newer one before it was due */
   ORR_REFUSAL_DUPLICATE,    /* answers a frame that is answered already */
   ORR_REFUSAL_MALFORMED,    /* answers a frame never published, stays torn, or has a wrong length or checksum */
-  ORR_REFUSAL_VERSION,      /* of another version, or of no function or message id that this link has */
+  ORR_REFUSAL_VERSION,      /* of another version, or of no function that this link has */
   ORR_REFUSAL_LAYOUT,       /* of a peer with another layout (by its hash) */
   ORR_REFUSAL_NOT_FINITE,   /* NaN or infinite */
   ORR_REFUSAL_OUT_OF_RANGE, /* finite, but outside the range of its channel */
@@ -48,6 +48,7 @@ enum orr_refusal {
   ORR_REFUSAL_DROPPED,      /* overwritten before it was read */
   ORR_REFUSAL_FORGED,       /* without a seal of the link's key */
   ORR_REFUSAL_REPLAYED,     /* sealed for another run, or seen before */
+  ORR_REFUSAL_OTHER_ID,     /* a whole packet that is not the link's, by its message id, or length and constants */
   ORR_REFUSALS
 };
 

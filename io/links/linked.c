@@ -117,7 +117,7 @@ static void state_put(struct orr_carrier *c, struct orr_rules *rules, const uint
   memcpy(l->newest, words, 8 * n);
   memcpy(l->before, words + n, 8 * n);
   memcpy(l->memory, words + 2 * n, 8 * ORR_ANSWER_MEMORY);
-  if (rules->published >= 0)
+  if (rules->published >= 0 && rules->kept_back == 0) /* it answered that frame */
     offer(l, rules, (uint64_t)rules->published);
 }
 

@@ -1,6 +1,7 @@
 #include "io/links/port.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "rt/tick/clock.h"
 
@@ -12,7 +13,7 @@ void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const
                    const struct orr_channel_table *table, struct orr_block *block) {
   void *entries = orr_block_take(block, orr_layout_size(desc->telemetry_count, desc->command_count));
   size_t bytes = orr_run_payload(table, desc->commands, desc->command_count).bytes;
-  uint64_t *places = ORR_TAKE(block, uint64_t, 3 * orr_wire_words(bytes) + 1);
+  uint64_t *places = ORR_TAKE(block, uint64_t, ORR_RULES_PLACES * orr_wire_words(bytes) + 1);
   struct orr_carrier *carrier = orr_block_take(block, kind->bytes);
   if (block->base) {
     *link = (struct orr_port){.desc = desc, .places = places, .carrier = carrier, .beat_frame = -1};
@@ -62,17 +63,25 @@ static void note_silence(struct orr_port *link, int64_t frame) {
 
 static bool peer_lives(const struct orr_port *link) { return link->carrier->kind->lives(link->carrier); }
 
+static void heed_silence(struct orr_port *link) {
+  link->rules.silence_frames = link->desc->silence_frames;
+  link->rules.policy = (enum orr_silence_policy)link->desc->silence_policy;
+}
+
+void orr_port_expect_trouble(struct orr_port *link) {
+  link->troubled = true;
+  heed_silence(link);
+}
+
 bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *message, size_t size) {
   const struct orr_carrier_kind *kind = link->carrier->kind;
   orr_rules_init(&link->rules, &link->layout, link->desc->divisor, link->places);
   link->lockstep = lockstep;
   link->flags = (link->flags & ORR_WIRE_OUT_RESTORED) | (lockstep ? ORR_WIRE_OUT_LOCKSTEP : 0);
   link->ended = false;
-  if (!lockstep) { /* in lockstep the answer is waited for, and another function says what happens then */
-    link->rules.silence_frames = link->desc->silence_frames;
-    link->rules.policy = (enum orr_silence_policy)link->desc->silence_policy;
-    link->rules.asap = link->desc->asap;
-  }
+  if (!lockstep || link->troubled) /* in lockstep the answer is waited for: without faults there is no silence */
+    heed_silence(link);
+  link->rules.asap = !lockstep && link->desc->asap;
   int error = kind->open(link->carrier, step_ns);
   link->open = error == 0;
   if (error) {
@@ -115,16 +124,45 @@ bool orr_port_wait_for_peer(struct orr_port *link, int64_t begin_ns) {
   return true;
 }
 
+/* Whether a fault keeps the frame from flight software, for which it is out all the same: nobody answers it. The one
+ * after a frame that comes behind it goes before. */
+static bool keep_back(struct orr_port *link) {
+  if (link->out_trouble == ORR_LINK_REORDERS && link->overtaken)
+    link->out_trouble = ORR_LINK_WORKS;
+  link->overtaken = link->out_trouble == ORR_LINK_REORDERS;
+  bool kept = link->out_trouble != ORR_LINK_WORKS && link->out_trouble != ORR_LINK_COPIES;
+  link->kept_back = (link->kept_back << 1 | kept) & 3;
+  link->carrier->newest_kept_back = kept;
+  if (kept)
+    orr_rules_keep_back(&link->rules);
+  return kept;
+}
+
+/* Nobody asks again for a frame that was kept back: the run awaits the answer to this one, and to none before. */
+static void publish_troubled(struct orr_port *link, uint64_t head[ORR_WIRE_OUT_WORDS], const double *values) {
+  const struct orr_carrier_kind *kind = link->carrier->kind;
+  bool kept = keep_back(link);
+  if (link->lockstep && kind->repeat && link->kept_back & 2)
+    head[ORR_WIRE_OUT_FLAGS] |= ORR_WIRE_OUT_AWAITED;
+  if (!kept)
+    kind->publish(link->carrier, &link->rules, head, values);
+  if (kind->spoil)
+    kind->spoil(link->carrier, head, values, link->out_trouble);
+}
+
 void orr_port_publish(struct orr_port *link, int64_t frame, int64_t time_ns, const double *values) {
   const struct orr_rules *r = &link->rules;
   if (!orr_run_link_due(link->desc, frame))
     return;
   bool silent = r->silence_frames > 0 && r->silent == r->silence_frames;
   uint64_t flags = link->flags | (silent ? ORR_WIRE_OUT_TIMED_OUT : 0) | (r->late ? ORR_WIRE_OUT_LATE : 0);
-  const uint64_t head[ORR_WIRE_OUT_WORDS] = {(uint64_t)frame, (uint64_t)time_ns, (uint64_t)r->applied, flags};
+  uint64_t head[ORR_WIRE_OUT_WORDS] = {(uint64_t)frame, (uint64_t)time_ns, (uint64_t)r->applied, flags};
   /* what came before this frame may not pass for an answer to it */
   orr_rules_publish(&link->rules, frame);
-  link->carrier->kind->publish(link->carrier, &link->rules, head, values);
+  if (link->troubled)
+    publish_troubled(link, head, values);
+  else
+    link->carrier->kind->publish(link->carrier, &link->rules, head, values);
 }
 
 /* Where a frame or its answer may be lost, a frame without an answer in a slice is sent again. */
@@ -144,7 +182,7 @@ static enum orr_port_end wait_for_answer(struct orr_port *link) {
   int64_t slice_ns = kind->first_wait_ns;
   uint64_t beats = link->beats;
   if (!orr_rules_ready(&link->rules) && kind->await)
-    kind->await(link->carrier, 1);
+    kind->await(link->carrier, link->kept_back & 1 ? 0 : 1); /* before the newest that went out */
   while (!orr_rules_ready(&link->rules)) {
     int64_t left_ns = until_ns - orr_clock_now_ns();
     bool left = kind->left(link->carrier); /* what it sent came before */
@@ -178,14 +216,17 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
   if (frame <= link->rules.first || link->rules.first < 0)
     return ORR_PORT_GOES_ON; /* nothing that went out has an answer that is due */
   if (!boundary) {
-    orr_rules_trouble(&link->rules, link->trouble);
+    if (link->troubled)
+      orr_rules_trouble(&link->rules, link->trouble);
     orr_rules_latch_between(&link->rules, frame, values);
     return ORR_PORT_GOES_ON;
   }
-  enum orr_port_end end = link->lockstep ? wait_for_answer(link) : ORR_PORT_GOES_ON;
+  bool waits = link->lockstep && !(link->kept_back & 2); /* nobody answers a frame that was kept back */
+  enum orr_port_end end = waits ? wait_for_answer(link) : ORR_PORT_GOES_ON;
   if (end != ORR_PORT_GOES_ON)
     return end;
-  orr_rules_trouble(&link->rules, link->trouble);
+  if (link->troubled)
+    orr_rules_trouble(&link->rules, link->trouble);
   enum orr_latch latch = orr_rules_latch(&link->rules, values);
   if (latch == ORR_LATCH_APPLIED || latch == ORR_LATCH_EARLY)
     return ORR_PORT_GOES_ON;
@@ -196,8 +237,9 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
 void orr_port_settle(struct orr_port *link) {
   const struct orr_rules *r = &link->rules;
   int64_t until_ns = orr_clock_now_ns() + SETTLE_NS;
-  while (!take(link) && r->published >= 0 && r->next.answers != r->published && r->due.answers != r->published &&
-         r->applied != r->published && peer_lives(link) && orr_clock_now_ns() < until_ns)
+  while (!take(link) && r->published >= 0 && !(link->kept_back & 1) && r->next.answers != r->published &&
+         r->due.answers != r->published && r->applied != r->published && peer_lives(link) &&
+         orr_clock_now_ns() < until_ns)
     orr_clock_sleep_until(orr_clock_now_ns() + SETTLE_NS / 100);
 }
 
@@ -237,14 +279,54 @@ void orr_port_describe(const struct orr_port *link, char *text, size_t size) {
 
 /* ---- state ------------------------------------------------------------------------------------------------------- */
 
-size_t orr_port_state_words(const struct orr_port *link) {
+/* With faults of the link, behind the words of the carrier: boundaries without a command, which frames were kept back,
+ * the frame that a held command answers and its payload. */
+enum { SILENT, KEPT_BACK, OVERTAKEN, HELD, TROUBLE_WORDS };
+
+static size_t payload_words(const struct orr_port *link) { return orr_wire_words(link->layout.commands.bytes); }
+
+static size_t carrier_words(const struct orr_port *link) {
   const struct orr_carrier_kind *kind = link->carrier->kind;
   return kind->state_words ? kind->state_words(link->carrier) : 0;
 }
 
+size_t orr_port_state_words(const struct orr_port *link) {
+  size_t words = carrier_words(link);
+  return words && link->troubled ? words + TROUBLE_WORDS + payload_words(link) : words;
+}
+
+static void get_trouble(const struct orr_port *link, uint64_t *words) {
+  const uint64_t *payload;
+  words[SILENT] = (uint64_t)link->rules.silent;
+  words[KEPT_BACK] = link->kept_back;
+  words[OVERTAKEN] = link->overtaken;
+  words[HELD] = (uint64_t)(orr_rules_held(&link->rules, &payload) + 1);
+  memset(words + TROUBLE_WORDS, 0, 8 * payload_words(link));
+  if (words[HELD])
+    memcpy(words + TROUBLE_WORDS, payload, 8 * payload_words(link));
+}
+
+/* Words that nobody has checked. */
+static void put_trouble(struct orr_port *link, const uint64_t *words) {
+  struct orr_rules *r = &link->rules;
+  r->silent = words[SILENT] > (uint64_t)r->silence_frames ? r->silence_frames : (int)words[SILENT];
+  link->kept_back = words[KEPT_BACK] & 3;
+  link->overtaken = words[OVERTAKEN] & 1;
+  if (r->published < 0)
+    return;
+  if (link->kept_back & 1)
+    orr_rules_keep_back(r);
+  memcpy(r->room, words + TROUBLE_WORDS, 8 * payload_words(link));
+  orr_rules_hold(r, (int64_t)(words[HELD] & INT64_MAX) - 1);
+}
+
 void orr_port_state_get(const struct orr_port *link, uint64_t *words) {
-  if (link->carrier->kind->state_get)
-    link->carrier->kind->state_get(link->carrier, words);
+  size_t own = carrier_words(link);
+  if (!own)
+    return;
+  link->carrier->kind->state_get(link->carrier, words);
+  if (link->troubled)
+    get_trouble(link, words + own);
 }
 
 void orr_port_state_put(struct orr_port *link, int64_t frame, const uint64_t *words) {
@@ -254,7 +336,13 @@ void orr_port_state_put(struct orr_port *link, int64_t frame, const uint64_t *wo
   for (size_t i = 0; i < orr_port_state_words(link); i++)
     flew = flew || words[i] != 0;
   orr_rules_resume(&link->rules, flew ? orr_run_link_before(link->desc, frame) : -1);
+  if (link->troubled)
+    put_trouble(link, words + carrier_words(link));
   link->carrier->kind->state_put(link->carrier, &link->rules, words);
 }
 
-void orr_port_restart(struct orr_port *link) { orr_rules_resume(&link->rules, -1); }
+void orr_port_restart(struct orr_port *link) {
+  orr_rules_resume(&link->rules, -1);
+  link->kept_back = 0;
+  link->overtaken = false;
+}

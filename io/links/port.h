@@ -1,4 +1,4 @@
-/* A link of a run as io/session uses it: layout, rules and carrier in one.
+/* A link of a run as io/session/session uses it: layout, rules and carrier in one.
  *
  * orr_port_init, which measures → a block → orr_port_init → orr_port_open where it leads outside [init]; then per frame
  * orr_port_publish, orr_port_latch [rt], all on one thread; orr_port_close [init].
@@ -34,9 +34,13 @@ struct orr_port {
   struct orr_carrier *carrier; /* the struct of its kind */
   bool (*interrupted)(void);   /* asked while waiting; NULL: never */
   bool lockstep, open;
-  enum orr_link_trouble trouble; /* of the frame at hand: set before latch */
-  bool ended;                    /* a peer said that the run shall end */
-  uint64_t flags;                /* of every frame out: ORR_WIRE_OUT_RESTORED and _LOCKSTEP, where it is so */
+  bool troubled;                     /* the run has faults of this link */
+  enum orr_link_trouble trouble;     /* of the commands of the frame at hand: set before latch */
+  enum orr_link_trouble out_trouble; /* of the frame that goes out: set before publish */
+  bool overtaken;                    /* the newest frame was kept back to come behind the next one */
+  unsigned kept_back;                /* by a fault: bit 0 the newest frame, bit 1 the one before */
+  bool ended;                        /* a peer said that the run shall end */
+  uint64_t flags;                    /* of every frame out: ORR_WIRE_OUT_RESTORED and _LOCKSTEP, where it is so */
   struct orr_silence silences[ORR_PORT_KEPT];
   uint64_t silence_count;
   int64_t arrivals[ORR_PORT_KEPT]; /* of peers; 0: also before the run */
@@ -66,6 +70,9 @@ void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const
 /* [init] Opens the carrier, and starts the rules anew as the run file has them. False with what is wrong in
  * `message`. */
 bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *message, size_t size);
+/* [init] The run has faults of this link. A silence that they make ends by the link's timeout in every mode, so that
+ * all have the same bits. Before orr_port_open and frame 0. */
+void orr_port_expect_trouble(struct orr_port *link);
 /* [init] Lets peers in, if the carrier was opened shut. O(1). */
 void orr_port_admit(struct orr_port *link);
 /* [init] Joins the io thread, if the carrier needs one. False when that has no room, with `message`. */

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "io/links/sandbox.h"
+#include "io/links/udp.h"
 #include "rt/tick/clock.h"
 
 enum {
@@ -75,7 +76,7 @@ struct outlook {
   int64_t next_ns; /* until the one after that one may come */
 };
 
-static struct outlook link_outlook(const struct orr_udp *u, int64_t now_ns) {
+static struct outlook link_outlook(const struct orr_packets *u, int64_t now_ns) {
   int64_t published_ns = atomic_load_explicit(&u->published_ns, memory_order_acquire);
   int64_t early_ns = less(EARLY_NS, u->period_ns / SHARE), late_ns = less(SPIN_NS, u->period_ns / SHARE);
   int64_t since_ns = now_ns - published_ns + early_ns, due = since_ns / u->period_ns;
@@ -134,52 +135,43 @@ static void take_priority(struct orr_relay *r) {
 
 /* ---- plain calls ------------------------------------------------------------------------------------------------- */
 
-static void send_plain(struct orr_udp *u, const struct sockaddr_in *to, const uint8_t *packet, size_t bytes) {
-  if (sendto(u->fd, packet, bytes, MSG_NOSIGNAL, (const struct sockaddr *)to, sizeof *to) < 0)
-    orr_udp_unsent(u, errno);
-}
-
 /* At most so many at a time, so that one flooded link does not starve the others or what goes out. */
 static bool move_plain(struct mover *m, int link) {
   enum { AT_A_TIME = 32 };
-  struct orr_udp *u = m->relay->links[link];
-  uint8_t *packet = m->outgoing[0].packet, *reply = m->scratch;
+  struct orr_packets *k = m->relay->links[link];
+  uint8_t *packet = m->outgoing[0].packet;
   int sent = 0;
-  for (size_t bytes; sent < AT_A_TIME && (bytes = orr_udp_send(u, &m->piece[link], packet)) > 0; sent++, m->came_ns = 0)
-    send_plain(u, &u->peer, packet, bytes);
-  bool busy = sent == AT_A_TIME;
-  for (int i = 0; i < AT_A_TIME; i++, busy = true) {
-    struct sockaddr_in from = {0};
-    socklen_t length = sizeof from;
-    ssize_t got = recvfrom(u->fd, packet, ORR_WIRE_PACKET_MAX, MSG_TRUNC, (struct sockaddr *)&from, &length);
-    if (got < 0 && errno != ECONNREFUSED)
-      break;
-    m->came_ns = orr_clock_now_ns();
-    size_t bytes = got < 0 || got > ORR_WIRE_PACKET_MAX ? 0 : (size_t)got;
-    size_t answer = orr_udp_receive(u, &from, packet, bytes, reply);
-    if (answer)
-      send_plain(u, &from, reply, answer);
+  for (size_t bytes; sent < AT_A_TIME && (bytes = orr_packets_send(k, &m->piece[link], packet)) > 0; sent++) {
+    k->mover->push(k, packet, bytes);
+    m->came_ns = 0; /* what follows is the peer's, and it may need this core for it */
   }
-  return busy;
+  bool came = k->mover->pull(k, packet, m->scratch);
+  if (came)
+    m->came_ns = orr_clock_now_ns();
+  return came || sent == AT_A_TIME;
 }
 
 static void run_plain(struct mover *m) {
-  struct pollfd sockets[ORR_RELAY_LINKS_MAX];
-  for (int i = 0; i < m->relay->count; i++)
-    sockets[i] = (struct pollfd){.fd = m->relay->links[i]->fd, .events = POLLIN};
+  struct pollfd fds[ORR_RELAY_LINKS_MAX * ORR_PACKETS_FDS];
   while (!atomic_load_explicit(&m->relay->stop, memory_order_relaxed)) {
     bool busy = false;
+    int watched = 0;
     for (int i = 0; i < m->relay->count; i++)
       busy |= move_plain(m, i);
+    for (int i = 0; i < m->relay->count; i++)
+      watched += m->relay->links[i]->mover->watch(m->relay->links[i], fds + watched);
     struct outlook outlook = look_ahead(m, orr_clock_now_ns());
     const struct timespec nap = {.tv_nsec = outlook.nap_ns};
     if (!busy && !outlook.now)
-      ppoll(sockets, (nfds_t)m->relay->count, &nap, NULL);
+      ppoll(fds, (nfds_t)watched, &nap, NULL);
     rest_if_due(m);
   }
 }
 
 /* ---- io_uring ---------------------------------------------------------------------------------------------------- */
+
+/* All links are over UDP here. */
+static struct orr_udp *udp_link(const struct mover *m, int link) { return (struct orr_udp *)m->relay->links[link]; }
 
 /* user_data: a link's receive, or SENDS_FROM + an outgoing packet, or ALARMS_FROM + an alarm. */
 enum { SENDS_FROM = ORR_RELAY_LINKS_MAX, ALARMS_FROM = SENDS_FROM + SENDS };
@@ -204,7 +196,7 @@ static void receive_on(struct mover *m, int link) {
   struct io_uring_sqe *sqe = entry(m);
   if (!sqe)
     return;
-  io_uring_prep_recvmsg_multishot(sqe, m->relay->links[link]->fd, &m->receive, MSG_TRUNC);
+  io_uring_prep_recvmsg_multishot(sqe, udp_link(m, link)->fd, &m->receive, MSG_TRUNC);
   sqe->flags |= IOSQE_BUFFER_SELECT;
   sqe->buf_group = 0;
   on_file(m, sqe, link);
@@ -221,7 +213,7 @@ static struct outgoing *idle_outgoing(struct mover *m) {
 static void send_from(struct mover *m, int link, struct outgoing *o, const struct sockaddr_in *to, size_t bytes) {
   struct io_uring_sqe *sqe = entry(m);
   if (!sqe) {
-    orr_udp_unsent(m->relay->links[link], ENOBUFS);
+    orr_packets_unsent(m->relay->links[link], ENOBUFS);
     return;
   }
   o->busy = true;
@@ -230,26 +222,27 @@ static void send_from(struct mover *m, int link, struct outgoing *o, const struc
   o->piece = (struct iovec){o->packet, bytes};
   o->message = (struct msghdr){.msg_name = &o->to, .msg_namelen = sizeof o->to, .msg_iov = &o->piece, .msg_iovlen = 1};
   /* a full socket is an answer, not a wait */
-  io_uring_prep_sendmsg(sqe, m->relay->links[link]->fd, &o->message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  io_uring_prep_sendmsg(sqe, udp_link(m, link)->fd, &o->message, MSG_NOSIGNAL | MSG_DONTWAIT);
   on_file(m, sqe, link);
   io_uring_sqe_set_data64(sqe, SENDS_FROM + (unsigned)(o - m->outgoing) + ((unsigned long long)link << 32));
 }
 
 static void send_all(struct mover *m) {
   for (int i = 0; i < m->relay->count; i++) {
-    struct orr_udp *u = m->relay->links[i];
+    struct orr_udp *u = udp_link(m, i);
     for (struct outgoing *o; (o = idle_outgoing(m)) != NULL;) {
-      size_t bytes = orr_udp_send(u, &m->piece[i], o->packet);
+      size_t bytes = orr_packets_send(&u->packets, &m->piece[i], o->packet);
       if (bytes == 0)
         break;
-      send_from(m, i, o, &u->peer, bytes);
+      const struct sockaddr_in to = orr_udp_peer(u);
+      send_from(m, i, o, &to, bytes);
       m->came_ns = 0; /* what follows is the peer's, and it may need this core for it */
     }
   }
 }
 
 static void received(struct mover *m, int link, const struct io_uring_cqe *cqe) {
-  struct orr_udp *u = m->relay->links[link];
+  struct orr_udp *u = udp_link(m, link);
   if (!(cqe->flags & IORING_CQE_F_BUFFER))
     return;
   int id = (int)(cqe->flags >> IORING_CQE_BUFFER_SHIFT);
@@ -283,7 +276,7 @@ static void complete(struct mover *m) {
     if ((uint32_t)data >= SENDS_FROM) {
       m->outgoing[(uint32_t)data - SENDS_FROM].busy = false;
       if (cqe->res < 0)
-        orr_udp_unsent(m->relay->links[data >> 32], -cqe->res);
+        orr_packets_unsent(m->relay->links[data >> 32], -cqe->res);
       continue;
     }
     received(m, (int)data, cqe);
@@ -383,7 +376,7 @@ static bool set_up_uring(struct mover *m) {
     return false;
   }
   for (int i = 0; i < r->count; i++)
-    fds[i] = r->links[i]->fd;
+    fds[i] = udp_link(m, i)->fd;
   m->registered = io_uring_register_files(&m->ring, fds, (unsigned)r->count) == 0;
   m->buffers = aligned_alloc(4096, BUFFERS * sizeof(struct io_uring_buf));
   m->memory = malloc((size_t)BUFFERS * BUFFER_BYTES);
@@ -414,36 +407,43 @@ static bool set_up_uring(struct mover *m) {
 
 /* ---- the thread -------------------------------------------------------------------------------------------------- */
 
-static void say_farewell(struct orr_udp *u, uint8_t *packet) {
-  size_t bytes = orr_udp_farewell(u, packet);
+static void say_farewell(struct orr_packets *k, uint8_t *packet) {
+  size_t bytes = orr_packets_farewell(k, packet);
   if (bytes)
-    send_plain(u, &u->peer, packet, bytes);
+    k->mover->push(k, packet, bytes);
 }
 
 /* What is left, and that the run is over: again until a peer that lives has heard it, and says that it goes. */
 static void say_good_bye(struct mover *m) {
   bool heard = false;
   for (int i = 0; i < m->relay->count; i++) {
-    struct orr_udp *u = m->relay->links[i];
-    for (size_t bytes; (bytes = orr_udp_send(u, &m->piece[i], m->scratch)) > 0;)
-      send_plain(u, &u->peer, m->scratch, bytes);
+    struct orr_packets *k = m->relay->links[i];
+    for (size_t bytes; (bytes = orr_packets_send(k, &m->piece[i], m->scratch)) > 0;)
+      k->mover->push(k, m->scratch, bytes);
   }
-  for (int k = 0; k < FAREWELLS && !heard; k++) {
+  for (int n = 0; n < FAREWELLS && !heard; n++) {
     heard = true;
     for (int i = 0; i < m->relay->count; i++) {
-      struct orr_udp *u = m->relay->links[i];
-      say_farewell(u, m->scratch);
-      heard &= !orr_udp_peer_lives(u);
+      struct orr_packets *k = m->relay->links[i];
+      say_farewell(k, m->scratch);
+      heard &= !orr_packets_peer_lives(k);
     }
     for (int64_t until_ns = orr_clock_now_ns() + FAREWELL_NS; !heard && orr_clock_now_ns() < until_ns;) {
       heard = true;
       for (int i = 0; i < m->relay->count; i++) {
         move_plain(m, i);
-        heard &= !orr_udp_peer_lives(m->relay->links[i]);
+        heard &= !orr_packets_peer_lives(m->relay->links[i]);
       }
       orr_clock_sleep_until(orr_clock_now_ns() + FAREWELL_NS / 20);
     }
   }
+}
+
+static bool all_over_udp(const struct orr_relay *r) {
+  bool all = true;
+  for (int i = 0; i < r->count; i++)
+    all &= r->links[i]->mover == &orr_udp_mover;
+  return all;
 }
 
 static void *run(void *user) {
@@ -452,7 +452,7 @@ static void *run(void *user) {
   m.scratch = malloc(ORR_WIRE_PACKET_MAX);
   if (!m.outgoing || !m.scratch)
     abort();
-  bool uring = !m.relay->plain && set_up_uring(&m);
+  bool uring = !m.relay->plain && all_over_udp(m.relay) && set_up_uring(&m);
   m.relay->plain = !uring;
   take_priority(m.relay);
   /* all that it needs is open, and it has its priority */
@@ -492,7 +492,7 @@ static int start_thread(struct orr_relay *r, int avoid_core) {
   return error;
 }
 
-bool orr_relay_add(struct orr_relay *r, struct orr_udp *link) {
+bool orr_relay_add(struct orr_relay *r, struct orr_packets *link) {
   if (r->count == ORR_RELAY_LINKS_MAX)
     return false;
   r->links[r->count++] = link;

@@ -1,9 +1,10 @@
-/* The io thread of a run's links over UDP. It moves packets between rings and sockets, so that the rt thread never
+/* The io thread of a run's links in packets. It moves packets between rings and descriptors, so the rt thread never
  * enters the kernel for them.
  *
  * orr_relay_start over opened links → orr_relay_stop, which sends what is left and says good-bye. [init], main thread.
  *
- * One io_uring serves all sockets. They are registered; each has one multishot receive into a ring of buffers. One call
+ * One io_uring serves all sockets of links over UDP. As soon as one link goes over something else (a serial port, a
+ * stream), plain calls serve all. They are registered; each has one multishot receive into a ring of buffers. One call
  * submits all that a round of the loop has to send. No one wakes the thread for a frame: it polls from a little before
  * the next frame is due (a period after the last) until the frame is there, and for a bounded time after a datagram
  * came. Else it sleeps until a datagram or a timer wakes it. After a send it sleeps at once, because the peer may share
@@ -19,12 +20,12 @@
 
 #include <pthread.h>
 
-#include "io/links/udp.h"
+#include "io/links/packets.h"
 
 enum { ORR_RELAY_LINKS_MAX = 16 };
 
 struct orr_relay {
-  struct orr_udp *links[ORR_RELAY_LINKS_MAX];
+  struct orr_packets *links[ORR_RELAY_LINKS_MAX];
   int count;
   pthread_t thread;
   bool running;
@@ -40,7 +41,7 @@ struct orr_relay {
 };
 
 /* [init] One more link, before the start. False when all places are taken. */
-bool orr_relay_add(struct orr_relay *relay, struct orr_udp *link);
+bool orr_relay_add(struct orr_relay *relay, struct orr_packets *link);
 /* [init] Starts the thread, kept off `avoid_core` (−1: anywhere). 0 or an errno. */
 int orr_relay_start(struct orr_relay *relay, int avoid_core);
 /* [init] */

@@ -11,7 +11,8 @@ void orr_rules_init(struct orr_rules *rules, const struct orr_layout *layout, in
                               .applied = -1,
                               .next = {-1, places},
                               .due = {-1, places + n},
-                              .room = places + 2 * n,
+                              .held = {-1, places + 2 * n},
+                              .room = places + 3 * n,
                               .end_answers = ORR_WIRE_NONE};
 }
 
@@ -26,6 +27,7 @@ void orr_rules_resume(struct orr_rules *rules, int64_t frame) {
                               .applied = -1,
                               .next = {-1, rules->next.payload},
                               .due = {-1, rules->due.payload},
+                              .held = {-1, rules->held.payload},
                               .room = rules->room,
                               .end_answers = ORR_WIRE_NONE,
                               .counts.published = frame >= 0};
@@ -44,6 +46,8 @@ static void note_answer(struct orr_rules *rules, int64_t frame, bool taken) {
 
 void orr_rules_publish(struct orr_rules *rules, int64_t frame) {
   orr_window_remove(&rules->answered, (uint64_t)rules->divisor, (uint64_t)frame);
+  if (rules->kept_back)
+    orr_window_remove(&rules->kept, (uint64_t)rules->divisor, (uint64_t)frame);
   rules->first = rules->first < 0 ? frame : rules->first;
   rules->published = frame;
   rules->counts.published++;
@@ -56,12 +60,29 @@ void orr_rules_publish(struct orr_rules *rules, int64_t frame) {
   rules->next = (struct orr_waiting){-1, moved.payload};
 }
 
+void orr_rules_keep_back(struct orr_rules *rules) {
+  uint64_t divisor = (uint64_t)rules->divisor, frame = (uint64_t)rules->published;
+  if (rules->kept_back++ == 0)
+    rules->kept = (struct orr_window){0};
+  orr_window_add(&rules->kept, divisor, frame);
+}
+
+/* Of frames beyond the window nobody remembers whether they went out. */
+static bool went_out(const struct orr_rules *rules, uint64_t frame) {
+  uint64_t divisor = (uint64_t)rules->divisor;
+  return orr_window_reaches(divisor, (uint64_t)rules->published, frame) &&
+         !orr_window_has(&rules->kept, divisor, frame);
+}
+
 static enum orr_refusal judge(const struct orr_rules *rules, uint64_t answers) {
   if (rules->published < 0 || answers > (uint64_t)rules->published || answers < (uint64_t)rules->first ||
       ((uint64_t)rules->published - answers) % (uint64_t)rules->divisor)
     return ORR_REFUSAL_MALFORMED;
+  if (rules->kept_back && !went_out(rules, answers))
+    return ORR_REFUSAL_MALFORMED;
   int64_t frame = (int64_t)answers;
-  if (frame == rules->applied || frame == rules->next.answers || frame == rules->due.answers)
+  if (frame == rules->applied || frame == rules->next.answers || frame == rules->due.answers ||
+      frame == rules->held.answers)
     return ORR_REFUSAL_DUPLICATE;
   if (frame < rules->applied || (frame != rules->published && frame < rules->due.answers))
     return ORR_REFUSAL_STALE;
@@ -145,22 +166,81 @@ enum orr_latch orr_rules_latch(struct orr_rules *rules, double *values) {
   return rules->policy == ORR_SILENCE_STOP ? ORR_LATCH_STOP : ORR_LATCH_NOTHING;
 }
 
-void orr_rules_trouble(struct orr_rules *rules, enum orr_link_trouble trouble) {
-  if (trouble == ORR_LINK_WORKS || rules->due.answers < 0)
+/* What comes at this boundary does not come through. */
+static void lose(struct orr_rules *rules, struct orr_waiting *w, bool damaged) {
+  if (w->answers < 0)
     return;
-  rules->due.answers = -1;
+  w->answers = -1;
   rules->lost_by_fault++;
-  if (trouble == ORR_LINK_CORRUPTS)
+  if (damaged)
     orr_rules_refuse(rules, ORR_REFUSAL_MALFORMED);
+}
+
+static void swap(struct orr_waiting *a, struct orr_waiting *b) {
+  struct orr_waiting was = *a;
+  *a = *b;
+  *b = was;
+}
+
+/* Behind what is due, which is newer. */
+static void let_held_come(struct orr_rules *rules) {
+  if (rules->held.answers < 0)
+    return;
+  if (rules->due.answers < 0) {
+    swap(&rules->due, &rules->held);
+    return;
+  }
+  rules->held.answers = -1;
+  orr_rules_refuse(rules, ORR_REFUSAL_STALE);
+}
+
+static void copy_due(struct orr_rules *rules) {
+  if (rules->due.answers < 0)
+    return;
+  memcpy(rules->room, rules->due.payload, 8 * orr_wire_words(rules->layout->commands.bytes));
+  orr_rules_offer(rules, (uint64_t)rules->due.answers);
+}
+
+void orr_rules_trouble(struct orr_rules *rules, enum orr_link_trouble trouble) {
+  if (trouble == ORR_LINK_REORDERS && rules->held.answers < 0) {
+    swap(&rules->due, &rules->held);
+    return;
+  }
+  if (trouble == ORR_LINK_LOSES || trouble == ORR_LINK_CORRUPTS) {
+    lose(rules, &rules->due, trouble == ORR_LINK_CORRUPTS);
+    lose(rules, &rules->held, trouble == ORR_LINK_CORRUPTS);
+  }
+  let_held_come(rules);
+  if (trouble == ORR_LINK_COPIES)
+    copy_due(rules);
+}
+
+int64_t orr_rules_held(const struct orr_rules *rules, const uint64_t **payload) {
+  *payload = rules->held.payload;
+  return rules->held.answers;
+}
+
+bool orr_rules_hold(struct orr_rules *rules, int64_t answers) {
+  if (answers < 0 || answers >= rules->published || (rules->published - answers) % rules->divisor ||
+      orr_layout_judge(&rules->layout->commands, rules->room) != ORR_REFUSAL_NONE)
+    return false;
+  uint64_t *free_place = rules->held.payload;
+  rules->held = (struct orr_waiting){answers, rules->room};
+  rules->room = free_place;
+  rules->counts.published++;
+  rules->counts.answered++;
+  return true;
 }
 
 struct orr_answers orr_rules_answers(const struct orr_rules *rules) {
   const struct orr_link_counts *c = &rules->counts;
-  uint64_t waiting = (uint64_t)(rules->next.answers >= 0) + (uint64_t)(rules->due.answers >= 0);
+  uint64_t waiting =
+      (uint64_t)(rules->next.answers >= 0) + (uint64_t)(rules->due.answers >= 0) + (uint64_t)(rules->held.answers >= 0);
   return (struct orr_answers){.on_time = c->applied - c->late,
                               .late = c->late,
                               .superseded = c->answered - c->applied - waiting - rules->lost_by_fault,
                               .waiting = waiting,
                               .lost_by_fault = rules->lost_by_fault,
-                              .unanswered = c->published - c->answered};
+                              .kept_back = rules->kept_back,
+                              .unanswered = c->published - c->answered - rules->kept_back};
 }

@@ -16,11 +16,9 @@
 #ifndef ORR_IO_LINKS_RULES_H
 #define ORR_IO_LINKS_RULES_H
 
+#include "io/config/run/run_file.h"
 #include "io/links/layout.h"
 #include "io/links/window.h"
-
-/* What a fault of the run file does to the command that would be applied in a frame. */
-enum orr_link_trouble { ORR_LINK_WORKS, ORR_LINK_LOSES, ORR_LINK_CORRUPTS };
 
 /* When commands stop. Pulses end in any case. */
 enum orr_silence_policy { ORR_SILENCE_HOLD, ORR_SILENCE_ZERO, ORR_SILENCE_STOP };
@@ -43,6 +41,7 @@ struct orr_answers {
   uint64_t superseded;    /* the answer to a newer frame came first, or overtook it while it waited: it is stale */
   uint64_t waiting;       /* its answer waits for a boundary: at the end of a run the last one does */
   uint64_t lost_by_fault; /* its answer would have been applied, had no fault of the run file been in its way */
+  uint64_t kept_back;     /* a fault of the run file kept it from flight software */
   uint64_t unanswered;
 };
 
@@ -72,14 +71,17 @@ struct orr_rules {
   int64_t first, published; /* −1 before the first */
   int64_t applied;          /* the frame that the command last applied answers; −1: none */
   struct orr_waiting next, due;
-  uint64_t *room; /* [words of a command] where the carrier writes the next command, to be judged */
-  int silent;     /* boundaries since the last command */
-  bool asap;      /* an answer is due at once */
-  bool early;     /* one was applied since the last boundary, before it was due */
-  bool late;      /* the command last applied */
+  struct orr_waiting held; /* by a fault: it comes behind the next one */
+  uint64_t *room;          /* [words of a command] where the carrier writes the next command, to be judged */
+  int silent;              /* boundaries since the last command */
+  bool asap;               /* an answer is due at once */
+  bool early;              /* one was applied since the last boundary, before it was due */
+  bool late;               /* the command last applied */
   struct orr_late late_ones[ORR_LATE_KEPT];
   struct orr_window answered; /* frames */
   uint64_t lost_by_fault;     /* answers */
+  uint64_t kept_back;         /* frames that a fault kept from flight software */
+  struct orr_window kept;     /* which: nobody can answer them */
   uint64_t overruled;         /* frames in which a pulse of the link took the place of one that was set */
   struct orr_first first_refused, first_overruled;
   uint64_t end_answers; /* the first frame that a peer answered by asking the run to end */
@@ -93,7 +95,8 @@ enum orr_latch {
   ORR_LATCH_STOP
 };
 
-/* [init] `places` is [3][words of a command]. */
+/* [init] `places` is [ORR_RULES_PLACES][words of a command]. */
+enum { ORR_RULES_PLACES = 4 };
 void orr_rules_init(struct orr_rules *rules, const struct orr_layout *layout, int divisor, uint64_t *places);
 
 /* [init] Starts again after frame `frame`, as if that were the only frame out and no command had come; −1: no frame is
@@ -102,6 +105,9 @@ void orr_rules_resume(struct orr_rules *rules, int64_t frame);
 
 /* [rt] Frame `frame` goes out: the answer to the frame before it becomes due. */
 void orr_rules_publish(struct orr_rules *rules, int64_t frame);
+
+/* [rt] The frame that was published last is kept from flight software by a fault. O(1). */
+void orr_rules_keep_back(struct orr_rules *rules);
 
 /* [rt] A command that answers `answers`, its payload in rules->room. Returns why it is refused (and counts it), or
  * ORR_REFUSAL_NONE. */
@@ -122,8 +128,14 @@ enum orr_latch orr_rules_latch(struct orr_rules *rules, double *values);
  * late. */
 enum orr_latch orr_rules_latch_between(struct orr_rules *rules, int64_t frame, double *values);
 
-/* [rt] Before a latch: a fault is in the way of what is due, if anything is. O(1). */
+/* [rt] Before a latch of a link that a fault is of: what a fault does to the command that is due, if one is. One that
+ * was held back comes behind it: it is stale, or acts late where nothing is due. O(numbers). */
 void orr_rules_trouble(struct orr_rules *rules, enum orr_link_trouble trouble);
+
+/* [init] The command that is held back, for a saved state: the frame that it answers, −1 for none, and its payload.
+ * hold: takes it from `room`; false where it cannot be one. */
+int64_t orr_rules_held(const struct orr_rules *rules, const uint64_t **payload);
+bool orr_rules_hold(struct orr_rules *rules, int64_t answers);
 
 /* [any] How the frames so far were answered. O(1). */
 struct orr_answers orr_rules_answers(const struct orr_rules *rules);

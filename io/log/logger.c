@@ -288,7 +288,7 @@ static void put_link(struct orr_logger *r, int index, int64_t frame, const uint6
   }
 }
 
-_Static_assert(ORR_REFUSALS == 12, "the schema of a link's topic says so");
+_Static_assert(ORR_REFUSALS == 13, "the schema of a link's topic says so");
 _Static_assert(ORR_STAGES_MAX == 16, "the schema of the timing says so");
 
 static void put_commands(struct orr_logger *r, int64_t frame) {

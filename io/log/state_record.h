@@ -9,8 +9,8 @@
  *            always changes the sum
  *
  * Writing: orr_state_record_words → the state goes to record + ORR_STATE_HEAD_WORDS → orr_state_record_seal.
- * Reading: orr_state_record_open on any bytes; then io/saved_state puts it into a session. No heap, no file; any
- * thread. O(words).
+ * Reading: orr_state_record_open on any bytes; then io/session/saved_state puts it into a session. No heap, no file;
+ * any thread. O(words).
  */
 #ifndef ORR_IO_LOG_STATE_RECORD_H
 #define ORR_IO_LOG_STATE_RECORD_H

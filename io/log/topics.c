@@ -26,7 +26,7 @@ static const char *const schemas[ORR_LOG_ENTITIES] = {
     [ORR_LOG_LINK] = FRAME "# the frame that the command applied last answered, -1: none yet\nint64 answers\n"
                            "# what happened: applied, late, missed, timeout, refused, peer\nstring event\n"
                            "uint64 published\nuint64 answered\nuint64 applied\nuint64 late\nuint64 missed\n"
-                           "uint64 timeouts\nuint64[12] refused\nuint64 peers\n",
+                           "uint64 timeouts\nuint64[13] refused\nuint64 peers\n",
 };
 
 static struct orr_mcap_text text_of(struct orr_arena *arena, const char *text) {
@@ -44,6 +44,30 @@ static void name_topic(struct orr_arena *arena, struct orr_log_topic *t, uint16_
       (struct orr_mcap_channel){.id = id, .schema = schema, .topic = text_of(arena, topic), .encoding = fixed("cdr")};
 }
 
+static void add_pair(struct orr_arena *arena, struct orr_log_topic *t, const char *field, const char *what,
+                     const char *value) {
+  t->pairs[t->pair_count++] =
+      (struct orr_mcap_pair){text_of(arena, orr_arena_format(arena, "%s.%s", field, what)), text_of(arena, value)};
+}
+
+/* What the numbers of the topic of all commands are: names and units, one for each, parted by commas. */
+static void describe_commands(struct orr_arena *arena, const struct orr_channel_table *table, struct orr_log_topic *t) {
+  const char *channels = "", *units = "";
+  for (int i = 0; i < table->count; i++) {
+    const struct orr_channel *c = &table->channels[i];
+    for (int k = 0; k < c->count && c->direction == ORR_CHANNEL_COMMAND; k++) {
+      const char *comma = *channels ? "," : "";
+      channels = c->count == 1 ? orr_arena_format(arena, "%s%s%s", channels, comma, c->name)
+                 : c->elements ? orr_arena_format(arena, "%s%s%s.%s", channels, comma, c->name, c->elements[k])
+                               : orr_arena_format(arena, "%s%s%s[%d]", channels, comma, c->name, k);
+      units = orr_arena_format(arena, "%s%s%s", units, comma, c->unit);
+    }
+  }
+  t->pairs = orr_arena_alloc(arena, 2, sizeof *t->pairs);
+  add_pair(arena, t, "values", "channels", channels);
+  add_pair(arena, t, "values", "units", units);
+}
+
 static void make_system(struct orr_arena *arena, struct orr_log_topics *topics) {
   for (int i = ORR_LOG_COMMANDS; i < ORR_LOG_ENTITIES; i++) {
     struct orr_log_topic *t = &topics->system[i];
@@ -57,6 +81,8 @@ static void make_system(struct orr_arena *arena, struct orr_log_topics *topics) 
                                           topics->command_count));
     else
       t->schema.data = fixed(FRAME);
+    if (i == ORR_LOG_COMMANDS && topics->command_count)
+      describe_commands(arena, topics->table, t);
   }
 }
 
@@ -102,12 +128,6 @@ static char *message_name(struct orr_arena *arena, const char *entity, size_t n)
       *c = '_';
   }
   return name;
-}
-
-static void add_pair(struct orr_arena *arena, struct orr_log_topic *t, const char *field, const char *what,
-                     const char *value) {
-  t->pairs[t->pair_count++] =
-      (struct orr_mcap_pair){text_of(arena, orr_arena_format(arena, "%s.%s", field, what)), text_of(arena, value)};
 }
 
 static bool is_used(const char *name, const char *const *fields, int count) {

@@ -12,11 +12,6 @@
 # With JOBS="log features" only these jobs run. With KEEP=FOLDER the guests and their consoles stay there.
 set -u
 export "ORRERY=${ORRERY:-$PWD/build/release/orrery}"
-skip() {
-  echo "skipped: $1"
-  exit 77
-}
-here=$(dirname "$0")
 dir=${KEEP:-$(mktemp -d)}
 emulators=
 cleanup() {
@@ -26,50 +21,21 @@ cleanup() {
 }
 trap cleanup EXIT
 trap 'exit 1' INT TERM HUP
-[ "$(uname -m)" = x86_64 ] || skip 'the kernel and the emulator are for x86_64'
-missing=
-command -v qemu-system-x86_64 >/dev/null || missing="$missing qemu-system-x86"
-busybox=$(command -v busybox) && ! ldd "$busybox" >/dev/null 2>&1 || missing="$missing busybox-static"
-command -v cyclictest >/dev/null || missing="$missing rt-tests"
-[ -z "$missing" ] || skip "install with apt-get:$missing (and linux-image-rt-amd64, or it is fetched and not installed)"
-
-# --- the kernel: installed, or fetched and unpacked ---
-kernel=${RT_KERNEL:-$(find /boot -name 'vmlinuz-*-rt-amd64' 2>/dev/null | sort -V | tail -n 1)}
-if [ -z "$kernel" ] || [ ! -r "$kernel" ]; then
-  package=$(apt-cache depends linux-image-rt-amd64 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-.*\)/\1/p')
-  mkdir -p "$dir/package"
-  (cd "$dir/package" && apt-get -q -o APT::Sandbox::User=root download "${package:-linux-image-rt-amd64}" && dpkg-deb -x ./*.deb .) >"$dir/fetch" 2>&1
-  kernel=$(find "$dir/package/boot" -name 'vmlinuz-*' 2>/dev/null | tail -n 1)
-  [ -n "$kernel" ] || skip "no kernel of the package linux-image-rt-amd64 is installed, and it cannot be fetched: $(tail -n 1 "$dir/fetch")"
-fi
+. tests/support/guest.sh
+guest_needs cyclictest chrt setpriv
+guest_kernel "${RT_KERNEL:-}"
 echo "kernel $(basename "$kernel"), $(qemu-system-x86_64 --version | head -n 1)"
-
-# --- what the guest finds ---
-root=$dir/root
-put() { # PROGRAM: with its libraries
-  install -D "$1" "$root/bin/$(basename "$1")"
-  for library in $(ldd "$1" | grep -o '/[^ ]*'); do
-    install -D "$(readlink -f "$library")" "$root$library"
-  done
-}
-rm -rf "$root"
-for folder in bin proc sys dev tmp run; do mkdir -p "$root/$folder"; done
-install "$here/rt-kernel/init" "$root/init"
-cp -r "$here/rt-kernel" configs "$root"
-install "$busybox" "$root/bin/busybox"
-for program in "$ORRERY" "$(dirname "$ORRERY")/fsw" cyclictest chrt setpriv; do put "$(command -v "$program")"; done
-(cd "$root" && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1 >"$dir/initrd")
+guest_files "$ORRERY" "$(dirname "$ORRERY")/fsw" cyclictest chrt setpriv
+guest_pack "$dir/initrd"
 
 # --- boots ---
 boot() { # NAME JOB ARGUMENTS...: the console becomes NAME
   name=$1 job=$2
   shift 2
-  exec timeout -k 5 2400 nice -n 10 qemu-system-x86_64 -m 512 -nodefaults -no-user-config -display none -no-reboot -serial "file:$dir/$name" \
-    -kernel "$kernel" -initrd "$dir/initrd" -rtc base=2026-01-01,clock=vm -seed 1 -M pc,hpet=off -cpu max \
-    -append "console=ttyS0 panic=-1 tsc=reliable clocksource=tsc nokaslr quiet orrery.job=$job orrery.seconds=${SLICE_SECONDS:-10}" "$@"
+  guest_boot "$dir/$name" "$job" "$dir/initrd" -m 512 "$@"
 }
 counted='-accel tcg,thread=single -smp 1 -icount shift=0,sleep=off'
-ended() { tr -d '\r' <"$dir/$1" | grep -q '^job .* ended with 0$'; }
+ended() { guest_ended "$dir/$1"; }
 judge() { # NAME: shows its console
   tr -d '\r' <"$dir/$1"
   ended "$1" || {

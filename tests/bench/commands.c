@@ -24,7 +24,7 @@ struct rig {
   struct orr_rules rules;
   struct orr_shm shm;
   struct orr_client client;
-  uint64_t places[3 * NUMBERS_MAX];
+  uint64_t places[ORR_RULES_PLACES * NUMBERS_MAX];
   double values[1 + NUMBERS_MAX];
 };
 

@@ -117,6 +117,7 @@ Y
 { sed 's/duration: 60 s/duration: 2 s/' configs/cubesat.yaml && echo 'expect: [{channel: bus.rate, below: 10 deg/s, name: steady}]'; } >"$dir/short.yaml"
 campaign run "$dir/list.yaml" -o "$dir/list" >"$dir/out" 2>&1 || fail "three that meet show 0.3 with 0.95: $(cat "$dir/out")"
 [ "$(cut -d, -f6,7 "$dir/list/table.csv" | tail -n 3 | tr '\n' ' ')" = '1,4 2,4.0999999999999996 3,3.8999999999999999 ' ] || fail "values of a table: $(cat "$dir/list/table.csv")"
+head -n 1 "$dir/list/table.csv" | grep -q ',simulation.seed,spacecraft.bodies.bus.mass (kg),' || fail "units of what varies: $(head -n 1 "$dir/list/table.csv")"
 sed 's/share: 0.3,/share: 0.4,/' "$dir/list.yaml" >"$dir/less.yaml"
 campaign run "$dir/less.yaml" -o "$dir/less" >"$dir/out" 2>&1 && fail "0.05^(1/3) is 0.368 and below 0.4"
 grep -q '^NOT SHOWN .*it takes 4 flights' "$dir/out" || fail "what it takes: $(cat "$dir/out")"

@@ -44,7 +44,7 @@ inertia, time = 2, 10
 x, z = 0.12 * inertia / time, 0.15 * inertia / time
 rows = list(csv.DictReader(open(sys.argv[3])))
 for row in rows:  # what failed is what the closed form says
-    fails = float(row["commands[0].value"]) >= x and float(row["commands[1].value"]) >= z
+    fails = float(row["commands[0].value (N m)"]) >= x and float(row["commands[1].value (N m)"]) >= z
     assert (row["verdict"] == "failed") == fails, row
 assert 3 <= sum(row["verdict"] == "failed" for row in rows) <= 30
 value = {path: float(v["value"]) for path, v in shrunk["values"].items()}

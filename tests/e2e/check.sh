@@ -112,4 +112,8 @@ for set in step=44ms,substeps=1 step=50ms,substeps=2; do
     > "$dir/said" 2> "$dir/errors" || fail "$set: $(cat "$dir/errors")"
   [ -s "$dir/errors" ] && fail "a short step is warned of: $set: $(cat "$dir/errors")"
 done
+# a field of J2 alone is called that
+sed "s|gravity: {file: data/ggm03s_70.txt, degree: 20}|gravity: {j2: 1.0826e-3}|; s|data/|$PWD/configs/data/|" configs/orbit.yaml >"$dir/j2.yaml"
+"$ORRERY" check "$dir/j2.yaml" >"$dir/said" 2>&1 || fail "J2: $(cat "$dir/said")"
+grep -q '^environment: earth, gravity with J2, Sun' "$dir/said" || fail "J2: $(grep '^environment' "$dir/said")"
 exit 0

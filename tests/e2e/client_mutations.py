@@ -154,7 +154,7 @@ def try_packets(description, datagrams):
     wire = Wire(description, list(datagrams))
     real, client.socket.socket = client.socket.socket, lambda *_: wire
     try:
-        with client.Udp("127.0.0.1", 1) as link:
+        with client.Packets(client._datagrams, "127.0.0.1", 1) as link:
             seen = 0
             while wire.datagrams:
                 seen += fly(link)

@@ -4,7 +4,7 @@
 
 "$ORRERY" --help | grep -q '^usage: orrery COMMAND' || fail "--help gives the usage"
 "$ORRERY" help | grep -q '^usage: orrery COMMAND' || fail "help gives the usage"
-"$ORRERY" --version | grep -q '^flags: .*-ffp-contract=fast' || fail "--version tells the flags"
+"$ORRERY" --version | grep -q '^flags: .*-ffp-contract=off' || fail "--version tells the flags"
 "$ORRERY" --version | grep -qx "orrery $(sed -n "s/^VERSION := //p" Makefile)" || fail "--version tells the version of the Makefile"
 "$ORRERY" --version | grep -q "^commit: ." || fail "--version tells the commit"
 

@@ -8,7 +8,7 @@ for f in configs/*.yaml; do
   status=1
 done
 # Each of these flies in batch and meets what it expects.
-for f in cubesat cassini-slew wings-slew chain-slew chain-drive orbit wire-booms; do
+for f in cubesat cassini-slew wings-slew chain-slew chain-drive orbit wire-booms spinner; do
   said=$("$ORRERY" run "configs/$f.yaml" --mode batch 2>&1) && [ "${said#*verdict     passed}" != "$said" ] && continue
   echo "FAIL: orrery run configs/$f.yaml: $said"
   status=1

@@ -5,7 +5,7 @@
 #   tests/e2e/ctl.sh      SECONDS (4) of the five clients, SEED (1)
 . tests/support/script.sh
 file=configs/procedures/wheel-failure.yaml
-PYTHONPATH=io
+PYTHONPATH=io/control
 export PYTHONPATH
 ctl() { "$ORRERY" ctl "$@"; }
 identical() { # ARGUMENTS: of replay

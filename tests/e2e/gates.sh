@@ -8,5 +8,5 @@ tests/gates/pictures.sh
 tests/gates/columns.sh $(find core rt io tools tests -name '*.[ch]' ! -path '*/corpus/*')
 make -s sources >"$dir/sources.list"
 tests/gates/sources.sh "$dir/sources.list"
-tests/gates/core.sh "$dir/libcore.a" "$(sed -n 's/.*-march=\([^ ]*\).*/\1/p' "$dir/flags")"
+tests/gates/core.sh "$dir/libcore.a"
 tests/gates/names.sh "$dir"/libcore.a "$dir"/librt.a "$dir"/libio.a "$dir"/libclient.a "$dir"/libtools.a

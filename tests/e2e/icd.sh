@@ -8,7 +8,7 @@ over udp configs/cubesat.yaml | sed "s|transport: udp|transport: udp, mtu: 160|
   s|commands: \[wheel_\*.torque\]|commands: [wheel_y.torque, wheel_z.torque]|" >"$dir/run.yaml"
 near=$name.near
 echo "  near: {transport: shm, name: $near, rate: 10 Hz, telemetry: [gyro.*, star.*], commands: [wheel_x.torque], wait: 10 s}" >>"$dir/run.yaml"
-for format in markdown c python json xtce; do
+for format in markdown c python json xtce cosmos eds; do
   "$ORRERY" icd "$dir/run.yaml" --format $format >"$dir/icd.$format" || fail "icd --format $format"
 done
 cp "$dir/icd.python" "$dir/icd.py"
@@ -30,26 +30,71 @@ sed 's/^  gyro:$/  gyro-1: \&gyro/; s/^  star:$/  gyro_1: *gyro\n&/; s/gyro\.[a-
 "$ORRERY" icd "$dir/alike.yaml" >"$dir/none" 2>"$dir/err" || fail "two names that markdown can tell apart: $(cat "$dir/err")"
 "$ORRERY" icd "$dir/alike.yaml" --format c >"$dir/none" 2>"$dir/err"
 [ $? -eq 1 ] && [ ! -s "$dir/none" ] && grep -q 'would both be fsw_gyro_1_rate_x' "$dir/err" || fail "two names that C cannot tell apart: $(cat "$dir/err")"
+over udp "$dir/alike.yaml" | sed 's/gyro-1/GYRO/g; s/gyro_1/gyro/g' >"$dir/capitals.yaml"
+"$ORRERY" icd "$dir/capitals.yaml" --format eds >"$dir/none" 2>"$dir/err" || fail "small letters and capitals: $(cat "$dir/err")"
+"$ORRERY" icd "$dir/capitals.yaml" --format cosmos >"$dir/none" 2>"$dir/err"
+[ $? -eq 1 ] && [ ! -s "$dir/none" ] && grep -q 'would both be FSW_GYRO_RATE_X' "$dir/err" || fail "small letters and capitals in COSMOS: $(cat "$dir/err")"
 "$ORRERY" icd configs/cubesat.yaml --format json --set links.fsw.rate=50Hz | grep -q '"divisor": 2' || fail "icd --set"
 
-# C: compiles by itself without a warning, and prints what it finds in a payload
+# C: compiles by itself without a warning, also where a number's address is taken, in C++ too; it prints what it finds in a payload, and in the first
+# packet of a frame, with the sum that its function gives
 cat >"$dir/decode.c" <<'C'
 #include <stdio.h>
 #include "icd.h"
-int main(void) {
+static double last_of(const double *numbers, int count) { return numbers[count - 1]; }
+int main(int argc, char **argv) {
   struct fsw_telemetry t;
-  while (fread(&t, sizeof t, 1, stdin) == 1)
-    printf("%.17g %.17g %d\n", t.gyro_rate[2], t.bus_target[3], t.star_valid);
+  struct fsw_telemetry_packet_0 p;
+  (void)argv;
+  if (argc == 1 && fread(&t, fsw_telemetry_BYTES, 1, stdin) == 1)
+    printf("%.17g %.17g %d\n", last_of(t.gyro_rate, 3), t.bus_target[3], t.star_valid);
+  if (argc > 1 && fread(&p, fsw_telemetry_PACKET_0_BYTES, 1, stdin) == 1)
+    printf("%.17g %d %d %d\n", p.gyro_rate[1], (int)p.frame, orrery_crc32c(&p.frame, fsw_telemetry_PACKET_0_SUMMED_BYTES) == p.crc32c,
+           (p.header[0] << 8 | p.header[1]) == fsw_telemetry_ID);
   return 0;
 }
 C
-${CC:-cc} -std=c17 -Wall -Wextra -Wpedantic -Werror -o "$dir/decode" "$dir/decode.c" || fail "the C header does not compile"
+# as cFS compiles its apps
+# shellcheck disable=SC2086
+${CC:-cc} -std=c99 -pedantic -Wall -Wstrict-prototypes -Wwrite-strings -Wpointer-arith -Wcast-align -Werror -c -o "$dir/decode99" "$dir/decode.c" || fail "nor in C99"
+cp "$dir/decode.c" "$dir/decode.cc"
+warnings="-Wall -Wextra -Wpedantic -Wcast-align -Waddress-of-packed-member -Werror"
+# shellcheck disable=SC2086
+${CC:-cc} -std=c17 $warnings -o "$dir/decode" "$dir/decode.c" || fail "the C header does not compile"
+# shellcheck disable=SC2086
+if command -v c++ >/dev/null; then c++ -std=c++17 $warnings -o "$dir/decode++" "$dir/decode.cc" || fail "nor in C++"; fi
+# what the formats' own rules refuse is refused by the readers here, so that they can fail
+while IFS='|' read -r format break; do
+  sed "$break" "$dir/icd.$format" >"$dir/broken"
+  cmp -s "$dir/broken" "$dir/icd.$format" && fail "nothing is broken by $break"
+  python3 tests/support/sheets.py "$dir/broken" 2>/dev/null && fail "$format takes $break"
+done <<'B'
+cosmos|s/ FSW_TELEMETRY_1 / FSW_TELEMETRY_0 /
+cosmos|s/CCSDS_APID 11 UINT [0-9]*/CCSDS_APID 11 UINT 7/
+cosmos|s/ITEM CCSDS_SEQCNT 14/ITEM CCSDS_SEQCNT 13/
+cosmos|s/ITEM FRAME 64/ITEM TIME_NS 64/
+cosmos|s/\(TORQUE 64 FLOAT\) [^ ]* [^ ]*/\1 1 2/
+eds|s/type="U14"/type="U13"/
+eds|s/ type="U11"//
+eds|s/entry="Apid" value="[0-9]*"/entry="Apid" value="7"/
+eds|s/fixedValue="5"/fixedValue="2"/
+eds|s/rangeType="[a-zA-Z]*"//
+B
+grep -q '^COMMAND ORRERY FSW_LEAVE ' "$dir/icd.cosmos" || fail "COSMOS has no word to leave by"
+# a link with a key says so in each format for programs
+(umask 077 && od -An -tx1 -N32 /dev/urandom | tr -d ' \n' >"$dir/key")
+for format in c xtce; do
+  "$ORRERY" icd "$dir/run.yaml" --format $format --set links.fsw.key_file="$dir/key" --set links.fsw.mtu=200 >"$dir/keyed.$format" || fail "icd of a keyed link"
+done
+grep -q '^#define fsw_SEAL_BYTES 40$' "$dir/keyed.c" && ! grep -q SEAL "$dir/icd.h" || fail "the C header says nothing of the seal"
+[ "$(grep -c 'seal of 40 bytes follows' "$dir/keyed.xtce")" -gt 3 ] && ! grep -q seal "$dir/icd.xtce" || fail "XTCE says nothing of the seal"
+python3 tests/support/xtce.py "$dir/keyed.xtce" || fail "XTCE of a keyed link"
 
 cat >"$dir/peer.py" <<'P'
 import json, re, struct, subprocess, sys
 work, url = sys.argv[1:3]
 sys.path[:0] = [work, "io/client", "tests/support"]
-import icd, orrery_client, xtce as support
+import icd, orrery_client, sheets, xtce as support
 
 class Markdown:
     """A reader's document: of each link its text, and of each direction rows (offset, name, type, unit) and packets."""
@@ -122,13 +167,14 @@ def same(a, b):
     return struct.pack("<d", a) == struct.pack("<d", b)
 
 xtce, documents = support.Document(open(work + "/icd.xtce").read()), json.load(open(work + "/icd.json"))["links"]
+cosmos, eds = sheets.Cosmos(open(work + "/icd.cosmos").read()), sheets.Eds(open(work + "/icd.eds").read())
 markdown, document = Markdown(work + "/icd.markdown"), documents["fsw"]
 assert set(markdown.links) == set(documents) == {"fsw", "near"}
 # the same packets: as many, as long
 for side in ("telemetry", "commands"):
     for i, p in enumerate(document[side]["packets"]):
-        container = (xtce.containers if side == "telemetry" else xtce.commands)["fsw_%s_%d" % (side, i)]
-        assert support.size_of(next(container.iter(support.NS + "BinaryEncoding"))) == (0, 8 * p["bytes"])
+        assert xtce.bits("fsw_%s_%d" % (side, i)) == (0, 8 * p["bytes"])
+        assert cosmos.bits("FSW_%s_%d" % (side.upper(), i)) == eds.bits("fsw_%s_%d" % (side, i)) == 8 * p["bytes"]
         assert markdown.links["fsw"][side]["packets"][p["message_id"]] == [
             p["payload_from"], p["payload_from"] + p["payload_bytes"], p["at"], p["bytes"]]
     assert sum(p["payload_bytes"] for p in document[side]["packets"]) == document[side]["bytes"]
@@ -212,8 +258,15 @@ with orrery_client.open(url) as link:
             assert (x["seconds"] + x["subseconds"] / 65536) * 1e9 <= time_ns < (x["seconds"] + (x["subseconds"] + 1) / 65536) * 1e9
             assert x["crc32c"] == orrery_client.crc32c(p[16:-4])
             named.update(x)
+            (cosmos_name, c), (eds_name, e) = cosmos.packet(p), eds.packet(p)
+            assert cosmos_name == name.upper() and eds_name == name
+            assert (c["FRAME"], c["TIME_NS"], c["CRC32C"]) == (e["Frame"], e["TimeNs"], e["Crc32c"]) == (x["frame"], x["time_ns"], x["crc32c"])
+            numbers_here = {n[4:]: v for n, v in x.items() if n.startswith("fsw_")}
+            assert numbers_here and all(same(v, c[n.upper()]) and same(v, e[n]) for n, v in numbers_here.items())
         c = subprocess.run([work + "/decode"], input=link.telemetry, capture_output=True, check=True).stdout.split()
         assert same(float(c[0]), link["gyro.rate"][2]) and same(float(c[1]), link["bus.target"][3]) and int(c[2]) == link["star.valid"]
+        c = subprocess.run([work + "/decode", "packet"], input=own[0], capture_output=True, check=True).stdout.split()
+        assert same(float(c[0]), link["gyro.rate"][1]) and [int(n) for n in c[1:]] == [link.frame, 1, 1], c
         for channel in document["telemetry"]["channels"]:
             form = "<%d%s" % (channel["count"], {"f64": "d", "i64": "q", "u8": "B"}[channel["type"]])
             values = struct.unpack_from(form, link.telemetry, channel["offset"])
@@ -241,6 +294,13 @@ with orrery_client.open(url) as link:
         numbers = {"fsw_wheel_y_torque": 0, "fsw_wheel_z_torque": 1e-5 * frames}
         assert heads["answered"] == link.frame and xtce.command("fsw_commands_0", dict(heads, **numbers)) == sent
         assert xtce.crc(sent[8:-4]) == heads["command_crc32c"]
+        told = {"GENERATION": heads["generation"], "COUNT": heads["count"], "TIME_NS": heads["time_ns"], "ANSWERED": link.frame, "CRC32C": heads["command_crc32c"],
+                "WHEEL_Z_TORQUE": 1e-5 * frames}
+        assert cosmos.command("FSW_COMMANDS_0", dict(told, CCSDS_SEQCNT=heads["command_count"], CHECKSUM=sent[7])) == sent
+        told = {"Generation": heads["generation"], "Count": heads["count"], "TimeNs": heads["time_ns"], "Answered": link.frame, "Crc32c": heads["command_crc32c"],
+                "Version": 0, "SecondaryHeader": 1, "SequenceFlags": 3, "SequenceCount": heads["command_count"], "Length": len(sent) - 7, "Checksum": sent[7],
+                "LayoutTag": int.from_bytes(sent[10:12], "little"), "wheel_z_torque": 1e-5 * frames}
+        assert eds.command("fsw_commands_0", told) == sent
         payload = icd.pack("fsw", "commands", {"wheel_z.torque": 1e-5 * frames})
         assert tap.sent[-1][icd.LINKS["fsw"]["commands"]["payload_at"] : -4] == payload
         tap.got.clear()
@@ -256,7 +316,7 @@ if command -v tshark >/dev/null && command -v dumpcap >/dev/null; then
   until [ -s "$dir/capture.pcapng" ] || [ $((tries += 1)) -gt 300 ]; do sleep 0.1; done # its head is there when it listens
 fi
 frames_seen() {
-  tshark -r "$dir/capture.pcapng" -d "udp.port==$port,ccsds" -Y 'ccsds.apid == 0x080 && ccsds.type == 0 && ccsds.seqflag == 3' 2>/dev/null | wc -l
+  tshark -r "$dir/capture.pcapng" -d "udp.port==$port,ccsds" -Y 'ccsds.apid == 0x680 && ccsds.type == 0 && ccsds.seqflag == 3' 2>/dev/null | wc -l
 }
 python3 "$dir/peer.py" "$dir" "udp:127.0.0.1:$port" "shm:$near" 2>"$dir/err" &
 peer=$!
@@ -268,7 +328,7 @@ if [ -n "$capture" ]; then
   until seen=$(frames_seen) && [ "$seen" -ge 5 ] || [ $((tries += 1)) -gt 20 ]; do sleep 0.3; done
   kill -INT $capture
   wait $capture
-  [ "$seen" -ge 5 ] || fail "tshark sees $seen packets of APID 0x080 as CCSDS"
+  [ "$seen" -ge 5 ] || fail "tshark sees $seen packets of APID 0x680 as CCSDS"
   bad=$(tshark -r "$dir/capture.pcapng" -d "udp.port==$port,ccsds" -Y '_ws.malformed || (udp && !ccsds && !icmp)' 2>/dev/null | wc -l)
   [ "$bad" -eq 0 ] || fail "tshark finds $bad packets malformed"
 fi

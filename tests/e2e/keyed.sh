@@ -70,7 +70,7 @@ for peer in "$fsw" 'python3 -I -S -B io/client/orrery_client.py'; do
     refuses 'without a key' "takes packets with a key alone: give the key file that its link has as 'key_file'" $peer "$url"
     refuses 'a key for all to read' 'chmod 600' $peer --key-file "$dir/other" "$url"
     refuses 'a key that is not there' 'No such file' $peer --key-file "$dir/none" "$url"
-    refuses 'a key over shared memory' 'links over UDP' $peer --key-file "$dir/key" "shm:$name"
+    refuses 'a key over shared memory' 'links in packets' $peer --key-file "$dir/key" "shm:$name"
   }
 done
 chmod 600 "$dir/other"
@@ -116,7 +116,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         s.sendto(p, ("127.0.0.1", int(sys.argv[1])))
     for f in (oc.COMMANDS, oc.END, oc.BEAT, oc.LEAVE):
         for generation in range(2**32 - 1, 0, -2**28):
-            s.sendto(oc.write_command(0x1880, 1, f, generation << 32, 0, 0, bytes(24 if f == oc.COMMANDS else 0)), ("127.0.0.1", int(sys.argv[1])))
+            s.sendto(oc.write_command(0x1e80, 1, f, generation << 32, 0, 0, bytes(24 if f == oc.COMMANDS else 0)), ("127.0.0.1", int(sys.argv[1])))
 print(sum(1 for p in packets if p[-40:-32] != bytes(8)))
 P
 python3 -I -S -B "$dir/recorded.py" "$url" "$dir/key" "$dir/packets" >"$dir/peer" 2>&1 || fail "the recorded flight: $(cat "$dir/peer")"

@@ -154,7 +154,7 @@ done <<'END'
 links.fsw.name=/x|means nothing for the transport 'udp'
 links.fsw.listen=127.0.0.1|is an IPv4 address and a port
 links.fsw.allow=[localhost]|is an IPv4 address such as
-links.fsw.message_ids={telemetry: 0x1880}|one of 0x0800 to
+links.fsw.message_ids={telemetry: 0x1e80}|one of 0x0800 to
 links.fsw.mtu=64|mtu
 END
 # --- flight software without a run ----------------------------------------------------------------------------------------------

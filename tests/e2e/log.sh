@@ -78,6 +78,17 @@ done
 "$ORRERY" log export "$dir/a.mcap" --csv "$dir/none.csv" --topics /orrery/commands >"$dir/out" 2>&1
 [ $? -eq 1 ] && [ ! -e "$dir/none.csv" ] || fail "a table without columns: $(cat "$dir/out")"
 
+# for people: numbers with their units, commands by name, letters as they are; JSON as ever
+"$ORRERY" log cat "$dir/a.mcap" --topics /orrery/commands --to 1s >"$dir/out" && grep -q ' wheel_x.torque=[-0-9.e]* N m wheel_y.torque=[-0-9.e]* N m wheel_z.torque=[-0-9.e]* N m$' "$dir/out" || fail "commands: $(head -3 "$dir/out")"
+"$ORRERY" log cat "$dir/a.mcap" --topics /gyro --to 0s >"$dir/out" && grep -q ' rate=\[[^]]*\] rad/s' "$dir/out" || fail "units: $(cat "$dir/out")"
+"$ORRERY" log cat "$dir/a.mcap" --topics /orrery/commands --to 0s --json >"$dir/out" && grep -q '"values":\[0,0,0\]}$' "$dir/out" || fail "JSON: $(cat "$dir/out")"
+printf 'sequence: [{mark: drehe um 2° → „schnell“}]\n' >"$dir/mark.yaml"
+"$ORRERY" run configs/cubesat.yaml --mode batch --duration 1s --sequence "$dir/mark.yaml" --log "$dir/mark.mcap" >/dev/null 2>&1 || fail "a mark"
+"$ORRERY" log cat "$dir/mark.mcap" --topics /orrery/event >"$dir/out" && grep -q 'text="drehe um 2° → „schnell“"' "$dir/out" || fail "letters: $(cat "$dir/out")"
+"$ORRERY" log cat "$dir/mark.mcap" --topics /orrery/event --json | python3 -c 'import json, sys; assert [json.loads(l)["text"] for l in sys.stdin][0] == "drehe um 2° → „schnell“"' || fail "letters in JSON"
+"$ORRERY" log export "$dir/a.mcap" --hdf5 "$dir/none.h5" --topics /gryo 2>"$dir/err"
+[ $? -eq 1 ] && grep -q "did you mean '/gyro'?" "$dir/err" && [ ! -e "$dir/none.h5" ] || fail "HDF5 of no topic: $(cat "$dir/err")"
+
 [ "$("$ORRERY" log cat "$dir/r.mcap" --topics /bus --to 0s | wc -l)" -eq 1 ] || fail "bus.rate is one message a time"
 record '{compression: zstd}'
 [ "$(stat -c %s "$dir/r.mcap")" -lt $(($(stat -c %s "$dir/a.mcap") * 2 / 3)) ] || fail "zstd: $(ls -l "$dir/r.mcap" "$dir/a.mcap")"

@@ -41,6 +41,16 @@ actuators:
 END
 flies 'three askew' 'wheel_*.torque'
 
+# what it flies on stands anywhere in the telemetry, beside whatever else
+flight() {
+  "$ORRERY" run configs/cubesat.yaml --mode batch --set "links.fsw.telemetry=[$1]" 2>"$dir/err" | hash_of
+}
+plain=$(flight 'gyro.rate, star.attitude, bus.target')
+[ ${#plain} -eq 16 ] || fail "$(cat "$dir/err")"
+for telemetry in 'bus.target, gyro.rate, star.attitude' "star.*, 'wheel_*.speed', bus.target, gyro.*" 'wheel_x.speed, gyro.rate, star.attitude, star.valid, bus.target'; do
+  [ "$(flight "$telemetry")" = "$plain" ] || fail "on $telemetry it flies otherwise: $(cat "$dir/err")"
+done
+
 jets() {
   cat <<END
   jet_1: {kind: thruster, node: bus.a, direction: [0, 1, 0], thrust: 2 mN}

@@ -82,10 +82,10 @@ assert c.prctl(38, 1, 0, 0, 0) == 0 and c.prctl(22, 2, program) == 0, os.strerro
 os.execv(sys.argv[1], sys.argv[1:])
 P
 python3 "$dir/without.py" "$ORRERY" run "$dir/run.yaml" --mode lockstep --duration 1s --sandbox >"$dir/out" 2>"$dir/err" && fail "--sandbox flies without one"
-grep -q 'error: no sandbox for the io thread of the links over UDP: Function not implemented; --no-sandbox flies without' "$dir/err" || fail "$(cat "$dir/err")"
+grep -q 'error: no sandbox for the io thread of the links: Function not implemented; --no-sandbox flies without' "$dir/err" || fail "$(cat "$dir/err")"
 "$fsw" "$url" >"$dir/peer" 2>&1 &
 peer=$!
 python3 "$dir/without.py" "$ORRERY" run "$dir/run.yaml" --mode lockstep --duration 1s >"$dir/out" 2>"$dir/err" || fail "without a sandbox nobody flies: $(cat "$dir/out" "$dir/err")"
 wait $peer
-grep -q 'warning: no sandbox for the io thread of the links over UDP: Function not implemented' "$dir/err" || fail "$(cat "$dir/err")"
+grep -q 'warning: no sandbox for the io thread of the links: Function not implemented' "$dir/err" || fail "$(cat "$dir/err")"
 exit 0

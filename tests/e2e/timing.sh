@@ -44,6 +44,25 @@ kill -TERM $pid
 wait $pid
 [ $? -eq 3 ] || fail "a signal: $(cat "$dir/err")"
 
+# over UDP, the load by stress-ng where it is installed; so many bytes are nobody else's
+bytes=$((8000000 + $$))
+link="{transport: udp, listen: \"127.0.0.1:$port\", allow: [127.0.0.1], rate: 50 Hz, telemetry: [gyro.rate], commands: [wheel_*.torque], wait: 10 s, timeout: {frames: 50, policy: hold}}"
+sed "s|links.fsw.rate=50 Hz, links.fsw.name=$name|'links.fsw=$link'|" "$dir/case.yaml" >"$dir/udp.yaml"
+command -v stress-ng >/dev/null && sed -i "s/kind: burner/kind: stress-ng, stress: --cpu 1 --vm 1 --vm-bytes $bytes/" "$dir/udp.yaml"
+timing run "$dir/udp.yaml" -o "$dir/udp.json" --slices 1 || fail "over UDP: $(cat "$dir/out" "$dir/err")"
+grep -q "waits for flight software" "$dir/err" && grep -q "udp:127.0.0.1:$port" "$dir/err" || fail "the link is not on UDP: $(cat "$dir/err")"
+said "$dir/udp.json" '0 < s[0]["distributions"]["link fsw round trip"]["count"] <= 11 and s[0]["links"]["fsw"]["applied"] > 0' || fail "a round trip over UDP: $(cat "$dir/out")"
+said "$dir/udp.json" '0 < s[0]["distributions"]["link fsw publication"]["min_ns"] <= s[0]["distributions"]["link fsw round trip"]["min_ns"]' || fail "a round trip over UDP is no shorter than its way out"
+if command -v stress-ng >/dev/null; then
+  grep -q "load: stress-ng --cpu 1 --vm 1 --vm-bytes $bytes, 1 on each of cores 0" "$dir/out" || fail "the load is not stress-ng: $(cat "$dir/out")"
+  pgrep -f "stress-ng --quiet --taskset 0 --cpu 1 --vm 1 --vm-bytes $bytes" >"$dir/left" && fail "stress-ng is left behind: $(cat "$dir/left")"
+else
+  echo 'not shown: stress-ng is not installed'
+  sed 's/kind: burner/kind: stress-ng/' "$dir/case.yaml" >"$dir/stress.yaml"
+  timing run "$dir/stress.yaml" -o "$dir/stress.json" && fail 'a load by stress-ng, which is not there'
+  grep -q 'apt-get install stress-ng' "$dir/err" || fail "stress-ng is not there: $(cat "$dir/err")"
+fi
+
 # merge
 timing merge "$dir/a.json" "$dir/b.json" -o "$dir/m.json" || fail "merge: $(cat "$dir/err")"
 grep -q '^integrate .* 300$' "$dir/out" || fail "merge counts 300 frames: $(cat "$dir/out")"
@@ -127,6 +146,9 @@ assert failed == {"integrate"} and int(suite.get("failures")) >= 1 and suite.get
 text = " ".join(t.parse(sys.argv[1] + "/plot.svg").getroot().itertext())
 assert "base" in text and "new" in text and "integrate" in text and "log" in text
 END
+timing compare "$dir/a.json" "$dir/a.json" --plot "$dir/plot.svg"
+grep -q '>slack<' "$dir/plot.svg" && [ "$(grep -o '>smaller (log scale)<' "$dir/plot.svg" | wc -l)" -eq 1 ] && [ "$(grep -o '>larger (log scale)<' "$dir/plot.svg" | wc -l)" -ge 9 ] ||
+  fail "the picture has not slack beside the others: $(grep -o '>[a-z ]*(log scale)<' "$dir/plot.svg")"
 for wrong in "compare $dir/base.json" "compare $dir/base.json $dir/same.json --across moon" "compare $dir/base.json $dir/same.json --decide 5" 'run' 'nothing' \
   "run $dir/case.yaml" "compare $dir/base.json $dir/same.json --slices 9" 'trend'; do
   # shellcheck disable=SC2086

@@ -61,7 +61,7 @@ static void answer(uint64_t number) {
   uint8_t packet[ORR_WIRE_PACKET_MAX];
   const struct orr_step *s = wire->entering;
   unsigned wrong = s && orr_step_byte(s, 1) == number + 1 ? orr_step_byte(s, 2) % 5 : 0;
-  size_t piece = s && orr_step_byte(s, 0) ? 8 * (orr_step_byte(s, 0) + 1) : wire->udp.description_piece;
+  size_t piece = s && orr_step_byte(s, 0) ? 8 * (orr_step_byte(s, 0) + 1) : wire->udp.packets.description_piece;
   size_t at = number * piece < wire->description_bytes ? number * piece : wire->description_bytes;
   size_t left = wire->description_bytes - at;
   struct orr_wire_packet p = {.id = (uint16_t)(ORR_WIRE_DESCRIPTION_ID - (wrong == 1)),
@@ -166,7 +166,7 @@ static void send_all(struct rig *r, unsigned lost) {
   uint32_t piece = 0;
   for (;;) {
     uint32_t this = piece;
-    size_t n = orr_udp_send(&r->udp, &piece, packet);
+    size_t n = orr_packets_send(&r->udp.packets, &piece, packet);
     if (n == 0)
       return;
     if (!(lost >> this % 8 & 1))
@@ -175,7 +175,7 @@ static void send_all(struct rig *r, unsigned lost) {
 }
 
 static void latch(struct rig *r) {
-  orr_udp_take(&r->udp, &r->link.rules);
+  orr_packets_take(&r->udp.packets, &r->link.rules);
   orr_link_rig_latch(&r->link);
 }
 
@@ -184,7 +184,7 @@ static void next_frame(struct rig *r, unsigned lost) {
   if (r->link.out)
     latch(r);
   orr_link_rig_publish(&r->link, head);
-  orr_udp_publish(&r->udp, head, r->link.values);
+  orr_packets_publish(&r->udp.packets, head, r->link.values);
   send_all(r, lost);
 }
 
@@ -229,7 +229,7 @@ static void do_step(struct rig *r, const struct orr_step *s) {
     break;
   case 6:
     if (r->link.frame > 0)
-      orr_udp_repeat(&r->udp);
+      orr_packets_repeat(&r->udp.packets);
     send_all(r, 0);
     break;
   case 7:
@@ -237,7 +237,7 @@ static void do_step(struct rig *r, const struct orr_step *s) {
       tell_frame(r, s);
     break;
   case 8:
-    size = orr_udp_farewell(&r->udp, packet);
+    size = orr_packets_farewell(&r->udp.packets, packet);
     tell(r, packet, size);
     break;
   case 9:
@@ -275,9 +275,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                  .peer = {.ip = INADDR_LOOPBACK, .port = 9}};
   r.from = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   orr_must(orr_udp_prepare(&r.udp, &r.desc, &r.link.layout, 1000000) == 0);
-  orr_must(r.udp.description_bytes <= DESCRIPTION_ROOM);
-  memcpy(r.description, r.udp.description, r.udp.description_bytes);
-  r.description_bytes = r.udp.description_bytes;
+  orr_must(r.udp.packets.description_bytes <= DESCRIPTION_ROOM);
+  memcpy(r.description, r.udp.packets.description, r.udp.packets.description_bytes);
+  r.description_bytes = r.udp.packets.description_bytes;
   struct orr_steps steps = {data + 1, size ? size - 1 : 0};
   for (struct orr_step s; orr_steps_next(&steps, &s);)
     do_step(&r, &s);

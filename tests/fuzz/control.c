@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "io/config/text/arena.h"
-#include "io/control_text.h"
+#include "io/control/control_text.h"
 #include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

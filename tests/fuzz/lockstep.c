@@ -170,20 +170,20 @@ static void fly_client(struct flight *f) {
 static void send_all(struct flight *f) {
   uint8_t packet[ORR_WIRE_PACKET_MAX];
   uint32_t piece = 0;
-  for (size_t n; (n = orr_udp_send(&f->udp, &piece, packet)) > 0;)
+  for (size_t n; (n = orr_packets_send(&f->udp.packets, &piece, packet)) > 0;)
     pass(&f->out, packet, n, true);
 }
 
 static void await_answer(struct flight *f) {
   int patience = PATIENCE;
-  for (orr_udp_take(&f->udp, &f->link.rules); !orr_rules_ready(&f->link.rules); patience--) {
+  for (orr_packets_take(&f->udp.packets, &f->link.rules); !orr_rules_ready(&f->link.rules); patience--) {
     orr_must(patience > 0);
     orr_client_beat(&f->client); /* as it does while it waits, by the clock */
     fly_client(f);
     deliver_to_run();
-    orr_udp_take(&f->udp, &f->link.rules);
+    orr_packets_take(&f->udp.packets, &f->link.rules);
     if (!orr_rules_ready(&f->link.rules))
-      orr_udp_repeat(&f->udp);
+      orr_packets_repeat(&f->udp.packets);
     send_all(f);
   }
 }
@@ -192,7 +192,7 @@ static void publish(struct flight *f) {
   uint64_t head[ORR_WIRE_OUT_WORDS];
   orr_link_rig_publish(&f->link, head);
   head[ORR_WIRE_OUT_FLAGS] |= ORR_WIRE_OUT_LOCKSTEP;
-  orr_udp_publish(&f->udp, head, f->link.values);
+  orr_packets_publish(&f->udp.packets, head, f->link.values);
   send_all(f);
 }
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/session.h"
-#include "io/step_limit.h"
+#include "io/session/session.h"
+#include "io/session/step_limit.h"
 #include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,6 +1,7 @@
 /* Any bytes as a saved state (io/log/state_record), and records with a right sum whose words are of any value, put into
- * a session (io/saved_state), which flies on from what it takes. Devices with queues, pulses and draws, a link with an
- * answer on its way, loops with equations chosen: the state leads to places in memory by many of its words.
+ * a session (io/session/saved_state), which flies on from what it takes. Devices with queues, pulses and draws, a
+ * link with an answer on its way, loops with equations chosen: the state leads to places in memory by many of its
+ * words.
  *
  * The first byte's lowest bit: 0 the bytes as they are, a copy of just their size; 1 changes of a good record, which is
  * sealed anew: three bytes of which word and how, then eight of a word. How: 0 to 3 the word is these; 4 a bit flips; 5
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/saved_state.h"
+#include "io/session/saved_state.h"
 #include "tests/support/flight.h"
 #include "tests/support/steps.h"
 

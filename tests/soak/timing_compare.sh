@@ -17,7 +17,7 @@ copy=$dir/copy
 mkdir -p "$copy/build" "$copy/tests"
 cp -a Makefile core rt io tools "$copy" # what was built comes along, and one file is built anew
 cp -a "$(dirname "$orrery")" "$copy/build"
-python3 - "$copy/io/realtime.c" <<'PYTHON' || fail "the copy cannot be changed: io/realtime.c is another"
+python3 - "$copy/io/session/realtime.c" <<'PYTHON' || fail "the copy cannot be changed: io/session/realtime.c is another"
 import sys
 path = sys.argv[1]
 s = open(path).read()

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-sys.path[:0] = ["io", "io/log"]
+sys.path[:0] = ["io/control", "io/log"]
 import orrery_ctl
 import orrery_log
 

@@ -271,10 +271,14 @@ static void take_weight_and_elastic(const struct orr_dense *d, int body, real *m
   turned_back(&d->bodies[body].pose.r, g, g);
   for (size_t j = 0; j < (b->flexible ? b->node_count : 1); j++) {
     const struct orr_node_desc *node = &b->nodes[j];
-    real mass = (real)(b->flexible ? node->mass : b->mass), c[3], p[3], f[3];
+    real mass = (real)(b->flexible ? node->mass : b->mass), c[3], p[3], f[3], c2[3] = {0}, slide[8][3], e[8];
+    for (int r = 0; r < n; r++)
+      e[r] = (real)eta[r];
+    if (n)
+      orr_node_curve(b, (int)j, e, true, c2, slide);
     for (int i = 0; i < 3; i++) {
       p[i] = b->flexible ? (real)node->com[i] : (real)b->com[i];
-      c[i] = p[i] + (b->flexible ? (real)node->at[i] : 0);
+      c[i] = p[i] + (b->flexible ? (real)node->at[i] : 0) + c2[i];
       f[i] = mass * g[i];
     }
     for (int r = 0; r < n; r++) {
@@ -284,7 +288,7 @@ static void take_weight_and_elastic(const struct orr_dense *d, int body, real *m
       add_cross(gamma, slope, p);
       for (int i = 0; i < 3; i++)
         c[i] += gamma[i] * (real)eta[r];
-      missing[r] -= dot(gamma, f);
+      missing[r] -= dot(gamma, f) + dot(slide[r], f);
     }
     real moment[3];
     cross(c, f, moment);

@@ -19,6 +19,66 @@ static real node_energy(const struct orr_node_desc *node, const real theta[3], c
          0.5L * dot(jw, term);
 }
 
+/* θ × (θ × p)/2 and its derivative along a slope: ½ (s × (θ × p) + θ × (s × p)) */
+static void turn_arm(const real theta[3], const real along[3], const real p[3], real scale, real out[3]) {
+  real inner[3], outer[3];
+  cross(along, p, inner);
+  cross(theta, inner, outer);
+  for (int i = 0; i < 3; i++)
+    out[i] += scale * outer[i];
+}
+
+void orr_node_curve(const struct orr_body_desc *b, int node, const real *eta, bool mass_centre, real c[3],
+                    real slide[][3]) {
+  const struct orr_node_desc *desc = &b->nodes[node];
+  real theta[3] = {0}, p[3];
+  memset(c, 0, 3 * sizeof *c);
+  for (size_t r = 0; r < b->mode_count && slide; r++)
+    memset(slide[r], 0, sizeof slide[r]);
+  if (!b->stiffening)
+    return;
+  for (size_t k = 0; k < desc->curve_count; k++) {
+    const struct orr_curve_desc *pair = &desc->curves[k];
+    real weight = pair->r == pair->s ? 0.5L : 1;
+    for (int i = 0; i < 3; i++) {
+      real g = (real)pair->g[i];
+      c[i] += weight * eta[pair->r] * eta[pair->s] * g;
+      if (slide)
+        slide[pair->r][i] += weight * eta[pair->s] * g, slide[pair->s][i] += weight * eta[pair->r] * g;
+    }
+  }
+  if (!mass_centre)
+    return;
+  for (int i = 0; i < 3; i++) {
+    p[i] = (real)desc->com[i];
+    for (size_t r = 0; r < b->mode_count; r++)
+      theta[i] += (real)desc->modes[6 * r + (size_t)i] * eta[r];
+  }
+  turn_arm(theta, theta, p, 0.5L, c);
+  for (size_t r = 0; r < b->mode_count && slide; r++) {
+    const real slope[3] = {(real)desc->modes[6 * r], (real)desc->modes[6 * r + 1], (real)desc->modes[6 * r + 2]};
+    turn_arm(slope, theta, p, 0.5L, slide[r]);
+    turn_arm(theta, slope, p, 0.5L, slide[r]);
+  }
+}
+
+/* m (v + ω × c0)·(ω × c2 + ċ2): the second-order place c2 meets the motion of the undeformed body. */
+static real curve_energy(const struct orr_body_desc *b, int node, const real *eta, const real *rates) {
+  int n = (int)b->mode_count;
+  const struct orr_node_desc *desc = &b->nodes[node];
+  const real *w = rates + n, *v = rates + n + 3;
+  real c2[3], slide[8][3], c0[3], plain[3] = {v[0], v[1], v[2]}, more[3] = {0};
+  orr_node_curve(b, node, eta, true, c2, slide);
+  for (int i = 0; i < 3; i++) {
+    c0[i] = (real)desc->at[i] + (real)desc->com[i];
+    for (int r = 0; r < n; r++)
+      more[i] += slide[r][i] * rates[r];
+  }
+  add_cross(plain, w, c0);
+  add_cross(more, w, c2);
+  return (real)desc->mass * dot(plain, more);
+}
+
 /* V = [η̇; ω; v] */
 real orr_body_energy(const struct orr_body_desc *b, const real *eta, const real *rates) {
   int n = (int)b->mode_count;
@@ -48,6 +108,8 @@ real orr_body_energy(const struct orr_body_desc *b, const real *eta, const real 
       }
     }
     energy += node_energy(node, theta, theta_dot, c, gamma_rate, w, v);
+    if (b->stiffening)
+      energy += curve_energy(b, (int)j, eta, rates);
   }
   return energy;
 }

@@ -58,6 +58,11 @@ static inline void turned_back(const jet_mat *r, const real x[3], real out[3]) {
   memcpy(out, y, sizeof y);
 }
 
+/* Second-order shapes as the file gives them: ½ Σ η_r η_s G_rs of a node and, with `slide` [mode_count][3] (or
+ * NULL), its derivatives by η; `mass_centre`: of its mass centre, whose arm turns to second order, too. */
+void orr_node_curve(const struct orr_body_desc *body, int node, const real *eta, bool mass_centre, real c[3],
+                    real slide[][3]);
+
 /* T of the conventions, and by polarisation ∂T/∂V and ∂²T/∂V² [n + 6][n + 6]. */
 real orr_body_energy(const struct orr_body_desc *body, const real *eta, const real *rates);
 void orr_body_momenta(const struct orr_body_desc *body, const real *eta, const real *rates, real *out);

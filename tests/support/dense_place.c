@@ -10,7 +10,7 @@ static void *take(size_t count, size_t size) {
   return p;
 }
 
-/* A node in its body: l = at + Π_t η, exp(Π_s η). */
+/* A node in its body: l = at + Π_t η + ½ Σ η_r η_s G_rs, exp(Π_s η). */
 void orr_node_place(const struct orr_body_desc *b, int node, const jet *eta, jet_vec *l, jet_mat *x) {
   const struct orr_node_desc *desc = &b->nodes[node];
   jet_vec theta = jv_zero();
@@ -19,6 +19,11 @@ void orr_node_place(const struct orr_body_desc *b, int node, const jet *eta, jet
     const double *pi = desc->modes + 6 * r;
     theta = jv_add(theta, jv_scale(eta[r], jv_of(pi)));
     *l = jv_add(*l, jv_scale(eta[r], jv_of(pi + 3)));
+  }
+  for (size_t k = 0; b->stiffening && k < desc->curve_count; k++) {
+    const struct orr_curve_desc *pair = &desc->curves[k];
+    jet product = jet_scale(pair->r == pair->s ? 0.5L : 1, jet_mul(eta[pair->r], eta[pair->s]));
+    *l = jv_add(*l, jv_scale(product, jv_of(pair->g)));
   }
   *x = jm_exp(theta);
 }

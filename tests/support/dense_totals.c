@@ -13,10 +13,14 @@ static real body_potential(const struct orr_sample *s, const double *q, int body
   real energy = 0;
   for (size_t j = 0; j < (b->flexible ? b->node_count : 1); j++) {
     const struct orr_node_desc *node = &b->nodes[j];
-    real c[3], p[3];
+    real c[3], p[3], c2[3] = {0}, e[8];
+    for (int r = 0; r < n; r++)
+      e[r] = (real)eta[r];
+    if (n)
+      orr_node_curve(b, (int)j, e, true, c2, NULL);
     for (int i = 0; i < 3; i++) {
       p[i] = b->flexible ? (real)node->com[i] : (real)b->com[i];
-      c[i] = p[i] + (b->flexible ? (real)node->at[i] : 0);
+      c[i] = p[i] + (b->flexible ? (real)node->at[i] : 0) + c2[i];
     }
     for (int r = 0; r < n; r++) {
       real slope[3], gamma[3];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/tree/energy.h"
+#include "tests/support/fields.h"
 
 static const struct orr_run *read_text(const char *text, struct orr_diagnostics *d) {
   const struct orr_text_file file = {"run.yaml", text, strlen(text)};
@@ -18,9 +19,8 @@ static void die(struct orr_diagnostics *d, const char *what) {
   abort();
 }
 
-struct orr_flight orr_flight_make(const char *text, const char *watch) {
-  struct orr_flight f = {.diagnostics = orr_diagnostics_create()};
-  f.run = read_text(text, f.diagnostics);
+static struct orr_flight fly(const struct orr_run *run, struct orr_diagnostics *d, const char *watch) {
+  struct orr_flight f = {.diagnostics = d, .run = run};
   if (!f.run)
     die(f.diagnostics, "the run file of a test is wrong");
   f.session = orr_session_create(f.run, NULL);
@@ -31,6 +31,19 @@ struct orr_flight orr_flight_make(const char *text, const char *watch) {
   if (orr_session_start(f.session) != ORR_OK)
     die(f.diagnostics, "the solver fails at the initial state");
   return f;
+}
+
+struct orr_flight orr_flight_make(const char *text, const char *watch) {
+  struct orr_diagnostics *d = orr_diagnostics_create();
+  return fly(read_text(text, d), d, watch);
+}
+
+struct orr_flight orr_flight_in_field(const char *text, const char *watch) {
+  struct orr_diagnostics *d = orr_diagnostics_create();
+  struct orr_text wmm = orr_field_text(orr_diagnostics_arena(d), "configs/data/wmm2025.cof");
+  const struct orr_text_file files[2] = {{"run.yaml", text, strlen(text)}, {"wmm.cof", wmm.bytes, wmm.length}};
+  const struct orr_config_options options = {.files = files, .file_count = 2};
+  return fly(orr_run_load("run.yaml", &options, d), d, watch);
 }
 
 void orr_flight_free(struct orr_flight *f) {
@@ -77,6 +90,26 @@ void orr_flight_command(struct orr_flight *f, const char *name, double value) { 
 double orr_flight_energy(struct orr_flight *f) {
   return orr_kinetic_energy(f->session->model, f->session->ws) +
          orr_potential_energy(f->session->model, f->session->ws);
+}
+
+orr_vec3 orr_flight_vector(const struct orr_flight *f, const char *name) {
+  char text[80];
+  double x[3];
+  for (int k = 0; k < 3; k++) {
+    snprintf(text, sizeof text, "%s.%c", name, "xyz"[k]);
+    x[k] = orr_flight_value(f, text);
+  }
+  return v3_from(x);
+}
+
+orr_mat3 orr_flight_turn(const struct orr_flight *f, const char *name) {
+  char text[80];
+  double q[4];
+  for (int k = 0; k < 4; k++) {
+    snprintf(text, sizeof text, "%s.%c", name, "xyzw"[k]);
+    q[k] = orr_flight_value(f, text);
+  }
+  return quat_matrix(q);
 }
 
 orr_spatial orr_flight_momentum(struct orr_flight *f) { return orr_momentum(f->session->model, f->session->ws); }

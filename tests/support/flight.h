@@ -2,7 +2,7 @@
 #ifndef ORR_TESTS_SUPPORT_FLIGHT_H
 #define ORR_TESTS_SUPPORT_FLIGHT_H
 
-#include "io/session.h"
+#include "io/session/session.h"
 
 /* A craft for runs that are about something else, up to their links: one body that turns about z, a wheel there, a
  * thruster and a gyro; 100 frames a second. */
@@ -26,6 +26,8 @@ struct orr_flight {
 /* Reads the text, which must be right, asks for the truth channels that fit `watch` (NULL: none) and stands at frame 0.
  * Ends the program with the messages when something is wrong. */
 struct orr_flight orr_flight_make(const char *text, const char *watch);
+/* The same of a text that has the field of WMM2025 as the file wmm.cof beside it. */
+struct orr_flight orr_flight_in_field(const char *text, const char *watch);
 void orr_flight_free(struct orr_flight *flight);
 
 /* Reads a text that is wrong: the first error's text into `message`, its line into *line. Ends the program when nothing
@@ -37,6 +39,10 @@ void orr_flight_run(struct orr_flight *flight, int frames);
 
 /* A number of a channel by its name; it must be there. */
 double orr_flight_value(const struct orr_flight *flight, const char *name);
+
+/* The elements x, y, z of a channel; and those of a quaternion, with w, as a matrix. */
+orr_vec3 orr_flight_vector(const struct orr_flight *flight, const char *name);
+orr_mat3 orr_flight_turn(const struct orr_flight *flight, const char *name);
 
 /* Gives a command; a level stays until the next, a pulse is for the next frame. */
 void orr_flight_command(struct orr_flight *flight, const char *name, double value);

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "core/math/elementary.h"
+
 struct orr_prng {
   uint64_t state;
 };
@@ -23,7 +25,7 @@ static inline double prng_between(struct orr_prng *p, double low, double high) {
 }
 /* low … high, even in the logarithm */
 static inline double prng_scale(struct orr_prng *p, double low, double high) {
-  return low * pow(high / low, prng_unit(p));
+  return low * orr_pow(high / low, prng_unit(p));
 }
 /* 0 … count − 1 */
 static inline int prng_pick(struct orr_prng *p, int count) { return (int)(prng_next(p) % (uint64_t)count); }

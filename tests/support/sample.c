@@ -89,8 +89,10 @@ static void copy_body(struct orr_sample *s, struct orr_body_desc *to, const stru
   to->stiffness = copied(s, from->stiffness, n * n, sizeof(double));
   to->damping = copied(s, from->damping, n * n, sizeof(double));
   struct orr_node_desc *nodes = copied(s, from->nodes, from->node_count, sizeof *nodes);
-  for (size_t j = 0; j < from->node_count; j++)
+  for (size_t j = 0; j < from->node_count; j++) {
     nodes[j].modes = copied(s, nodes[j].modes, 6 * n, sizeof(double));
+    nodes[j].curves = copied(s, nodes[j].curves, nodes[j].curve_count, sizeof *nodes[j].curves);
+  }
   to->nodes = nodes;
 }
 
@@ -236,6 +238,25 @@ static void make_elastic(struct orr_sample *s, struct orr_prng *p, struct orr_bo
   b->damping = prng_chance(p, 0.7) ? matrix[1] : NULL;
 }
 
+/* Most pairs of modes, of most nodes. */
+static void make_curves(struct orr_sample *s, struct orr_prng *p, struct orr_body_desc *b,
+                        struct orr_node_desc *nodes) {
+  size_t n = b->mode_count;
+  b->stiffening = true;
+  for (size_t j = 0; j < b->node_count; j++) {
+    struct orr_curve_desc *curves = take(s, n * n, sizeof *curves);
+    size_t count = 0;
+    for (size_t r = 0; r < n && prng_chance(p, 0.9); r++)
+      for (size_t k = 0; k <= r; k++) {
+        curves[count] = (struct orr_curve_desc){.r = k, .s = r};
+        prng_vector(p, 0.3, curves[count].g, 3);
+        count += prng_chance(p, 0.8) ? 1 : 0;
+      }
+    nodes[j].curves = curves;
+    nodes[j].curve_count = count;
+  }
+}
+
 /* Enough massive nodes for the modes to be independent of each other and of the rigid motion, then a massless one. */
 static void make_flexible(struct orr_sample *s, struct orr_prng *p, struct orr_body_desc *b,
                           const struct orr_sample_options *o) {
@@ -261,6 +282,9 @@ static void make_flexible(struct orr_sample *s, struct orr_prng *p, struct orr_b
   b->nodes = nodes;
   if (n)
     make_elastic(s, p, b);
+  struct orr_prng own = *p; /* so that samples are the same with curves and without */
+  if (n && b->deformation == ORR_DEFORMATION_FULL && prng_chance(&own, o->stiffened))
+    make_curves(s, &own, b, nodes);
 }
 
 static void random_axis(struct orr_prng *p, bool coordinate, double out[3]) {
@@ -404,6 +428,7 @@ struct orr_sample_options orr_sample_default(uint64_t seed, int bodies) {
                                      .flexible = 0.4,
                                      .modes_max = 8,
                                      .linearized = 0.3,
+                                     .stiffened = 0.5,
                                      .prescribed = 0.1,
                                      .rotors = 0.15,
                                      .springs = 0.3,

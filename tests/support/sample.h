@@ -17,6 +17,7 @@ struct orr_sample_options {
   double flexible;   /* share of flexible bodies */
   int modes_max;     /* of a flexible body: 0 … modes_max */
   double linearized; /* share of the flexible ones */
+  double stiffened;  /* share of the others that have second-order shapes, given node by node */
   double prescribed; /* share of driven hinges */
   double rotors;     /* share of bodies with a rotor */
   double springs;    /* share of hinges with springs and dampers */

@@ -50,13 +50,33 @@ url_of() { # TRANSPORT: where flight software finds the run
   case $1 in
   shm) echo "shm:$name" ;;
   udp) echo "udp:127.0.0.1:$port" ;;
+  tcp) echo "tcp:127.0.0.1:$port" ;;
+  unix) echo "unix:$dir/link.sock" ;;
+  stream) echo "unix:$dir/link.sock,slip" ;;
+  serial) echo "serial:$dir/cable.b@115200" ;;
   esac
 }
-over() { # TRANSPORT RUN.yaml: the run file with its link there
+over() { # TRANSPORT RUN.yaml: the run file with its link there; for `serial` start_cable comes first
+  lines="s|transport: shm, name: [^,]*|transport"
   case $1 in
+  tcp) sed "$lines: tcp, listen: '127.0.0.1:$port'|" "$2" ;;
+  unix) sed "$lines: unix, path: $dir/link.sock|" "$2" ;;
+  stream) sed "$lines: unix, path: $dir/link.sock, socket: stream, framing: slip|" "$2" ;;
+  serial) sed "$lines: serial, device: $dir/cable.a|" "$2" ;;
   shm) sed "s|transport: shm, name: [^,]*|transport: shm, name: $name|" "$2" ;;
   udp) sed "s|transport: shm, name: [^,]*|transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1]|" "$2" ;;
   esac
+}
+
+start_cable() { # [--break SEED COUNT]: a serial cable, $dir/cable.a to $dir/cable.b
+  [ -p "$dir/hold" ] || mkfifo "$dir/hold"
+  python3 tests/support/wire.py "$dir/cable.a" "$dir/cable.b" "$@" <"$dir/hold" >"$dir/cable" &
+  exec 7>"$dir/hold" # it ends with this script
+  for _ in $(seq 300); do
+    grep -q up "$dir/cable" && return
+    sleep 0.05
+  done
+  fail "no cable"
 }
 
 await() { # COMMAND...: half a minute for it to succeed

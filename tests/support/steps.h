@@ -38,7 +38,7 @@ struct orr_link_rig {
   struct orr_layout_entry entries[ORR_RIG_CHANNELS + 1];
   struct orr_layout layout;
   struct orr_rules rules;
-  uint64_t places[3 * ORR_RIG_WORDS], payload[ORR_RIG_WORDS];
+  uint64_t places[ORR_RULES_PLACES * ORR_RIG_WORDS], payload[ORR_RIG_WORDS];
   double values[ORR_RIG_VALUES];
   int64_t frame; /* the next to go out */
   bool out;      /* one is out whose boundary is not latched yet */

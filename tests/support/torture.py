@@ -101,7 +101,7 @@ class Torture:
             for _ in range(dice.randrange(1, 20)):
                 function = dice.choice((orrery_client.COMMANDS, orrery_client.END, orrery_client.BEAT, orrery_client.LEAVE, 77))
                 frame = dice.getrandbits(32) << 32 | dice.choice((0, dice.getrandbits(32)))
-                packet = orrery_client.write_command(0x1880, 1, function, frame, 0, dice.choice((0, 10, orrery_client.NONE)), bytes(dice.choice((0, 8, 24, 25))))
+                packet = orrery_client.write_command(0x1e80, 1, function, frame, 0, dice.choice((0, 10, orrery_client.NONE)), bytes(dice.choice((0, 8, 24, 25))))
                 s.sendto(dice.choice((packet, packet[: dice.randrange(len(packet))], os.urandom(40))), ("127.0.0.1", self.port))
 
     def scribble(self, dice):

@@ -29,13 +29,7 @@ ELEMENTS = {
     "ValidRange": ("", "minInclusive maxInclusive", ""),
     "IntegerDataEncoding": ("", "sizeInBits encoding byteOrder", ""),
     "FloatDataEncoding": ("", "sizeInBits encoding byteOrder", ""),
-    "BinaryDataEncoding": ("", "", "(ErrorDetectCorrect )?SizeInBits "),
-    "BinaryEncoding": ("", "", "(ErrorDetectCorrect )?SizeInBits "),
-    "ErrorDetectCorrect": ("", "", "CRC "),
-    "CRC": ("", "width reflectData reflectRemainder bitsFromReference reference", "Polynomial (InitRemainder )?(FinalXOR )?"),
-    "Polynomial": ("", "", ""),
-    "InitRemainder": ("", "", ""),
-    "FinalXOR": ("", "", ""),
+    "BinaryDataEncoding": ("", "", "SizeInBits "),
     "SizeInBits": ("", "", "(FixedValue |DynamicValue )"),
     "FixedValue": ("", "", ""),
     "DynamicValue": ("", "", "ParameterInstanceRef (LinearAdjustment )?"),
@@ -45,7 +39,7 @@ ELEMENTS = {
     "Parameter": ("name parameterTypeRef", "shortDescription initialValue", "(ParameterProperties )?"),
     "ParameterProperties": ("", "dataSource", ""),
     "ContainerSet": ("", "", "(SequenceContainer )+"),
-    "SequenceContainer": ("name", "abstract shortDescription", "(BinaryEncoding )?EntryList (BaseContainer )?"),
+    "SequenceContainer": ("name", "abstract shortDescription", "EntryList (BaseContainer )?"),
     "SequenceContainer/EntryList": ("", "", "(ParameterRefEntry )*"),
     "CommandContainer/EntryList": ("", "", "(ParameterRefEntry |ArgumentRefEntry |FixedValueEntry )*"),
     "ParameterRefEntry": ("parameterRef", "", ""),
@@ -59,7 +53,7 @@ ELEMENTS = {
     "MetaCommand": ("name", "shortDescription", "(ArgumentList )?(CommandContainer )?"),
     "ArgumentList": ("", "", "(Argument )+"),
     "Argument": ("name argumentTypeRef", "shortDescription initialValue", ""),
-    "CommandContainer": ("name", "", "(BinaryEncoding )?EntryList (BaseContainer )?"),
+    "CommandContainer": ("name", "", "EntryList (BaseContainer )?"),
 }
 NUMBER = r"-?\d+(\.\d+)?([eE][-+]?\d+)?"
 # What an attribute (or the same of a certain element) and the text of an element may be.
@@ -69,10 +63,9 @@ VALUES = {
     "IntegerDataEncoding/encoding": "unsigned|signMagnitude|twosComplement|onesComplement|BCD|packedBCD", "FloatDataEncoding/encoding": "IEEE754_1985|IEEE754",
     "byteOrder": "mostSignificantByteFirst|leastSignificantByteFirst", "binaryValue": "([0-9a-fA-F]{2})*", "slope": NUMBER, "intercept": NUMBER,
     "minInclusive": NUMBER, "maxInclusive": NUMBER, "value": r"\d+", "initialValue": r"-?\d+", "dataSource": "telemetered|derived|constant|local|ground",
-    "width": r"[1-9]\d*", "bitsFromReference": r"\d+", "reference": "start|end", "reflectData": "true|false", "reflectRemainder": "true|false",
     XSI + "schemaLocation": r"(\S+ \S+)( \S+ \S+)*", "Ref": r"[^./:\[\] \t\n]+",
 }
-TEXTS = {"Unit": ".+", "Polynomial": "([0-9A-F]{2})+", "InitRemainder": "([0-9A-F]{2})+", "FinalXOR": "([0-9A-F]{2})+", "FixedValue": r"\d+"}
+TEXTS = {"Unit": ".+", "FixedValue": r"\d+"}
 
 
 class Wrong(Exception):
@@ -211,21 +204,27 @@ class Document:
         return found
 
     @staticmethod
-    def check_bits(name, entries, container):
-        """Whole bytes begin where a byte does, and the sum is what the container says."""
+    def check_bits(entries):
+        """Whole bytes begin where a byte does, and all are whole bytes; (slope, bits) of the sum."""
         slope = at = 0
         for entry, field in entries:
             bits, more = (field.bits, field.slope) if isinstance(field, Field) else (field[0], 0)
             demand(at % 8 == 0 or not (isinstance(field, Field) and field.little), entry, "begins within a byte")
             at, slope = at + bits, slope + more
-        encoding = container.find(NS + "BinaryEncoding")
-        demand(encoding is not None and size_of(encoding) == (slope, at), name, "has", at, "bits")
-        return at
+        demand(at % 8 == 0 and slope % 8 == 0, "not of whole bytes:", at)
+        return slope, at
+
+    def bits(self, name):
+        """(slope, bits) of a packet of telemetry or of a command."""
+        if name in self.containers:
+            return self.check_bits(self.entries(self.containers[name]))
+        command = self.get(self.commands, name)
+        return self.check_bits(self.entries(command.find(NS + "CommandContainer"), self.arguments(command)))
 
     def check_container(self, c):
         if c.get("abstract") == "true":
             return {}
-        self.check_bits(c.get("name"), self.entries(c), c)
+        slope, bits = self.check_bits(self.entries(c))
         base = c.find(NS + "BaseContainer")
         demand(base is not None, c.get("name"), "extends nothing")
         before = dict(self.entries(self.containers[base.get("containerRef")]))
@@ -233,6 +232,7 @@ class Document:
         for name, value in tests.items():
             demand(value < 1 << self.get(before, name).bits, name, "is never", value)
         demand(tests, c.get("name"), "has no test")
+        demand((slope, bits) == ((0, tests["length"] * 8 + 56) if "length" in tests else (8, 56)), c.get("name"), "does not add up to its length")
         return tests
 
     def arguments(self, command):
@@ -242,10 +242,10 @@ class Document:
     def check_command(self, command):
         container, arguments = command.find(NS + "CommandContainer"), self.arguments(command)
         entries = self.entries(container, arguments)
-        bits = self.check_bits(command.get("name"), entries, container)
+        slope, bits = self.check_bits(entries)
         demand(set(arguments) <= {n for n, f in entries}, command.get("name"), "asks for what it does not send")
         demand(len({n for n, f in entries}) == len(entries), command.get("name"), "sends a thing twice")
-        demand(dict(entries)["length"][1] * 8 == bits - 56, command.get("name"), "says another length")
+        demand(slope == 0 and dict(entries)["length"][1] * 8 == bits - 56, command.get("name"), "says another length")
 
     def packet(self, packet):
         """(the container's name, the numbers) of telemetry."""
@@ -276,15 +276,15 @@ class Document:
         return int(bits, 2).to_bytes(len(bits) // 8, "big")
 
     def crc(self, data):
-        """The sum that the document describes."""
-        crc = next(self.root.iter(NS + "CRC"))
-        polynomial, rest, final = (int(crc.find(NS + tag).text, 16) for tag in ("Polynomial", "InitRemainder", "FinalXOR"))
-        width, turn = int(crc.get("width")), lambda number, bits: int(format(number, "0%db" % bits)[::-1], 2)
+        """The sum that the document describes, in words: the standard's element is one that readers fail on."""
+        says = re.search(r"polynomial 0x(\w+), begins as 0x(\w+), (data and remainder reflected, )?at the end xor 0x(\w+)", self.declared["crc32c"].get("shortDescription"))
+        polynomial, rest, final = (int(says[i], 16) for i in (1, 2, 4))
+        width, turn = 32, lambda number, bits: int(format(number, "0%db" % bits)[::-1], 2)
         for byte in data:
-            rest ^= (turn(byte, 8) if crc.get("reflectData") == "true" else byte) << width - 8
+            rest ^= (turn(byte, 8) if says[3] else byte) << width - 8
             for _ in range(8):
                 rest = rest << 1 ^ (polynomial | 1 << width if rest >> width - 1 else 0)
-        return (turn(rest, width) if crc.get("reflectRemainder") == "true" else rest) ^ final
+        return (turn(rest, width) if says[3] else rest) ^ final
 
 
 if __name__ == "__main__":

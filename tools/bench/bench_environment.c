@@ -11,7 +11,7 @@
 #include "core/tree/kinematics.h"
 #include "io/config/run/run_file.h"
 #include "io/config/spacecraft/build.h"
-#include "io/session.h"
+#include "io/session/session.h"
 #include "rt/machine/denormals.h"
 #include "tools/bench/bench.h"
 #include "tools/common/commands.h"

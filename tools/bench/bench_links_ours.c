@@ -79,8 +79,8 @@ static void describe(struct link_path *l, enum orr_transport transport) {
                                   .listen = {INADDR_LOOPBACK, 0},
                                   .allow = l->allow,
                                   .allow_count = 1,
-                                  .telemetry_id = 0x0880,
-                                  .command_id = 0x1880,
+                                  .telemetry_id = 0x0e80,
+                                  .command_id = 0x1e80,
                                   .packet_max = 1472};
 }
 

@@ -6,7 +6,7 @@
 
 #include "core/tree/forward.h"
 #include "core/tree/kinematics.h"
-#include "io/status_text.h"
+#include "io/session/status_text.h"
 #include "rt/machine/denormals.h"
 #include "tools/bench/bench.h"
 #include "tools/common/commands.h"

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/config/text/unit.h"
 #include "tools/campaign/campaign_flight.h"
 #include "tools/common/fingerprint.h"
 #include "tools/common/out_file.h"
@@ -311,13 +312,25 @@ static void put_cell(FILE *out, const json_t *value) {
     put_text(out, json_string_value(value));
 }
 
+/* " (rad)": values are in SI, whatever unit the file writes. Nothing where it writes none, or one without a name. */
+static void si_unit(const char *written, char *text, size_t size) {
+  struct orr_unit unit;
+  const char *at,
+      *words = *written && orr_unit_parse(written, &unit, &at) == ORR_QUANTITY_OK ? orr_unit_describe(&unit) : NULL;
+  const char *from = words ? strrchr(words, '(') : NULL;
+  snprintf(text, size, "%s%.30s", from ? " " : "", from ? from : "");
+}
+
 static void put_head(const struct orr_folder *f, FILE *out, const struct orr_flight_measure *measures, size_t count) {
   const struct orr_run *run = f->campaign->nominal;
   char label[ORR_FLIGHT_LABEL], cell[ORR_FLIGHT_LABEL + 200];
   fputs("flight,seed,verdict,why,state_hash", out);
   for (int i = 0; i < f->campaign->vary_count; i++) {
     fputc(',', out);
-    put_text(out, f->campaign->varies[i].path);
+    char unit[40];
+    si_unit(f->campaign->varies[i].unit, unit, sizeof unit);
+    snprintf(cell, sizeof cell, "%.350s%s", f->campaign->varies[i].path, unit);
+    put_text(out, cell);
   }
   for (size_t i = 0; i < run->expect_count; i++) {
     orr_flight_label(run, i, label);

@@ -43,8 +43,10 @@ static json_t *body_json(const struct orr_summary *s, size_t i) {
     json_object_set_new(o, "frequencies", orr_json_numbers(m->given_hz, m->count));
   if (m->coupled_hz)
     json_object_set_new(o, "coupled_frequencies", orr_json_numbers(m->coupled_hz, m->count));
-  if (b->flexible)
+  if (b->flexible) {
     json_object_set_new(o, "deformation", json_string(b->deformation == ORR_DEFORMATION_FULL ? "full" : "linearized"));
+    json_object_set_new(o, "stiffening", json_boolean(b->stiffening));
+  }
   return o;
 }
 

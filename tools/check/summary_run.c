@@ -51,6 +51,8 @@ static void print_world(const struct orr_run *run, FILE *out) {
   fprintf(out, "environment: %s, ", orr_central_names[w->sky.central]);
   if (!w->attracts)
     fputs("no gravity", out);
+  else if (w->term_count == 1 && w->degree == 2 && w->terms[0].m == 0)
+    fputs("gravity with J2", out);
   else if (w->degree)
     fprintf(out, "gravity of degree %d and order %d", w->degree, w->order);
   else
@@ -95,6 +97,10 @@ static bool tell(const struct orr_run *run, const struct orr_device_desc *d, con
   if (p->type == ORR_PARAM_CHOICE) {
     out->word = p->choices[*(const int *)at];
     return true;
+  }
+  if (p->type == ORR_PARAM_NAME) {
+    out->word = *(const char *const *)at;
+    return out->word;
   }
   memcpy(out->numbers, at, (size_t)out->count * sizeof out->numbers[0]);
   unit_of(run, d, p, out->unit, sizeof out->unit);
@@ -192,6 +198,16 @@ static void print_stability(const struct orr_run *run, const struct orr_stabilit
 
 static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
 
+static void print_cost(const struct orr_run *run, FILE *out) {
+  struct orr_frame_cost cost = orr_plant_frame_cost(&run->plant);
+  fprintf(out, "worst frame: %d evaluation%s of the equations of motion", cost.worst, plural((size_t)cost.worst));
+  if (cost.stops)
+    fprintf(out, "; %d where no stop is touched or left", cost.plain);
+  if (run->spacecraft.loop_count)
+    fputs("; more near a singular posture of the loops", out);
+  fputc('\n', out);
+}
+
 /* Scripted commands by channel, faults, and how many steps and expectations there are. */
 static void print_procedure(const struct orr_run *run, FILE *out) {
   for (size_t i = 0; i < run->script_count; i++) {
@@ -229,6 +245,7 @@ void orr_summary_run_print(const struct orr_run *run, const struct orr_stability
     fprintf(out, ", %.9g s", 1e-9 * (double)run->duration_ns);
   fprintf(out, ", seed %llu\n", (unsigned long long)run->plant.seed);
   print_stability(run, stability, out);
+  print_cost(run, out);
   print_world(run, out);
   print_devices(run, ORR_ACTUATOR, out);
   print_devices(run, ORR_SENSOR, out);
@@ -341,6 +358,8 @@ json_t *orr_summary_run_json(const struct orr_run *run, const struct orr_stabili
                                     "on", host, "divisor", d->divisor, "phase", d->phase, "delay", d->delay,
                                     "parameters", parameters_json(run, d), "channels", channels_json(run, d->name)));
   }
+  struct orr_frame_cost cost = orr_plant_frame_cost(&run->plant);
+  json_object_set_new(root, "evaluations", json_pack("{s:i, s:i}", "plain", cost.plain, "worst", cost.worst));
   json_object_set_new(root, "stability", stability_json(run, stability));
   json_object_set_new(root, "devices", devices);
   json_object_set_new(root, "channels", json_integer(run->table.count));

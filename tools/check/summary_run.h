@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "io/step_limit.h"
+#include "io/session/step_limit.h"
 
 /* The channels that fit one of the patterns, all where it is NULL: a line each with direction, numbers, unit and what
  * it is. Returns how many. */

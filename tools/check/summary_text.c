@@ -39,6 +39,8 @@ static void print_body(const struct drawing *d, int index) {
     fprintf(d->out, ", %zu mode%s", b->mode_count, b->mode_count == 1 ? "" : "s");
   if (b->flexible && b->deformation == ORR_DEFORMATION_LINEARIZED)
     fputs(", linearized", d->out);
+  if (b->stiffening)
+    fputs(", stiffening", d->out);
 }
 
 static void print_springs(const struct drawing *d, const struct orr_hinge_desc *h) {

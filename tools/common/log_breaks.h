@@ -3,7 +3,7 @@
 #define ORR_TOOLS_COMMON_LOG_BREAKS_H
 
 #include "io/log/mcap_read.h"
-#include "io/session.h"
+#include "io/session/session.h"
 
 struct orr_log_break {
   int fault; /* −1: all */

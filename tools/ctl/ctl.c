@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "io/config/text/names.h"
-#include "io/control_socket.h"
+#include "io/control/control_socket.h"
 #include "tools/common/commands.h"
 
 enum { FOLDERS = 3, FOLDER_TEXT = sizeof((struct sockaddr_un *)0)->sun_path };

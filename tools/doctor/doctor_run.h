@@ -5,7 +5,7 @@
 #ifndef ORR_TOOLS_DOCTOR_DOCTOR_RUN_H
 #define ORR_TOOLS_DOCTOR_DOCTOR_RUN_H
 
-#include "io/realtime.h"
+#include "io/session/realtime.h"
 #include "tools/common/doctor_checks.h"
 
 struct orr_doctor_run {

@@ -6,7 +6,7 @@
 
 #include "io/config/spacecraft/case.h"
 #include "io/config/text/unit.h"
-#include "io/status_text.h"
+#include "io/session/status_text.h"
 #include "tools/common/commands.h"
 #include "tools/common/json_numbers.h"
 #include "tools/eval/evaluation.h"

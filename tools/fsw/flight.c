@@ -105,10 +105,19 @@ static void law(const struct orr_mission *m, double bandwidth, const double *mos
     torque[i] = m->inertia[i] * gain * ((angle > 0 ? -speed * phi[i] / angle : 0) - rate[i]);
 }
 
+/* tan x for |x| < 1.5, by Lambert's continued fraction: that of the C library has other last bits on another
+ * machine. */
+static double tangent(double x) {
+  double below = 25;
+  for (int odd = 23; odd > 0; odd -= 2)
+    below = odd - x * x / below;
+  return x / below;
+}
+
 /* A notch at w with the width (damping) ζ, by the bilinear transform, pre-warped, transposed direct form II:
  *   H(s) = (s² + w²)/(s² + 2ζ w s + w²) */
 static double notch(const struct orr_mission *m, double *z, double dt, double x) {
-  double k = tan(0.5 * m->notch * dt), k2 = k * k, d = 1 + 2 * m->notch_width * k + k2;
+  double k = tangent(0.5 * m->notch * dt), k2 = k * k, d = 1 + 2 * m->notch_width * k + k2;
   double b0 = (1 + k2) / d, b1 = 2 * (k2 - 1) / d, a2 = (1 - 2 * m->notch_width * k + k2) / d;
   double y = b0 * x + z[0];
   z[0] = b1 * x - b1 * y + z[1];

@@ -1,4 +1,5 @@
 /* `orrery icd`: the interface document of a run's links, from the one table of signals. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,13 @@
 enum { IDENTIFIER_SIZE = 400, MOST_SETTINGS = 100 };
 
 static const struct orr_icd_format formats[] = {
-    {.name = "markdown", .write = orr_icd_markdown},
-    {.name = "c", .write = orr_icd_c, .identifiers = true},
+    {.name = "markdown", .write = orr_icd_markdown, .layouts = true},
+    {.name = "c", .write = orr_icd_c, .identifiers = true, .layouts = true},
     {.name = "xtce", .write = orr_icd_xtce, .identifiers = true, .packets = true},
+    {.name = "cosmos", .write = orr_icd_cosmos, .identifiers = true, .packets = true, .folds = true},
+    {.name = "eds", .write = orr_icd_eds, .identifiers = true, .packets = true},
     {.name = "json", .write = orr_icd_json},
-    {.name = "python", .write = orr_icd_python},
+    {.name = "python", .write = orr_icd_python, .blocks = true},
 };
 
 static int usage(const char *what, const char *word) {
@@ -32,6 +35,16 @@ const char *orr_icd_type(const struct orr_channel *c) {
 }
 
 uint32_t orr_icd_bytes(const struct orr_channel *c) { return c->type == ORR_CHANNEL_FLAG ? 1 : 8; }
+
+size_t orr_icd_payload_at(const struct orr_icd_side *s) {
+  return s->block_at + (s->bare ? 0 : (size_t)ORR_WIRE_BLOCK_HEAD);
+}
+
+size_t orr_icd_packet_bytes(const struct orr_icd_side *s, uint32_t p) {
+  size_t left = s->side->bytes - p * s->piece;
+  return s->bare ? s->block_at + (s->side->bytes + 7) / 8 * 8
+                 : orr_wire_packet_bytes((uint16_t)(s->id + p), left < s->piece ? left : s->piece);
+}
 
 unsigned orr_icd_undetermined(const struct orr_icd *icd, const struct orr_channel *c) {
   return orr_run_undetermined_of(icd->run, icd->undetermined, (int)(c - icd->run->table.channels));
@@ -68,11 +81,13 @@ static void make_link(struct orr_icd_link *out, const struct orr_run *run, const
       .name = "telemetry", .side = &out->layout.telemetry, .id = desc->telemetry_id, .block_at = ORR_WIRE_TELEMETRY_AT};
   out->sides[1] = (struct orr_icd_side){
       .name = "commands", .side = &out->layout.commands, .id = desc->command_id, .block_at = ORR_WIRE_COMMAND_AT};
-  for (int s = 0; s < 2 && orr_carrier_kind(desc->transport)->packets; s++) {
+  for (int s = 0; s < 2 && orr_carrier_kind(desc->transport)->packets && !desc->layout; s++) {
     struct orr_icd_side *side = &out->sides[s];
     const struct orr_wire_cut cut = orr_wire_cut(side->id, side->side->bytes, desc->packet_max);
-    side->piece = cut.piece;
-    side->pieces = cut.pieces;
+    side->bare = desc->form == ORR_FORM_CFE;
+    side->big = side->bare && desc->big_endian;
+    side->piece = side->bare ? side->side->bytes + 8 : cut.piece;
+    side->pieces = side->bare ? 1 : cut.pieces;
   }
 }
 
@@ -82,6 +97,12 @@ static void make_link(struct orr_icd_link *out, const struct orr_run *run, const
 struct named {
   char identifier[IDENTIFIER_SIZE], name[IDENTIFIER_SIZE];
 };
+
+/* COSMOS makes capitals of all. */
+static void fold(char *text) {
+  for (; *text; text++)
+    *text = (char)toupper((unsigned char)*text);
+}
 
 static int by_identifier(const void *a, const void *b) {
   return strcmp(((const struct named *)a)->identifier, ((const struct named *)b)->identifier);
@@ -106,18 +127,20 @@ static size_t name_elements(const struct orr_icd *icd, struct named *out) {
 }
 
 /* False, with the two names, when two elements would have one identifier. */
-static bool names_apart(const struct orr_icd *icd, const char *format) {
+static bool names_apart(const struct orr_icd *icd, const struct orr_icd_format *format) {
   size_t n = name_elements(icd, NULL);
   struct named *all = calloc(n + 1, sizeof *all);
   if (!all)
     abort();
   name_elements(icd, all);
+  for (size_t i = 0; format->folds && i < n; i++)
+    fold(all[i].identifier);
   qsort(all, n, sizeof *all, by_identifier);
   bool apart = true;
   for (size_t i = 1; apart && i < n; i++)
     if (strcmp(all[i - 1].identifier, all[i].identifier) == 0) {
       fprintf(stderr, "orrery icd: %s: '%s' and '%s' would both be %s in the format %s: give one another name\n",
-              icd->path, all[i - 1].name, all[i].name, all[i].identifier, format);
+              icd->path, all[i - 1].name, all[i].name, all[i].identifier, format->name);
       apart = false;
     }
   free(all);
@@ -125,24 +148,28 @@ static bool names_apart(const struct orr_icd *icd, const char *format) {
 }
 
 /* False, with the two names, when two links would have one identifier, though none of their elements. */
-static bool links_apart(const struct orr_icd *icd, const char *format) {
+static bool links_apart(const struct orr_icd *icd, const struct orr_icd_format *format) {
   char a[IDENTIFIER_SIZE], b[IDENTIFIER_SIZE];
   for (size_t i = 0; i < icd->count; i++)
     for (size_t k = 0; k < i; k++) {
       orr_icd_identifier(icd->links[k].desc->name, a, sizeof a);
       orr_icd_identifier(icd->links[i].desc->name, b, sizeof b);
+      if (format->folds) {
+        fold(a);
+        fold(b);
+      }
       if (strcmp(a, b) != 0)
         continue;
       fprintf(stderr,
               "orrery icd: %s: the links '%s' and '%s' would both be %s in the format %s: give one another name\n",
-              icd->path, icd->links[k].desc->name, icd->links[i].desc->name, a, format);
+              icd->path, icd->links[k].desc->name, icd->links[i].desc->name, a, format->name);
       return false;
     }
   return true;
 }
 
 /* Packets differ by their message id alone, whatever the port: false when two links send the same id. */
-static bool ids_apart(const struct orr_icd *icd) {
+static bool ids_apart(const struct orr_icd *icd, const char *format) {
   for (size_t i = 0; i < icd->count; i++)
     for (size_t k = 0; k < i; k++) {
       const struct orr_icd_side *a = &icd->links[k].sides[0], *b = &icd->links[i].sides[0];
@@ -150,23 +177,49 @@ static bool ids_apart(const struct orr_icd *icd) {
         continue;
       fprintf(
           stderr,
-          "orrery icd: %s: the links '%s' and '%s' both send the message id 0x%04x, and the format xtce cannot tell "
-          "them apart: give one other 'message_ids'\n",
-          icd->path, icd->links[k].desc->name, icd->links[i].desc->name, a->id > b->id ? a->id : b->id);
+          "orrery icd: %s: the links '%s' and '%s' both send the message id 0x%04x, and the format %s cannot tell them "
+          "apart: give one other 'message_ids'\n",
+          icd->path, icd->links[k].desc->name, icd->links[i].desc->name, a->id > b->id ? a->id : b->id, format);
       return false;
     }
   return true;
 }
 
-static bool has_packets(const struct orr_icd *icd) {
+static bool has_packets(const struct orr_icd *icd, const char *format) {
   for (size_t i = 0; i < icd->count; i++)
     if (orr_carrier_kind(icd->links[i].desc->transport)->packets)
       return true;
   fprintf(stderr,
-          "orrery icd: %s has no link over UDP, and the format xtce describes packets: the other formats describe "
-          "shared memory\n",
-          icd->path);
+          "orrery icd: %s has no link over UDP, and the format %s describes packets: markdown, c, json and python "
+          "describe shared memory\n",
+          icd->path, format);
   return false;
+}
+
+static bool knows_layouts(const struct orr_icd *icd, const struct orr_icd_format *format) {
+  for (size_t i = 0; i < icd->count && !format->layouts; i++)
+    if (icd->links[i].desc->layout) {
+      fprintf(
+          stderr,
+          "orrery icd: %s: the link '%s' has a 'layout' of its own, which the format %s does not describe: markdown "
+          "and c do\n",
+          icd->path, icd->links[i].desc->name, format->name);
+      return false;
+    }
+  return true;
+}
+
+/* Messages of cFE are their owner's to describe; here they are structs, tables and data. */
+static bool has_blocks(const struct orr_icd *icd, const char *format) {
+  for (size_t i = 0; i < icd->count; i++)
+    if (icd->links[i].sides[0].bare) {
+      fprintf(stderr,
+              "orrery icd: %s: the link '%s' has 'framing: cfe', which the formats markdown, c and json describe, and "
+              "not %s\n",
+              icd->path, icd->links[i].desc->name, format);
+      return false;
+    }
+  return true;
 }
 
 static bool can_write(const struct orr_icd *icd, const struct orr_icd_format *format) {
@@ -174,8 +227,10 @@ static bool can_write(const struct orr_icd *icd, const struct orr_icd_format *fo
     fprintf(stderr, "orrery icd: %s has no link to flight software outside\n", icd->path);
     return false;
   }
-  return (!format->packets || (has_packets(icd) && ids_apart(icd))) &&
-         (!format->identifiers || (links_apart(icd, format->name) && names_apart(icd, format->name)));
+  return knows_layouts(icd, format) && (!format->blocks || has_blocks(icd, format->name)) &&
+         (!format->packets ||
+          (has_packets(icd, format->name) && has_blocks(icd, format->name) && ids_apart(icd, format->name))) &&
+         (!format->identifiers || (links_apart(icd, format) && names_apart(icd, format)));
 }
 
 static int write_all(const struct orr_run *run, const char *path, const struct orr_icd_format *format) {
@@ -218,7 +273,7 @@ static int run(int argc, char **argv) {
     if (strcmp(argv[i], "--format") == 0 && i + 1 < argc) {
       format = find(argv[++i]);
       if (!format)
-        return usage("the formats are markdown, c, xtce, json and python, not", argv[i]);
+        return usage("the formats are markdown, c, xtce, cosmos, eds, json and python, not", argv[i]);
     } else if (strcmp(argv[i], "--set") == 0 && i + 1 < argc) {
       if (setting_count == MOST_SETTINGS)
         return usage("too many settings", NULL);
@@ -248,25 +303,27 @@ static int run(int argc, char **argv) {
 const struct orr_command orr_cmd_icd = {
     .name = "icd",
     .summary = "the interface document of a run's links",
-    .usage = "RUN [--format markdown | c | xtce | json | python] [--set PATH=VALUE]...",
+    .usage = "RUN [--format markdown | c | xtce | cosmos | eds | json | python] [--set PATH=VALUE]...",
     .help = "Prints what flight software must know of the links of a run file: each channel's place in the\n"
             "payload, type and unit, the range of a command, and over UDP the packets around it. From the table\n"
             "that the program itself uses.\n"
             "\n"
             "  --format markdown    for readers (the default)\n"
-            "  --format c           a header that compiles by itself: packed structs, message ids, the layout\n"
-            "                       hash\n"
+            "  --format c           a header that compiles by itself: structs of payloads and packets, message\n"
+            "                       ids, the CRC, the layout hash\n"
             "  --format python      a module with struct formats, and functions that take payloads and packets\n"
             "                       apart\n"
             "  --format json        the same as data\n"
             "  --format xtce        XTCE 1.2: the packets of the links over UDP, bit for bit\n"
+            "  --format cosmos      the same as command and telemetry definitions of COSMOS\n"
+            "  --format eds         the same as an electronic data sheet (CCSDS 876.0, SEDS)\n"
             "  --set PATH=VALUE     any value of the file, as for 'orrery run'\n"
             "\n"
             "Example:\n"
             "  orrery icd configs/cubesat.yaml --format c > cubesat_link.h\n"
             "\n"
-            "Exit status: 0 the document is whole; 1 the file is wrong, or has no link to the outside (xtce: over\n"
-            "UDP), or has names (xtce: or message ids) that the format cannot tell apart; 2 the command line is\n"
-            "wrong.\n",
+            "Exit status: 0 the document is whole; 1 the file is wrong, or has no link to the outside (xtce,\n"
+            "cosmos, eds: over UDP), or has names (of those three: or message ids) that the format cannot tell\n"
+            "apart; 2 the command line is wrong.\n",
     .run = run,
 };

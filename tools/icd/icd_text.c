@@ -59,14 +59,14 @@ static void print_side(const struct orr_icd *icd, const struct orr_icd_side *s) 
   for (uint32_t p = 0; p < s->pieces; p++) {
     size_t at = p * s->piece, left = s->side->bytes - at, bytes = left < s->piece ? left : s->piece;
     printf("\nMessage id 0x%04x: payload bytes %zu to %zu, at byte %zu of a packet of %zu bytes.\n", s->id + p, at,
-           at + bytes, s->block_at + ORR_WIRE_BLOCK_HEAD, orr_wire_packet_bytes((uint16_t)(s->id + p), bytes));
+           at + bytes, orr_icd_payload_at(s), orr_icd_packet_bytes(s, p));
   }
 }
 
 void orr_icd_markdown(const struct orr_icd *icd) {
   char path[ORR_TEXT_MAX];
   printf("# Links of %s\n\nNumbers are SI. f64: IEEE 754 double; i64: a whole number; u8: a flag, 0 or 1. All "
-         "little-endian.\n",
+         "little-endian, where a link does not say otherwise.\n",
          orr_text_clean(icd->path, "", path, sizeof path));
   for (size_t i = 0; i < icd->count; i++) {
     const struct orr_icd_link *l = &icd->links[i];
@@ -78,6 +78,10 @@ void orr_icd_markdown(const struct orr_icd *icd) {
     char text[ORR_CARRIER_DOCUMENT];
     orr_carrier_kind(l->desc->transport)->document(l->desc, &l->header, text, sizeof text);
     fputs(text, stdout);
+    if (l->desc->layout) {
+      orr_icd_layout_markdown(icd, l);
+      continue;
+    }
     print_side(icd, &l->sides[0]);
     print_side(icd, &l->sides[1]);
   }
@@ -116,8 +120,8 @@ static json_t *side_json(const struct orr_icd *icd, const struct orr_icd_side *s
     size_t at = p * s->piece, left = s->side->bytes - at, bytes = left < s->piece ? left : s->piece;
     json_array_append_new(packets, json_pack("{s:i, s:I, s:I, s:I, s:I}", "message_id", (int)(s->id + p),
                                              "payload_from", (json_int_t)at, "payload_bytes", (json_int_t)bytes, "at",
-                                             (json_int_t)(s->block_at + ORR_WIRE_BLOCK_HEAD), "bytes",
-                                             (json_int_t)orr_wire_packet_bytes((uint16_t)(s->id + p), bytes)));
+                                             (json_int_t)orr_icd_payload_at(s), "bytes",
+                                             (json_int_t)orr_icd_packet_bytes(s, p)));
   }
   return json_pack("{s:i, s:o, s:o}", "bytes", (int)s->side->bytes, "channels", list, "packets", packets);
 }
@@ -131,6 +135,10 @@ void orr_icd_json(const struct orr_icd *icd) {
     json_t *one = json_pack("{s:s, s:s, s:i, s:o, s:o}", "transport", orr_carrier_kind(l->desc->transport)->name,
                             "layout_hash", hash, "divisor", l->desc->divisor, "telemetry", side_json(icd, &l->sides[0]),
                             "commands", side_json(icd, &l->sides[1]));
+    if (l->sides[0].bare) {
+      json_object_set_new(one, "framing", json_string("cfe"));
+      json_object_set_new(one, "endian", json_string(l->sides[0].big ? "big" : "little"));
+    }
     if (l->desc->name_shm)
       json_object_set_new(one, "name", json_string(l->desc->name_shm));
     if (l->desc->key_file) /* behind each packet */

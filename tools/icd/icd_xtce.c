@@ -132,12 +132,14 @@ static const struct head block[] = {
     {"time_ns", "i64le", "simulated time in ns"},
     {"answered", "u64le", "frame that the last command answered; all ones: none yet"},
 };
-static const struct head last[] = {{"crc32c", "u32le", "CRC-32C of all from the frame up to here"}};
+#define CRC_IS                                                                                                         \
+  "CRC-32C (polynomial 0x1EDC6F41, begins as 0xFFFFFFFF, data and remainder reflected, at the end xor 0xFFFFFFFF)"
+static const struct head last[] = {{"crc32c", "u32le", CRC_IS " of all from the frame up to here"}};
 /* What a sender of commands works out. */
 static const struct head sums[] = {
     {"command_count", "u14", "sequence count: of the packets with this message id"},
     {"command_checksum", "u8", "the exclusive or of all bytes of the packet, this one too, is 0xFF"},
-    {"command_crc32c", "u32le", "CRC-32C of all from byte 8 up to here; worked out before the checksum"},
+    {"command_crc32c", "u32le", CRC_IS " of all from byte 8 up to here; worked out before the checksum"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -214,60 +216,52 @@ static size_t packet_bits(const struct orr_icd_side *s, uint32_t p) {
   return 8 * orr_wire_packet_bytes((uint16_t)(s->id + p), left < s->piece ? left : s->piece);
 }
 
-/* CRC-32C stands in the last 32 bits. */
-static void print_encoding(const char *size) {
-  printf("    <BinaryEncoding><ErrorDetectCorrect><CRC width=\"32\" reflectData=\"true\" reflectRemainder=\"true\" "
-         "bitsFromReference=\"32\" reference=\"end\">\n     <Polynomial>1EDC6F41</Polynomial>"
-         "<InitRemainder>FFFFFFFF</InitRemainder><FinalXOR>FFFFFFFF</FinalXOR>\n"
-         "    </CRC></ErrorDetectCorrect><SizeInBits>%s</SizeInBits></BinaryEncoding>\n",
-         size);
+/* A packet's length is that of its entries. Nothing says so once more (BinaryEncoding): readers take that for a type,
+ * and fail. */
+static void print_says(const struct orr_icd_link *l, const struct orr_icd_side *s, uint32_t p) {
+  printf(" shortDescription=\"piece %u of %u", p + 1, s->pieces);
+  if (l->desc->key_file)
+    printf("; a seal of %d bytes follows in the datagram", ORR_WIRE_SEAL_BYTES);
+  printf("\">\n");
 }
 
-static void print_fixed_encoding(size_t bits) {
-  char size[64];
-  snprintf(size, sizeof size, "<FixedValue>%zu</FixedValue>", bits);
-  print_encoding(size);
-}
-
-static void print_base(unsigned id) {
+static void print_base(unsigned id, size_t bits) { /* 0: of any length */
   print_entries(last, COUNT(last));
-  printf("    </EntryList>\n    <BaseContainer containerRef=\"primary_header\"><RestrictionCriteria><ComparisonList>\n"
-         "     <Comparison parameterRef=\"type\" value=\"0\"/>\n     <Comparison parameterRef=\"apid\" value=\"%u\"/>\n"
-         "    </ComparisonList></RestrictionCriteria></BaseContainer>\n   </SequenceContainer>\n",
-         id & 0x7ffu);
+  printf(
+      "    </EntryList>\n    <BaseContainer containerRef=\"primary_header\"><RestrictionCriteria><ComparisonList>\n"
+      "     <Comparison parameterRef=\"type\" value=\"0\"/>\n     <Comparison parameterRef=\"apid\" value=\"%u\"/>\n",
+      id & 0x7ffu);
+  if (bits)
+    printf("     <Comparison parameterRef=\"length\" value=\"%zu\"/>\n", bits / 8 - 7);
+  printf("    </ComparisonList></RestrictionCriteria></BaseContainer>\n   </SequenceContainer>\n");
 }
 
 static void print_container(const struct orr_icd_link *l, const struct orr_icd_side *s, uint32_t p) {
   char link[NAME_SIZE];
   link_name(l, link);
-  printf("   <SequenceContainer name=\"%s_telemetry_%u\" shortDescription=\"piece %u of %u\">\n", link, p, p + 1,
-         s->pieces);
-  print_fixed_encoding(packet_bits(s, p));
+  printf("   <SequenceContainer name=\"%s_telemetry_%u\"", link, p);
+  print_says(l, s, p);
   printf("    <EntryList>\n");
   print_entries(secondary, COUNT(secondary));
   print_entries(block, COUNT(block));
   for_each_number(l, s, p, print_parameter_entry);
-  print_base(s->id + p);
+  print_base(s->id + p, packet_bits(s, p));
 }
 
 /* What a run answers to `describe`, and tells all peers at its end, whatever the link. */
 static void print_description(void) {
   printf("   <SequenceContainer name=\"description_piece\" shortDescription=\"frame: number of the piece; time_ns: "
-         "newest generation; answered: bytes of all pieces\">\n");
-  print_encoding("<DynamicValue><ParameterInstanceRef parameterRef=\"length\"/>"
-                 "<LinearAdjustment slope=\"8\" intercept=\"56\"/></DynamicValue>");
-  printf("    <EntryList>\n");
+         "newest generation; answered: bytes of all pieces\">\n    <EntryList>\n");
   print_entries(secondary, COUNT(secondary));
   print_entries(block, COUNT(block));
   print_parameter_entry("description", NULL);
-  print_base(ORR_WIRE_DESCRIPTION_ID);
+  print_base(ORR_WIRE_DESCRIPTION_ID, 0);
 }
 
 /* ---- commands ---------------------------------------------------------------------------------------------------- */
 
 /* Up to the frame of the block. */
 static void print_command_heads(unsigned id, enum orr_wire_function function, size_t bits) {
-  print_fixed_encoding(bits);
   printf("    <EntryList>\n");
   print_fixed("message_id", id, 16);
   print_fixed("sequence_flags", 3, 2);
@@ -300,8 +294,9 @@ static void print_sender_entries(const struct orr_icd_link *l) {
 static void print_command(const struct orr_icd_link *l, const struct orr_icd_side *s, uint32_t p) {
   char link[NAME_SIZE];
   link_name(l, link);
-  printf("   <MetaCommand name=\"%s_commands_%u\" shortDescription=\"piece %u of %u\">\n    <ArgumentList>\n", link, p,
-         p + 1, s->pieces);
+  printf("   <MetaCommand name=\"%s_commands_%u\"", link, p);
+  print_says(l, s, p);
+  printf("    <ArgumentList>\n");
   print_sender();
   printf("     <Argument name=\"time_ns\" shortDescription=\"of the frame that is answered; not judged\" "
          "argumentTypeRef=\"argument_i64le\" initialValue=\"0\"/>\n"
@@ -401,7 +396,16 @@ void orr_icd_xtce(const struct orr_icd *icd) {
          " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"\n"
          " xsi:schemaLocation=\"http://www.omg.org/spec/XTCE/20180204 "
          "https://www.omg.org/spec/XTCE/20180204/SpaceSystem.xsd\"\n"
-         " name=\"orrery\" shortDescription=\"links over UDP\">\n");
+         " name=\"orrery\" shortDescription=\"links over UDP");
+  for (size_t i = 0; i < icd->count; i++)
+    if (icd->links[i].desc->key_file) {
+      char link[NAME_SIZE];
+      link_name(&icd->links[i], link);
+      printf("; behind each packet of %s stands a seal of its key, both ways, little-endian: u64 run, u64 peer, u64 "
+             "counter, %d bytes of BLAKE2b over the packet and these; the packet's length does not count it",
+             link, ORR_WIRE_MAC_BYTES);
+    }
+  printf("\">\n");
   print_telemetry(icd);
   print_commands(icd);
   printf("</SpaceSystem>\n");

@@ -8,17 +8,37 @@
 #include "tools/common/commands.h"
 #include "tools/log/log_verbs.h"
 
-/* A string as JSON has it. */
+/* Bytes of a character of UTF-8 that is whole and not longer than it must be; 0: no such one. */
+static size_t utf8_bytes(struct orr_mcap_text t) {
+  static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+  const unsigned char *c = (const unsigned char *)t.text;
+  size_t n = c[0] < 0x80 ? 1 : c[0] >> 5 == 6 ? 2 : c[0] >> 4 == 14 ? 3 : c[0] >> 3 == 30 ? 4 : 0;
+  if (n <= 1 || n > t.size)
+    return n > t.size ? 0 : n;
+  unsigned code = c[0] & (0x7fu >> n);
+  for (size_t i = 1; i < n; i++) {
+    if (c[i] >> 6 != 2)
+      return 0;
+    code = code << 6 | (c[i] & 0x3f);
+  }
+  bool control = code < 0xa0, surrogate = code >> 11 == 0x1b;
+  return code < least[n] || code > 0x10ffff || control || surrogate ? 0 : n;
+}
+
+/* A string as JSON has it. A byte that is no character is told by its number. */
 static void print_string(struct orr_mcap_text t) {
   putchar('"');
-  for (size_t i = 0; i < t.size; i++) {
-    unsigned char c = (unsigned char)t.text[i];
+  while (t.size) {
+    unsigned char c = (unsigned char)*t.text;
+    size_t n = utf8_bytes(t);
     if (c == '"' || c == '\\')
       printf("\\%c", c);
-    else if (c < ' ' || c >= 127)
+    else if (c < ' ' || c == 127 || n == 0)
       printf("\\u%04x", c);
     else
-      putchar(c);
+      printf("%.*s", (int)n, t.text);
+    n = n ? n : 1;
+    t = (struct orr_mcap_text){t.text + n, t.size - n};
   }
   putchar('"');
 }
@@ -45,7 +65,49 @@ static bool is_by_cause(struct orr_mcap_text topic, const struct orr_field *f) {
          topic.size >= sizeof link - 1 && memcmp(topic.text, link, sizeof link - 1) == 0;
 }
 
-static bool print_field(struct orr_cdr *cdr, const struct orr_field *f, struct orr_mcap_text topic, bool json) {
+/* What the metadata of a topic say of a field, for people. */
+static struct orr_mcap_text fact(const struct orr_mcap_channel *c, const struct orr_field *f, const char *what) {
+  char key[256];
+  snprintf(key, sizeof key, "%.*s.%s", (int)(f->name.size < 200 ? f->name.size : 200), f->name.text, what);
+  return orr_walk_find(c->pairs, key);
+}
+
+/* The next one of a list parted by commas. */
+static struct orr_mcap_text next_of(struct orr_mcap_text *list) {
+  const char *comma = list->size ? memchr(list->text, ',', list->size) : NULL;
+  struct orr_mcap_text one = {list->text, comma ? (size_t)(comma - list->text) : list->size};
+  size_t used = one.size + (comma != NULL);
+  *list = (struct orr_mcap_text){list->text + used, list->size - used};
+  return one;
+}
+
+static void print_unit(struct orr_mcap_text unit) {
+  if (unit.size)
+    printf(" %.*s", (int)unit.size, unit.text);
+}
+
+/* All commands, each by its name and with its unit. */
+static bool print_commands(struct orr_cdr *cdr, const struct orr_field *f, struct orr_mcap_text channels,
+                           struct orr_mcap_text units) {
+  uint32_t count;
+  struct orr_value value;
+  if (!orr_cdr_count(cdr, f, &count))
+    return false;
+  for (uint32_t i = 0; i < count; i++) {
+    struct orr_mcap_text name = next_of(&channels);
+    if (!orr_cdr_value(cdr, f, &value))
+      return false;
+    printf(" %.*s=", (int)name.size, name.text);
+    print_value(f, &value, false);
+    print_unit(next_of(&units));
+  }
+  return true;
+}
+
+static bool print_field(struct orr_cdr *cdr, const struct orr_field *f, const struct orr_mcap_channel *c, bool json) {
+  struct orr_mcap_text topic = c->topic, channels = fact(c, f, "channels");
+  if (!json && channels.text)
+    return print_commands(cdr, f, channels, fact(c, f, "units"));
   bool named = !json && is_by_cause(topic, f);
   uint32_t count;
   struct orr_value value;
@@ -67,6 +129,8 @@ static bool print_field(struct orr_cdr *cdr, const struct orr_field *f, struct o
   }
   if (f->array || f->sequence)
     putchar(']');
+  if (!json)
+    print_unit(fact(c, f, "unit"));
   return true;
 }
 
@@ -87,7 +151,7 @@ static bool print_message(const struct orr_log_open *t, const struct orr_mcap_me
     printf("%.9f %.*s", 1e-9 * (double)m->log_ns, (int)c->topic.size, c->topic.text);
   }
   while (schema.text && orr_schema_next(&schema, &field, &good))
-    if (!print_field(&cdr, &field, c->topic, json))
+    if (!print_field(&cdr, &field, c, json))
       return false;
   puts(json ? "}" : "");
   return good;

@@ -296,14 +296,30 @@ static bool write_all(struct export *e) {
   return good;
 }
 
+/* Whether each pattern fits a topic: looked at before there is a file. */
+static bool topics_are_there(const struct orr_log_arguments *a) {
+  struct orr_log_open log;
+  struct orr_walk_item item;
+  if (!a->topics)
+    return true;
+  if (!orr_log_open(&log, "orrery log", a->path))
+    return false;
+  while (orr_walk_next(&log.walk, &item)) {
+  }
+  bool good = orr_log_has_topics(&log, a->topics);
+  orr_log_close(&log);
+  return good;
+}
+
 int orr_log_hdf5(const struct orr_log_arguments *a) {
+  if (!topics_are_there(a))
+    return ORR_EXIT_BAD;
   struct export *e = need(calloc(1, sizeof *e));
   e->a = a;
   bool good = orr_log_open(&e->log, "orrery log", a->path);
   if (good) {
     good = open_file(e) && write_all(e);
     good = orr_log_ended(&e->log) && good;
-    good = orr_log_has_topics(&e->log, a->topics) && good;
     orr_log_close(&e->log);
   }
   free(e);

@@ -256,6 +256,10 @@ struct orr_key orr_language_param(const struct orr_param *p, struct orr_range *r
     key.choices = p->choices;
     key.fallback = p->choices[(size_t)p->fallback];
     return key;
+  case ORR_PARAM_NAME:
+    key.type = ORR_KEY_TEXT;
+    key.absent = "none";
+    return key;
   }
   if (isinf(p->fallback)) {
     key.absent = "no limit";

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "io/saved_state.h"
-#include "io/status_text.h"
+#include "io/session/saved_state.h"
+#include "io/session/status_text.h"
 #include "rt/machine/denormals.h"
 #include "tools/common/commands.h"
 #include "tools/common/log_breaks.h"

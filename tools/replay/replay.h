@@ -2,7 +2,7 @@
 #ifndef ORR_TOOLS_REPLAY_REPLAY_H
 #define ORR_TOOLS_REPLAY_REPLAY_H
 
-#include "io/session.h"
+#include "io/session/session.h"
 #include "tools/common/log_rows.h"
 
 /* Expectations that replace those of the log: a file that is laid over its run. */

@@ -8,7 +8,7 @@
 #include "tools/fsw/attitude.h"
 #include "tools/fsw/flight.h"
 
-enum { RATE = 0, ATTITUDE = 3, TARGET = 7 };
+enum { RATE, ATTITUDE, TARGET };
 
 _Static_assert(sizeof(struct orr_fsw) <= sizeof(double[ORR_ANSWER_MEMORY]), "the flight software fits its memory");
 
@@ -107,8 +107,9 @@ static void answer_by_gains(const struct orr_answer *a) {
   struct gathered jets;
   double torque[3], on_time[ORR_ALLOCATE_THRUSTERS], impulse[3];
   double period_s = 1e-9 * (double)a->link->period_ns;
-  orr_attitude_control(a->telemetry + RATE, a->telemetry + ATTITUDE, a->telemetry + TARGET, a->link->stiffness,
-                       a->link->damping, torque); /* on the rotors: the body feels its opposite */
+  const int *law = a->link->law;
+  orr_attitude_control(a->telemetry + law[RATE], a->telemetry + law[ATTITUDE], a->telemetry + law[TARGET],
+                       a->link->stiffness, a->link->damping, torque); /* on the rotors: the body feels its opposite */
   gather(a, ORR_EFFECT_THRUSTER, &jets);
   if (a->link->wheels_span)
     turn_wheels(a, torque);

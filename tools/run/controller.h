@@ -6,7 +6,7 @@
 #ifndef ORR_TOOLS_RUN_CONTROLLER_H
 #define ORR_TOOLS_RUN_CONTROLLER_H
 
-#include "io/session.h"
+#include "io/session/session.h"
 
 orr_answer_fn orr_controller_answer;
 

@@ -5,7 +5,7 @@
 #ifndef ORR_TOOLS_RUN_CSV_H
 #define ORR_TOOLS_RUN_CSV_H
 
-#include "io/session.h"
+#include "io/session/session.h"
 #include "tools/common/out_file.h"
 
 struct orr_csv {

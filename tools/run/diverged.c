@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/tree/kinematics.h"
-#include "io/status_text.h"
+#include "io/session/status_text.h"
 
 static const double degree = 57.295779513082320876798;
 

@@ -2,7 +2,7 @@
 #ifndef ORR_TOOLS_RUN_DIVERGED_H
 #define ORR_TOOLS_RUN_DIVERGED_H
 
-#include "io/session.h"
+#include "io/session/session.h"
 
 enum { ORR_DIVERGED_TEXT = 400 };
 

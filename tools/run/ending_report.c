@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "io/status_text.h"
+#include "io/session/status_text.h"
 #include "tools/common/text.h"
 #include "tools/run/diverged.h"
 #include "tools/run/expect_report.h"
@@ -183,7 +183,8 @@ void orr_ending_report_print(const struct orr_run_report *r) {
   const struct orr_judgement j = orr_ending_judge(&e);
   printf("verdict     %s: ", j.verdict);
   if (r->session->run->expect_count)
-    printf("%zu met, %zu not met, %zu not judged\n", e.met, e.not_met, e.not_judged);
+    printf("%zu met, %zu not met, %zu not judged%s\n", e.met, e.not_met, e.not_judged,
+           e.met + e.not_met ? "" : ": nothing could be judged, so this says only that the run was flown");
   else
     puts("the file expects nothing");
   tell_all(r, &j, &people);

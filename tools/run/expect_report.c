@@ -30,7 +30,7 @@ static double links(const struct orr_session *s, enum orr_measure which) {
            : which == ORR_MEASURE_LINKS_TIMEOUTS ? (double)c->timeouts
                                                  : 0;
     for (int k = ORR_REFUSAL_NONE + 1; which == ORR_MEASURE_LINKS_REFUSED && k < ORR_REFUSALS; k++)
-      sum += (double)c->refused[k];
+      sum += k == ORR_REFUSAL_OTHER_ID ? 0 : (double)c->refused[k]; /* no commands of ours */
   }
   return any ? sum : nan("");
 }

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "io/session.h"
+#include "io/session/session.h"
 #include "rt/tick/stats.h"
 #include "tools/common/ending.h"
 

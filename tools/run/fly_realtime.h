@@ -2,7 +2,7 @@
 #ifndef ORR_TOOLS_RUN_FLY_REALTIME_H
 #define ORR_TOOLS_RUN_FLY_REALTIME_H
 
-#include "io/realtime.h"
+#include "io/session/realtime.h"
 #include "tools/common/fix.h"
 #include "tools/common/progress.h"
 #include "tools/run/links_report.h"

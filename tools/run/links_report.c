@@ -84,8 +84,8 @@ static bool judge_sandbox(const struct orr_session *s, bool wanted) {
   const struct orr_relay *r = &s->relay;
   if (r->count == 0 || r->loose || r->sandbox_error == 0)
     return true;
-  fprintf(stderr, "orrery run: %s: no sandbox for the io thread of the links over UDP: %s%s\n",
-          wanted ? "error" : "warning", strerror(r->sandbox_error),
+  fprintf(stderr, "orrery run: %s: no sandbox for the io thread of the links: %s%s\n", wanted ? "error" : "warning",
+          strerror(r->sandbox_error),
           wanted ? "; --no-sandbox flies without" : "; it reads packets with all that this user may do");
   return !wanted;
 }
@@ -128,8 +128,9 @@ bool orr_links_wait(struct orr_session *s, const char *ready) {
     if (!s->links[i].outside)
       continue;
     orr_port_describe(s->links[i].outside, message, sizeof message);
-    fprintf(stderr, "link '%s' at %s waits for flight software, %.9g s at most\n", s->run->links[i].name, message,
-            1e-9 * (double)s->run->links[i].wait_ns);
+    if (s->run->links[i].wait_ns > 0)
+      fprintf(stderr, "link '%s' at %s waits for flight software, %.9g s at most\n", s->run->links[i].name, message,
+              1e-9 * (double)s->run->links[i].wait_ns);
   }
   if (!say_ready(ready))
     return false;
@@ -140,7 +141,7 @@ bool orr_links_wait(struct orr_session *s, const char *ready) {
     return true;
   }
   for (size_t i = 0; i < s->run->link_count; i++)
-    if (s->links[i].alone)
+    if (s->links[i].alone && (s->run->links[i].wait_ns > 0 || !s->run->links[i].peer.port)) /* a peer may only react */
       say_alone(s->links[i].outside);
   return true;
 }
@@ -166,7 +167,7 @@ const char *orr_links_end(const struct orr_session *s, char text[ORR_LINKS_END_T
     snprintf(text, ORR_LINKS_END_TEXT, "by orrery ctl stop");
     break;
   case ORR_PORT_BROKEN:
-    snprintf(text, ORR_LINKS_END_TEXT, "by the io thread of the links over UDP, which failed: %s",
+    snprintf(text, ORR_LINKS_END_TEXT, "by the io thread of the links, which failed: %s",
              strerror(atomic_load(&s->relay.failed)));
     break;
   }
@@ -208,8 +209,22 @@ static void print_peer(const struct orr_port *p) {
   putchar('\n');
 }
 
+static void print_clipped(const struct orr_port *p, const struct orr_form_clipped *c) {
+  const struct orr_layout_side *side = &p->layout.telemetry;
+  const char *unit = "";
+  for (int i = 0; i < side->count; i++)
+    if (strcmp(side->entries[i].channel->name, c->channel) == 0)
+      unit = side->entries[i].channel->unit;
+  printf(
+      "            %llu number%s beyond what the packet's bits hold, sent as the nearest: first %s in packet %s, %.6g",
+      (unsigned long long)c->count, c->count == 1 ? "" : "s", c->channel, c->packet, c->value);
+  printf("%s%s\n", *unit ? " " : "", unit);
+}
+
 static void print_losses(const struct orr_port *p) {
   const struct orr_link_losses lost = orr_port_losses(p);
+  if (lost.clipped.count)
+    print_clipped(p, &lost.clipped);
   if (lost.not_received)
     printf("            %llu packets to us dropped by the kernel: the socket's buffer was full\n",
            (unsigned long long)lost.not_received);
@@ -218,6 +233,13 @@ static void print_losses(const struct orr_port *p) {
            (unsigned long long)lost.full);
   if (lost.unsent)
     printf("            %llu packets from us not sent: %s\n", (unsigned long long)lost.unsent, strerror(lost.error));
+  if (lost.reconnected)
+    printf("            connected again %llu times\n", (unsigned long long)lost.reconnected);
+  if (lost.bad_frames)
+    printf("            %llu frames to us damaged on the line (among the malformed)\n",
+           (unsigned long long)lost.bad_frames);
+  if (lost.not_reached)
+    printf("            never connected: %s\n", strerror(lost.not_reached));
   if (lost.not_relayed)
     printf("            %llu frames not sent: the io thread was behind\n", (unsigned long long)lost.not_relayed);
 }
@@ -254,6 +276,19 @@ static void print_firsts(const struct orr_rules *r) {
            overruled->number.value, overruled->number.channel->unit, (long long)overruled->frame);
 }
 
+/* What to look at where flight software was heard and never answered; NULL: nothing to say. */
+static const char *hint_of(const struct orr_port *p, const struct orr_link_counts *c) {
+  if (p->desc->transport != ORR_TRANSPORT_UDP || p->desc->peer.port || c->answered > 0 || c->published < 2)
+    return NULL;
+  if (c->peers > 0)
+    return "flight software speaks and answers no frame: telemetry goes to where it speaks from; set 'peer: "
+           "ADDRESS:PORT' where it listens elsewhere";
+  return c->refused[ORR_REFUSAL_OTHER_ID]
+             ? "packets come, and none has a message id of this link: compare 'message_ids'; flight software that only "
+               "reacts gets telemetry where 'peer: ADDRESS:PORT' says where it listens"
+             : NULL;
+}
+
 static void print_link(const char *name, const struct orr_port *p) {
   static const char *const policies[] = {"commands are held", "levels go to zero", "the run stops"};
   const struct orr_link_counts counts = orr_port_counts(p), *c = &counts;
@@ -268,19 +303,25 @@ static void print_link(const char *name, const struct orr_port *p) {
          (unsigned long long)a.waiting, (unsigned long long)a.unanswered);
   if (a.lost_by_fault)
     printf("            %llu answers lost by faults of the run file\n", (unsigned long long)a.lost_by_fault);
+  if (a.kept_back)
+    printf("            %llu frames kept from flight software by faults of the run file\n",
+           (unsigned long long)a.kept_back);
   for (int k = ORR_REFUSAL_NONE + 1; k < ORR_REFUSALS; k++)
     if (c->refused[k])
       printf("            %llu refused: %s (%s)\n", (unsigned long long)c->refused[k],
              orr_refusal_name((enum orr_refusal)k), orr_refusal_text((enum orr_refusal)k));
   print_firsts(&p->rules);
   print_history(p);
-  if (c->timeouts && p->lockstep)
+  if (c->timeouts && p->lockstep && !p->troubled)
     printf("            timed out %llu times: the answer did not come in %.9g s\n", (unsigned long long)c->timeouts,
            1e-9 * (double)p->desc->answer_ns);
   else if (c->timeouts)
     printf("            timed out %llu times: no command for %d frames of the link; then %s\n",
            (unsigned long long)c->timeouts, p->desc->silence_frames, policies[p->desc->silence_policy]);
   print_peer(p);
+  const char *hint = hint_of(p, c);
+  if (hint)
+    printf("            do:  %s\n", hint);
   print_losses(p);
   if (orr_port_dead(p))
     printf("            the shared memory was shrunk under us: the link is dead\n");
@@ -359,6 +400,9 @@ static json_t *losses_json(const struct orr_port *p) {
   set_count(to, "not_sent_kernel_buffer_full", lost.full);
   set_count(to, "not_sent_error", lost.unsent);
   set_count(to, "frames_not_sent_io_thread_behind", lost.not_relayed);
+  set_count(to, "numbers_beyond_their_bits", lost.clipped.count);
+  set_count(to, "connected_again", lost.reconnected);
+  set_count(to, "frames_damaged_on_the_line", lost.bad_frames);
   return to;
 }
 
@@ -370,6 +414,7 @@ static json_t *answers_json(const struct orr_rules *rules) {
   set_count(to, "superseded", a.superseded);
   set_count(to, "waiting", a.waiting);
   set_count(to, "lost_by_fault", a.lost_by_fault);
+  set_count(to, "kept_back", a.kept_back);
   set_count(to, "unanswered", a.unanswered);
   return to;
 }
@@ -413,6 +458,8 @@ static json_t *link_json(const struct orr_port *p) {
   for (int k = ORR_REFUSAL_NONE + 1; k < ORR_REFUSALS; k++)
     set_count(refused, orr_refusal_name((enum orr_refusal)k), c->refused[k]);
   json_object_set_new(one, "refused", refused);
+  const char *hint = hint_of(p, c);
+  json_object_set_new(one, "hint", hint ? json_string(hint) : json_null());
   firsts_json(&p->rules, one);
   json_object_set_new(one, "lost", losses_json(p));
   json_object_set_new(one, "answers", answers_json(&p->rules));

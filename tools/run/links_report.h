@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <signal.h>
 
-#include "io/session.h"
+#include "io/session/session.h"
 
 /* The signals that end a run, with its summary: SIGINT, SIGTERM, and others that end a process, but for those that are
  * ignored (nohup ignores SIGHUP). */

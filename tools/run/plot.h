@@ -7,7 +7,7 @@
 #ifndef ORR_TOOLS_RUN_PLOT_H
 #define ORR_TOOLS_RUN_PLOT_H
 
-#include "io/session.h"
+#include "io/session/session.h"
 #include "rt/tick/stats.h"
 
 enum { ORR_PLOT_PANELS = 8, ORR_PLOT_LINES = 8, ORR_PLOT_ROWS = 16 };

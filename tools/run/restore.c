@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/status_text.h"
+#include "io/session/status_text.h"
 #include "rt/machine/denormals.h"
 #include "tools/common/log_breaks.h"
 #include "tools/common/version.h"

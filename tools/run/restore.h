@@ -10,7 +10,7 @@
 #define ORR_TOOLS_RUN_RESTORE_H
 
 #include "io/config/spacecraft/config.h"
-#include "io/saved_state.h"
+#include "io/session/saved_state.h"
 #include "tools/common/log_run.h"
 
 struct orr_restore {

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "io/config/text/unit.h"
-#include "io/status_text.h"
-#include "io/step_limit.h"
+#include "io/session/status_text.h"
+#include "io/session/step_limit.h"
 #include "rt/machine/denormals.h"
 #include "tools/common/commands.h"
 #include "tools/common/progress.h"

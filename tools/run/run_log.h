@@ -1,4 +1,4 @@
-/* The log of a run (io/recording): where it goes, what it knows of the run and the machine, what is said of it.
+/* The log of a run (io/session/recording): where it goes, what it knows of the run and the machine, what is said of it.
  * [init] */
 #ifndef ORR_TOOLS_RUN_RUN_LOG_H
 #define ORR_TOOLS_RUN_RUN_LOG_H
@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "io/recording.h"
+#include "io/session/recording.h"
 
 enum { ORR_RUN_LOG_TEXT = PATH_MAX + 200 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/status_text.h"
+#include "io/session/status_text.h"
 #include "tools/common/fingerprint.h"
 #include "tools/common/out_file.h"
 #include "tools/common/text.h"
@@ -97,12 +97,28 @@ static void tell_shapes(const struct orr_run_report *r, json_t *list) {
           name, ORR_BOUND_SPIN, (long long)b->fast, b->fastest);
     if (b->bent && !list)
       printf("shapes      '%s' was turned by more than %g rad at a node in %lld frames, up to %.3g rad\n", name,
-             ORR_BOUND_SLOPE, (long long)b->bent, b->steepest);
+             b->limit, (long long)b->bent, b->steepest);
     if ((b->fast || b->bent) && list)
       json_array_append_new(list, json_pack("{s:s, s:I, s:f, s:I, s:f}", "body", name, "fast_frames",
                                             (json_int_t)b->fast, "fastest", b->fastest, "steep_frames",
                                             (json_int_t)b->bent, "steepest_rad", b->steepest));
   }
+}
+
+/* Contacts with stops that were found within steps, and those that had to wait for the end of one. */
+static void tell_stops(const struct orr_run_report *r, json_t *root) {
+  const struct orr_events *e = &r->session->plant->events;
+  if (!e->located && !e->late)
+    return;
+  if (root) {
+    json_object_set_new(root, "stops",
+                        json_pack("{s:I, s:I}", "located", (json_int_t)e->located, "late", (json_int_t)e->late));
+    return;
+  }
+  printf("stops       %lld times touched or left, located in the step", (long long)e->located);
+  if (e->late)
+    printf("; %lld more at the end of one: a frame is divided %d times at most", (long long)e->late, ORR_EVENT_SPLITS);
+  putchar('\n');
 }
 
 json_t *orr_run_report_json(const struct orr_run_report *r) {
@@ -126,6 +142,7 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
   if (json_array_size(shapes))
     json_object_set(root, "shapes", shapes);
   json_decref(shapes);
+  tell_stops(r, root);
   orr_links_json(r->session, r->end ? r->end : "all frames flown", root);
   if (r->session->procedure || (r->session->control && r->session->control->event_count))
     json_object_set_new(root, "events", events_json(r->session));
@@ -174,6 +191,7 @@ void orr_run_report_end(const struct orr_run_report *r) {
            p->values[c->offset] * 57.295779513082320876798);
   }
   tell_shapes(r, NULL);
+  tell_stops(r, NULL);
   orr_links_print(r->session);
   print_events(r->session);
   printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(r->session));

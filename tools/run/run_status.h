@@ -7,7 +7,7 @@
 #ifndef ORR_TOOLS_RUN_RUN_STATUS_H
 #define ORR_TOOLS_RUN_RUN_STATUS_H
 
-#include "io/session.h"
+#include "io/session/session.h"
 #include "rt/tick/stats.h"
 
 struct orr_run_status {

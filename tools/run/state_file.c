@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/saved_state.h"
+#include "io/session/saved_state.h"
 #include "tools/common/out_file.h"
 #include "tools/common/version.h"
 

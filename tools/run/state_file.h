@@ -2,7 +2,7 @@
 #ifndef ORR_TOOLS_RUN_STATE_FILE_H
 #define ORR_TOOLS_RUN_STATE_FILE_H
 
-#include "io/session.h"
+#include "io/session/session.h"
 
 /* False after a message on stderr; an old file then stays as it was. */
 bool orr_state_file_save(const char *path, const struct orr_session *session);

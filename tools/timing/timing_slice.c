@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/realtime.h"
+#include "io/session/realtime.h"
 #include "rt/machine/denormals.h"
 #include "rt/tick/calm.h"
 #include "tools/common/doctor_checks.h"

@@ -182,7 +182,8 @@ bool orr_timing_report_junit(const char *path, const struct orr_timing_report *r
 
 /* ---- the picture ------------------------------------------------------------------------------------------------- */
 
-/* Of the samples, the part that is larger than x, in µs. */
+/* Of the samples, the part that is larger than x, in µs; of slack, whose small values matter, the part that is not.
+ * What is negative stands at 1 ns: axes are logarithmic. */
 struct curve {
   size_t count;
   double *x, *y;
@@ -190,14 +191,16 @@ struct curve {
 
 static bool draw_up(const struct orr_timing_set *set, int name, struct curve *curve) {
   struct orr_timing_bins pool;
-  double above = 0;
+  bool less = orr_timing_more_is_better(set->name[name]);
+  double beyond = 0;
   if (!orr_timing_pool(set, name, &pool))
     return false;
   *curve = (struct curve){.x = calloc(pool.used + 1, sizeof *curve->x), .y = calloc(pool.used + 1, sizeof *curve->y)};
   for (size_t i = pool.used; i-- > 0 && curve->x && curve->y;) {
-    curve->x[i] = 1e-3 * orr_timing_bin_high_ns(&pool, i);
-    curve->y[i] = fmax(above, 0.5) / (double)pool.count;
-    above += (double)pool.times[i];
+    double larger = beyond;
+    beyond += (double)pool.times[i];
+    curve->x[i] = 1e-3 * fmax(orr_timing_bin_high_ns(&pool, i), 1);
+    curve->y[i] = fmax(less ? (double)pool.count - larger : larger, 0.5) / (double)pool.count;
   }
   curve->count = curve->x && curve->y ? pool.used : 0;
   orr_timing_bins_free(&pool);
@@ -211,27 +214,26 @@ static void close_curve(struct curve *curve) {
 
 static void draw(struct orr_svg *svg, const char *name, const struct curve *base, const struct curve *new) {
   double low = fmin(base->x[0], new->x[0]), high = fmax(base->x[base->count - 1], new->x[new->count - 1]);
-  double rare = fmin(base->y[base->count - 1], new->y[new->count - 1]);
-  orr_svg_panel(svg, name, orr_svg_axis_for("us, log", low, high, true),
-                orr_svg_axis_for("larger, log", rare, 1, true));
+  double rare = fmin(fmin(base->y[0], base->y[base->count - 1]), fmin(new->y[0], new->y[new->count - 1]));
+  const char *part = orr_timing_more_is_better(name) ? "smaller" : "larger";
+  orr_svg_panel(svg, name, orr_svg_axis_for("us", low, high, true), orr_svg_axis_for(part, rare, 1, true));
   orr_svg_line(svg, "base", base->x, base->y, base->count);
   orr_svg_line(svg, "new", new->x, new->y, new->count);
 }
 
-/* Slack may be negative, and says nothing that the stages do not: it is left out. */
 static void put_picture(FILE *out, const struct orr_timing_report *r) {
   struct orr_svg svg;
   int names[PANELS_MAX], others[PANELS_MAX], panels = 0;
   char subtitle[ORR_TEXT_MAX];
   for (size_t i = 0; i < r->base->set.name_count && panels < PANELS_MAX; i++) {
     int other = orr_timing_find(&r->new->set, r->base->set.name[i]);
-    if (other < 0 || orr_timing_more_is_better(r->base->set.name[i]) || orr_timing_count(&r->base->set, (int)i) == 0 ||
-        orr_timing_count(&r->new->set, other) == 0)
+    if (other < 0 || orr_timing_count(&r->base->set, (int)i) == 0 || orr_timing_count(&r->new->set, other) == 0)
       continue;
     names[panels] = (int)i;
     others[panels++] = other;
   }
-  snprintf(subtitle, sizeof subtitle, "base %.2000s, new %.2000s: the part of the samples that is larger", r->base_path,
+  snprintf(subtitle, sizeof subtitle,
+           "base %.2000s, new %.2000s: the part of the samples that is larger, of slack smaller", r->base_path,
            r->new_path);
   orr_svg_begin(&svg, out, panels, orr_timing_verdict_name(r->comparison->verdict), subtitle);
   for (int i = 0; i < panels; i++) {

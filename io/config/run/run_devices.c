@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/devices/devices.h"
+#include "core/model/massprops.h"
 #include "io/config/run/run_draft.h"
 #include "io/config/run/run_mappings.h"
 #include "io/config/text/unit.h"
@@ -138,6 +139,9 @@ static struct orr_key key_of(struct reading *r, const struct orr_param *p, const
     key.type = ORR_KEY_CHOICE;
     key.choices = p->choices;
     break;
+  case ORR_PARAM_NAME:
+    key.type = ORR_KEY_TEXT;
+    break;
   }
   return key;
 }
@@ -229,7 +233,9 @@ static void fill_fallbacks(struct reading *r) {
     const struct orr_param *p = &r->kind->params[i];
     void *at = r->params + p->offset;
     double numbers[3] = {p->fallback, p->fallback, p->fallback};
-    if (p->type == ORR_PARAM_CHOICE)
+    if (p->type == ORR_PARAM_NAME)
+      *(const char **)at = NULL;
+    else if (p->type == ORR_PARAM_CHOICE)
       *(int *)at = (int)p->fallback;
     else
       memcpy(at, numbers, sizeof *numbers * (p->type == ORR_PARAM_NUMBER ? 1 : 3));
@@ -274,6 +280,14 @@ static bool find_host(struct reading *r, struct orr_device_desc *out) {
   if (r->kind->host == ORR_ON_NODE) {
     if (!c->node.node || !orr_draft_read_reference(draft, &draft->own, c->node, "node", &out->body, &out->node))
       return false;
+    if (r->kind->rotor && orr_body_is_massless(&orr_config_description(r->d->config)->bodies[out->body])) {
+      orr_read_error(
+          r->d->reader, c->node, "massless",
+          "%s '%.60s' has a rotor, and its body has no inertia: a body's mass and inertia include the rotors "
+          "on it; give it some",
+          r->kind->name, r->thing.name);
+      return false;
+    }
     if (!r->kind->flexible_host || orr_config_description(r->d->config)->bodies[out->body].mode_count)
       return true;
     orr_read_error(r->d->reader, c->node, "no-modes", "%s '%.60s' needs a body with modes, and this one has none",
@@ -447,6 +461,13 @@ struct orr_device_desc *orr_run_new_device(struct orr_run_draft *d) {
   return &d->devices[d->device_count++];
 }
 
+static const struct orr_device_kind *varied(struct orr_run_draft *d, const struct orr_device_kind *kind,
+                                            const void *params) {
+  struct orr_device_kind *copy = orr_arena_alloc(d->reader->arena, 1, sizeof *copy);
+  *copy = *kind;
+  return kind->vary(params, copy) ? copy : kind;
+}
+
 static void read_device(struct orr_run_draft *d, struct orr_thing thing, enum orr_device_role role) {
   struct reading r = {.d = d, .thing = thing};
   bool named = take_name(d, thing);
@@ -474,6 +495,8 @@ static void read_device(struct orr_run_draft *d, struct orr_thing thing, enum or
   const char *wrong = good && r.kind->judge ? r.kind->judge(r.params) : NULL;
   if (wrong)
     orr_read_error(d->reader, thing.key, "device", "%s '%.60s': %s", r.kind->name, thing.name, wrong);
+  if (good && !wrong && r.kind->vary)
+    device.kind = varied(d, r.kind, r.params);
   device.source = orr_place_entity(d->reader->diagnostics, thing.key, thing.place);
   if (named && good && !wrong && !d->blind)
     *orr_run_new_device(d) = device;
@@ -530,20 +553,26 @@ static void check_free(struct orr_run_draft *d, const struct orr_device_desc *de
                device->name, body->name);
 }
 
+/* What a device can take from the body that it sits on. */
+static double leaves(const struct orr_device_desc *d) {
+  return d->kind->stock ? d->kind->stock(d->params, NULL).most : d->kind->propellant(d->params);
+}
+
 static void check_propellant(struct orr_run_draft *d, size_t index) {
   const struct orr_device_desc *device = &d->devices[index];
   const struct orr_body_desc *body = &orr_config_description(d->config)->bodies[device->body];
   double mass = body->flexible ? body->nodes[device->node].mass : body->mass;
-  double taken = device->kind->propellant(device->params);
+  double taken = leaves(device);
   for (size_t i = 0; i < index; i++) {
     const struct orr_device_desc *other = &d->devices[i];
     if (other->kind->propellant && other->body == device->body && (!body->flexible || other->node == device->node))
-      taken += other->kind->propellant(other->params);
+      taken += leaves(other);
   }
   if (taken > 0 && taken >= mass)
-    orr_report(d->reader->diagnostics, ORR_ERROR, device->source, "propellant",
-               "the thrusters of '%.60s' up to this one hold %.6g kg of propellant, and it weighs %.6g kg with it",
-               body->name, taken, mass);
+    orr_report(
+        d->reader->diagnostics, ORR_ERROR, device->source, "propellant",
+        "the thrusters and tanks of '%.60s' up to this one hold %.6g kg of propellant, and it weighs %.6g kg with it",
+        body->name, taken, mass);
 }
 
 void orr_run_check_devices(struct orr_run_draft *d) {
@@ -554,5 +583,6 @@ void orr_run_check_devices(struct orr_run_draft *d) {
       check_free(d, &d->devices[i]);
     if (d->devices[i].kind->propellant)
       check_propellant(d, i);
+    orr_run_check_tank(d, &d->devices[i]);
   }
 }

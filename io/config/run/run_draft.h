@@ -30,8 +30,14 @@ struct orr_device_desc *orr_run_new_device(struct orr_run_draft *draft);
 /* [init] What devices must not do to each other: two drives on one hinge, more propellant than there is mass. */
 void orr_run_check_devices(struct orr_run_draft *draft);
 
+/* [init] Whether what a device feeds from is there, and a tank's bodies are what it needs (run_tanks.c). */
+void orr_run_check_tank(struct orr_run_draft *draft, const struct orr_device_desc *device);
+
 /* [init] The section `environment`, after the simulation. */
 void orr_run_read_environment(struct orr_run_draft *draft);
+
+/* [init] The section `pointing`, after the environment: targets of the plant's own, and devices of the world. */
+void orr_run_read_pointings(struct orr_run_draft *draft);
 
 /* [init] Adds the devices that stand for the environment, in front of all others, which are complete. */
 void orr_run_add_world(struct orr_run_draft *draft);
@@ -59,7 +65,7 @@ void orr_run_read_links(struct orr_run_draft *draft);
 
 /* The keys of a link that only UDP has, as they are written. */
 struct orr_run_udp_keys {
-  const char *listen, *peer, *key_file;
+  const char *listen, *peer, *key_file, *connect;
   int64_t mtu;
   struct orr_place allow, message_ids;
 };
@@ -68,9 +74,35 @@ struct orr_run_udp_keys {
 bool orr_run_read_udp(struct orr_run_draft *draft, const struct orr_thing *link, const struct orr_run_udp_keys *keys,
                       struct orr_run_link *out);
 
+/* [init] `layout` of a link, whose lists of channels are complete: link->layout. False after reporting. */
+bool orr_run_read_layout(struct orr_run_draft *draft, struct orr_place place, struct orr_run_link *link);
+/* The keys of a link that only cables have: serial ports, streams, Unix sockets. */
+struct orr_run_cable_keys {
+  const char *device, *path;
+  int64_t baud, data_bits, stop_bits;
+  int parity, rs485, low_latency, socket;
+};
+
+/* [init] Checks them; false after reporting. */
+bool orr_run_read_cable(struct orr_run_draft *draft, const struct orr_thing *link,
+                        const struct orr_run_cable_keys *keys, struct orr_run_link *out);
+/* [init] `framing`, where it stands, after orr_run_read_cable: how packets stand in what carries them, and what they
+ * are. False after reporting. */
+bool orr_run_read_framing(struct orr_run_draft *draft, const struct orr_thing *link, struct orr_place framing,
+                          struct orr_run_link *out);
+/* [init] Notes the form of packets of this name (io/links/form.h); false when there is none. */
+bool orr_run_read_form(const char *word, struct orr_run_link *out);
+/* [init] Whether that form finds its packets in a bare stream. */
+bool orr_run_form_finds_packets(const struct orr_run_link *link);
+
+/* [init] What goes with that form, once the link is read: byte order, key, and a payload in one message; false after
+ * reporting. */
+bool orr_run_judge_form(struct orr_run_draft *draft, const struct orr_thing *link, bool has_endian,
+                        struct orr_place telemetry, struct orr_place commands, const struct orr_run_link *out);
+
 /* [init] What the commands of a link do to the attitude, for the controller that is linked in; false after reporting
  * that it cannot fly with them. */
-bool orr_run_find_effects(struct orr_run_draft *draft, struct orr_place key, struct orr_run_link *link);
+bool orr_run_find_effects(struct orr_run_draft *draft, struct orr_place key, int rate, struct orr_run_link *link);
 
 /* [init] What a log holds; the channel table is complete. */
 void orr_run_read_record(struct orr_run_draft *draft);

@@ -125,9 +125,16 @@ static bool thrusters_reach(const struct orr_run_effect *effects, int count) {
   return reach;
 }
 
-bool orr_run_find_effects(struct orr_run_draft *d, struct orr_place key, struct orr_run_link *link) {
+static bool thrusts(const struct orr_run_effect *effects, int count) {
+  bool any = false;
+  for (int i = 0; i < count; i++)
+    any |= effects[i].kind == ORR_EFFECT_THRUSTER;
+  return any;
+}
+
+bool orr_run_find_effects(struct orr_run_draft *d, struct orr_place key, int rate, struct orr_run_link *link) {
   const struct orr_description *craft = &d->run->spacecraft;
-  const struct orr_device_desc *sensor = device_of(d, link->telemetry[0]);
+  const struct orr_device_desc *sensor = device_of(d, rate);
   struct pose *poses = orr_arena_alloc(d->reader->arena, craft->body_count, sizeof *poses);
   struct orr_run_effect *effects = orr_arena_alloc(d->reader->arena, (size_t)link->command_count + 1, sizeof *effects);
   memset(poses, 0, craft->body_count * sizeof *poses);
@@ -148,6 +155,10 @@ bool orr_run_find_effects(struct orr_run_draft *d, struct orr_place key, struct 
   }
   link->effects = effects;
   link->wheels_span = span(effects, link->command_count, ORR_EFFECT_WHEEL);
+  if (link->wheels_span && thrusts(effects, link->command_count) && !thrusters_reach(effects, link->command_count))
+    orr_read_warning(d->reader, key, "reach",
+                     "the thrusters of this link do not turn both ways about each axis: of a torque beyond that of the "
+                     "wheels the linked-in controller gives only what they reach");
   if (link->wheels_span || (!wheels && thrusters_reach(effects, link->command_count)))
     return true;
   orr_read_error(d->reader, key, "link",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/devices/devices.h"
+#include "core/math/elementary.h"
 #include "io/config/environment/tables.h"
 #include "io/config/run/run_draft.h"
 #include "io/config/run/run_mappings.h"
@@ -625,13 +626,13 @@ static void read_surfaces(struct reading *r, struct orr_place place) {
 
 /* p = a (1 − e²), r = p/(1 + e cos ν); Q from the node, the inclination and the argument of perigee. */
 static void from_elements(const struct element_keys *k, double mu, double *position, double *velocity) {
-  double p = k->a * (1 - k->e * k->e), r = p / (1 + k->e * cos(k->anomaly)), speed = sqrt(mu / p);
-  double co = cos(k->node), so = sin(k->node), cw = cos(k->perigee), sw = sin(k->perigee), ci = cos(k->i),
-         si = sin(k->i);
+  double p = k->a * (1 - k->e * k->e), r = p / (1 + k->e * orr_cos(k->anomaly)), speed = sqrt(mu / p);
+  double co = orr_cos(k->node), so = orr_sin(k->node), cw = orr_cos(k->perigee), sw = orr_sin(k->perigee),
+         ci = orr_cos(k->i), si = orr_sin(k->i);
   orr_vec3 x = v3(co * cw - so * sw * ci, so * cw + co * sw * ci, sw * si);
   orr_vec3 y = v3(-co * sw - so * cw * ci, -so * sw + co * cw * ci, cw * si);
-  v3_to(position, v3_madd(v3_scale(r * cos(k->anomaly), x), r * sin(k->anomaly), y));
-  v3_to(velocity, v3_madd(v3_scale(-speed * sin(k->anomaly), x), speed * (k->e + cos(k->anomaly)), y));
+  v3_to(position, v3_madd(v3_scale(r * orr_cos(k->anomaly), x), r * orr_sin(k->anomaly), y));
+  v3_to(velocity, v3_madd(v3_scale(-speed * orr_sin(k->anomaly), x), speed * (k->e + orr_cos(k->anomaly)), y));
 }
 
 static void read_orbit(struct reading *r, struct orr_place place) {

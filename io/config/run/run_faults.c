@@ -20,6 +20,7 @@ enum {
   FOR,
   INTERMITTENT,
   CHANCE,
+  OF,
   FORMS, /* the forms of faults of channels, from here on */
   JAMMED = FORMS + ORR_FAULT_FORMS,
   DEAD,
@@ -32,6 +33,8 @@ enum {
   CUT, /* those of links */
   LOSS,
   CORRUPTION,
+  REORDER,
+  COPIES,
   FAULT_KEYS,
   TWO,
   MOST_DELAYED = 4000000, /* numbers that a delay may keep */
@@ -76,6 +79,7 @@ static const struct orr_mapping intermittent_mapping = {
 #define FORM(which)  .absent = "another effect", PLACE(FORMS + (which))
 
 static const char *const true_word[] = {"true", NULL}, *const any_word[] = {"any", NULL};
+static const char *const way_words[] = {"commands", "telemetry", NULL};
 
 static const struct orr_key fault_table[FAULT_KEYS] = {
     [NAME] = {.name = "name",
@@ -96,7 +100,7 @@ static const struct orr_key fault_table[FAULT_KEYS] = {
                .shape = ORR_TEXT("a body"),
                PLACE(HINGE)},
     [LINK] = {.name = "link",
-              .doc = "the link whose commands are lost on their way to the run",
+              .doc = "the link that does not bring all that goes by it",
               ONE_OF,
               .shape = ORR_TEXT("a link"),
               PLACE(LINK)},
@@ -130,6 +134,11 @@ static const struct orr_key fault_table[FAULT_KEYS] = {
                 .absent = "all",
                 .shape = ORR_NUMBER(NULL),
                 PLACE(CHANCE)},
+    [OF] = {.name = "of",
+            .doc = "what of a link it is of: the commands that come by it, or the telemetry that goes out",
+            .absent = "commands",
+            .shape = ORR_WORD(way_words),
+            PLACE(OF)},
     [FORMS + ORR_FAULT_BIAS] = {.name = "bias",
                                 .doc = "what is added; a list has one for each number",
                                 .shape = ORR_NUMBER(ORR_UNIT_OF_CHANNEL),
@@ -209,12 +218,12 @@ static const struct orr_key fault_table[FAULT_KEYS] = {
               .shape = ORR_NUMBER(NULL),
               PLACE(LEAK)},
     [CUT] = {.name = "cut",
-             .doc = "of a link: no command comes through",
+             .doc = "of a link: nothing comes through",
              .absent = "another effect",
              .shape = TRUE_WORD,
              PLACE(CUT)},
     [LOSS] = {.name = "loss",
-              .doc = "of a link: the part of the commands that is lost, drawn from the seed and the frame",
+              .doc = "of a link: the part that is lost, drawn from the seed and the frame",
               .absent = "another effect",
               .shape = ORR_NUMBER(NULL),
               PLACE(LOSS)},
@@ -224,6 +233,16 @@ static const struct orr_key fault_table[FAULT_KEYS] = {
          .absent = "another effect",
          .shape = ORR_NUMBER(NULL),
          PLACE(CORRUPTION)},
+    [REORDER] = {.name = "reorder",
+                 .doc = "of a link: the part that comes behind the next one, and so is stale",
+                 .absent = "another effect",
+                 .shape = ORR_NUMBER(NULL),
+                 PLACE(REORDER)},
+    [COPIES] = {.name = "copies",
+                .doc = "of a link: the part that comes twice; the copy is refused as a duplicate",
+                .absent = "another effect",
+                .shape = ORR_NUMBER(NULL),
+                PLACE(COPIES)},
 };
 
 const struct orr_mapping orr_fault_mapping = {
@@ -235,7 +254,8 @@ const struct orr_mapping orr_fault_mapping = {
                "  - {channel: gyro.rate, at: 20 s, for: 5 s, bias: 0.01 deg/s}\n"
                "  - {channel: wheel_x.torque, when: bus.rate.z above 1 deg/s for 2 s, scale: 0.5}\n"
                "  - {name: bearing, device: wheel_x, frame: 4000, drag: 1e-4 N m s/rad}\n"
-               "  - {link: fsw, at: 30 s, for: 10 s, loss: 0.2}\n",
+               "  - {link: fsw, at: 30 s, for: 10 s, loss: 0.2}\n"
+               "  - {link: fsw, of: telemetry, at: 45 s, for: 10 s, reorder: 0.1}\n",
 };
 
 struct reading {
@@ -489,7 +509,7 @@ static int find_device(struct reading *r, const char *name) {
   struct orr_nearest nearest = {.wanted = name};
   for (size_t i = 0; i < run->plant.device_count; i++) {
     const struct orr_device_desc *d = &run->plant.devices[i];
-    if (orr_device_kind_find(d->kind->name) != d->kind)
+    if (!orr_device_kind_find(d->kind->name))
       continue; /* not one of the file: the world */
     if (strcmp(d->name, name) == 0)
       return (int)i;
@@ -636,23 +656,44 @@ static bool find_link(struct reading *r, const char *name) {
   return false;
 }
 
+static bool read_way(struct reading *r) {
+  const char *way = way_words[0];
+  if (given(r, OF).node && !orr_read_text(r->d->reader, given(r, OF), "of", &way))
+    return false;
+  r->out->of_telemetry = strcmp(way, way_words[1]) == 0;
+  if (!r->out->of_telemetry && strcmp(way, way_words[0]) != 0) {
+    orr_read_error(r->d->reader, given(r, OF), "fault", "'of' is commands or telemetry, not '%.60s'", way);
+    return false;
+  }
+  const struct orr_run_link *link = &r->d->run->links[r->out->link];
+  if (r->out->of_telemetry || link->command_count)
+    return true;
+  orr_read_error(r->d->reader, r->place, "fault", "link '%s' has no commands", link->name);
+  return false;
+}
+
 static bool read_link(struct reading *r, size_t effect) {
+  static const enum orr_link_trouble troubles[] = {ORR_LINK_LOSES, ORR_LINK_LOSES, ORR_LINK_CORRUPTS, ORR_LINK_REORDERS,
+                                                   ORR_LINK_COPIES}; /* from CUT on */
   const char *name;
   r->out->target = ORR_FAULT_LINK;
   if (!orr_read_text(r->d->reader, given(r, LINK), "link", &name) || !find_link(r, name))
     return false;
   r->target = name;
-  if (effect != CUT && effect != LOSS && effect != CORRUPTION) {
+  if (effect < CUT || effect > COPIES) {
     orr_read_error(r->d->reader, effect < FAULT_KEYS ? given(r, effect) : r->place, "fault",
-                   "a fault of a link is one of cut, loss and corruption, of the commands that come by it; 'reorder' "
-                   "and 'copies', and faults of what goes out, are not built yet");
+                   "a fault of a link is one of cut, loss, corruption, reorder and copies");
     return false;
   }
   r->effect = fault_table[effect].name;
-  r->out->corrupts = effect == CORRUPTION;
+  r->out->trouble = troubles[effect - CUT];
+  if (!read_way(r))
+    return false;
+  if (r->out->of_telemetry)
+    r->effect = orr_arena_format(r->d->reader->arena, "telemetry %s", r->effect);
   if (effect == CUT)
-    return read_true(r, given(r, effect), r->effect);
-  return orr_read_number(r->d->reader, given(r, effect), r->effect, "", &part_range, &r->out->chance);
+    return read_true(r, given(r, effect), fault_table[effect].name);
+  return orr_read_number(r->d->reader, given(r, effect), fault_table[effect].name, "", &part_range, &r->out->chance);
 }
 
 /* ---- entries ----------------------------------------------------------------------------------------------------- */
@@ -674,6 +715,10 @@ static bool read_target(struct reading *r) {
   }
   if (given(r, CHANCE).node && !given(r, CHANNEL).node) {
     orr_read_error(r->d->reader, given(r, CHANCE), "fault", "'chance' goes with 'bit_flip' of a channel");
+    return false;
+  }
+  if (given(r, OF).node && !given(r, LINK).node) {
+    orr_read_error(r->d->reader, given(r, OF), "fault", "'of' goes with 'link'");
     return false;
   }
   if (given(r, CHANNEL).node)

@@ -11,7 +11,10 @@
 #include "core/plant/plant.h"
 #include "core/plant/world.h"
 #include "io/config/run/condition.h"
+#include "io/config/run/run_layout.h"
 #include "io/config/spacecraft/case.h"
+#include "io/wire/framing.h"
+#include "io/wire/serial_port.h"
 #include "rt/executive.h"
 
 /* A scripted command: from `at_ns` on. The entry that began last sets its channel. */
@@ -31,7 +34,14 @@ struct orr_script_entry {
   const double *row_values; /* linear between rows, the last one stands */
 };
 
-enum orr_transport { ORR_TRANSPORT_LINKED, ORR_TRANSPORT_SHM, ORR_TRANSPORT_UDP };
+enum orr_transport {
+  ORR_TRANSPORT_LINKED,
+  ORR_TRANSPORT_SHM,
+  ORR_TRANSPORT_UDP,
+  ORR_TRANSPORT_SERIAL,
+  ORR_TRANSPORT_TCP,
+  ORR_TRANSPORT_UNIX,
+};
 
 /* IPv4. port 0: any. */
 struct orr_run_address {
@@ -49,6 +59,9 @@ struct orr_run_effect {
   double limit;    /* wheel: its largest torque; 0: none */
 };
 
+/* What a packet of a link is (io/links/form.h). */
+enum orr_packet_form { ORR_FORM_ORRERY, ORR_FORM_CFE };
+
 /* A link: what goes out to flight software at frames kd, and what it commands for frame (k+1)d (both
  * later by its phase).
  *
@@ -64,6 +77,7 @@ struct orr_run_link {
   const int *telemetry, *commands;      /* channels, in the order of the file's patterns */
   const char *stand_in_name;            /* of the controller inside; NULL: the plain law, with these gains */
   const struct orr_run_effect *effects; /* [command_count] for the plain law; NULL: it does not fly */
+  int law[3];                           /* the plain law: numbers of telemetry where rate, attitude and target begin */
   bool wheels_span;                     /* its wheels span the three axes */
   bool stand_in;                        /* a name or gains are there */
   double stiffness[3], damping[3];      /* N m/rad, N m s/rad: about the axes of the sensors */
@@ -76,10 +90,19 @@ struct orr_run_link {
   struct orr_run_address peer;          /* udp: where telemetry goes; port 0: to whoever sent the last good packet */
   const uint32_t *allow;                /* udp: [allow_count] addresses that may send */
   int allow_count;
-  uint16_t telemetry_id, command_id; /* udp: message ids of the first packet of a frame, of a command */
-  uint32_t packet_max;               /* udp: bytes of the longest packet, without a seal */
-  const char *key_file;              /* udp: every packet has a seal of this key; NULL: none has */
-  bool answer_stop;                  /* lockstep: without one the run stops, else it goes on with what is held */
+  struct orr_run_address connect; /* tcp: where we connect to; port 0: others connect to `listen` */
+  const char *device;             /* serial */
+  struct orr_serial serial;
+  const char *path;                    /* unix: of the socket, */
+  bool stream;                         /* which is one of a stream, not of messages */
+  enum orr_framing framing;            /* how packets stand in what carries them */
+  enum orr_packet_form form;           /* what a packet is, */
+  bool big_endian;                     /* cfe: and in which order the bytes of a number stand */
+  uint16_t telemetry_id, command_id;   /* udp: message ids of the first packet of a frame, of a command */
+  uint32_t packet_max;                 /* udp: bytes of the longest packet, without a seal */
+  const char *key_file;                /* udp: every packet has a seal of this key; NULL: none has */
+  const struct orr_run_layout *layout; /* packets that somebody else defined; NULL: Orrery's own */
+  bool answer_stop;                    /* lockstep: without one the run stops, else it goes on with what is held */
 };
 
 /* [any] Whether a frame is one of the link's, and the newest one of the link before a frame; −1: there is none. O(1).
@@ -177,6 +200,15 @@ enum orr_fault_form {
 };
 extern const char *const orr_fault_form_names[ORR_FAULT_FORMS + 1]; /* as files write them; ends with NULL */
 
+/* What a fault of a link does to what goes by it in a frame. */
+enum orr_link_trouble {
+  ORR_LINK_WORKS,
+  ORR_LINK_LOSES,
+  ORR_LINK_CORRUPTS, /* it comes damaged, is found so, and is thrown away */
+  ORR_LINK_REORDERS, /* it comes behind the next one */
+  ORR_LINK_COPIES,   /* it comes twice */
+};
+
 /* One line of `faults`. */
 struct orr_run_fault {
   const char *name; /* no other fault has it */
@@ -200,9 +232,10 @@ struct orr_run_fault {
   /* hinge */
   int body;        /* file order; −1 */
   int64_t over_ns; /* it comes to rest within */
-  /* link; `chance` is of an answer */
-  int link;      /* of the run; −1 */
-  bool corrupts; /* what comes is not what was sent, and is refused for it */
+  /* link; `chance` is of a command, or a frame out */
+  int link; /* of the run; −1 */
+  enum orr_link_trouble trouble;
+  bool of_telemetry; /* of what goes out; else of the commands that come */
   /* when */
   int64_t at_ns;                    /* −1: not by the time */
   const struct orr_condition *when; /* NULL: not by a condition */

@@ -5,16 +5,24 @@
 #include "io/config/run/run_mappings.h"
 #include "io/wire/wire.h"
 
-static const char *const transports[] = {
-    [ORR_TRANSPORT_LINKED] = "linked", [ORR_TRANSPORT_SHM] = "shm", [ORR_TRANSPORT_UDP] = "udp", NULL};
+#define WAIT_NS INT64_C(10000000000) /* where the file says nothing */
+
+static const char *const transports[] = {[ORR_TRANSPORT_LINKED] = "linked",
+                                         [ORR_TRANSPORT_SHM] = "shm",
+                                         [ORR_TRANSPORT_UDP] = "udp",
+                                         [ORR_TRANSPORT_SERIAL] = "serial",
+                                         [ORR_TRANSPORT_TCP] = "tcp",
+                                         [ORR_TRANSPORT_UNIX] = "unix",
+                                         NULL};
 
 struct link_keys {
   double stiffness[3], damping[3];
   int64_t wait;
-  int latch;
+  int latch, endian;
   const char *name, *stand_in;
   struct orr_run_udp_keys udp;
-  struct orr_place transport, rate, phase, telemetry, commands, timeout, lockstep;
+  struct orr_run_cable_keys line;
+  struct orr_place framing, transport, rate, phase, telemetry, commands, timeout, lockstep, layout;
 };
 
 enum {
@@ -31,12 +39,25 @@ enum {
   LATCH,
   TIMEOUT,
   LOCKSTEP,
+  LAYOUT,
   LISTEN,
   PEER,
   ALLOW,
   IDS,
   MTU,
   KEY_FILE,
+  FRAMING,
+  CONNECT,
+  DEVICE,
+  BAUD,
+  DATA_BITS,
+  PARITY,
+  STOP_BITS,
+  RS485,
+  LOW_LATENCY,
+  PATH,
+  SOCKET,
+  ENDIAN,
   LINK_KEYS
 };
 
@@ -94,12 +115,16 @@ static const struct orr_mapping lockstep_mapping = {
     .name = "links.lockstep", .doc = "How a run in lockstep waits for answers.", ORR_KEYS(lockstep_table)};
 
 static const struct orr_range mtu_range = {128, 8192, false};
+static const struct orr_range baud_range = {50, 4000000, false}, data_range = {5, 8, false}, stop_range = {1, 2, false};
+static const char *const parities[] = {"none", "even", "odd", NULL}, *const switches[] = {"off", "on", NULL};
+static const char *const sockets[] = {"seqpacket", "stream", NULL};
 static const char *const latches[] = {"boundary", "asap", NULL};
+static const char *const endians[] = {"little", "big", NULL};
 
 static const struct orr_key link_table[LINK_KEYS] = {
     [TRANSPORT] = {.name = "transport",
-                   .doc = "what carries it: linked, a controller inside the program; shm, shared memory; udp, CCSDS "
-                          "space packets over UDP",
+                   .doc = "what carries it: linked, a controller inside the program; shm, shared memory; udp, tcp, "
+                          "serial, unix: packets over UDP, TCP, a serial port or a Unix socket",
                    .required = true,
                    .shape = ORR_WORD(transports),
                    PLACE(transport)},
@@ -162,7 +187,7 @@ static const struct orr_key link_table[LINK_KEYS] = {
               .doc = "how long frame 0 waits for the peer, on the clock",
               .type = ORR_KEY_TIME,
               .range = &orr_range_not_negative,
-              .fallback = "10 s",
+              .absent = "10 s; no wait where `peer` is named: what only reacts waits for frame 0 itself",
               .offset = offsetof(struct link_keys, wait)},
     [LATCH] = {.name = "latch",
                .doc = "real time: a command acts at the link's next frame (boundary), or at the first frame after it "
@@ -181,8 +206,13 @@ static const struct orr_key link_table[LINK_KEYS] = {
                   .absent = "as its keys say",
                   .shape = ORR_MAPPING(lockstep_mapping),
                   PLACE(lockstep)},
+    [LAYOUT] = {.name = "layout",
+                .doc = "packets that somebody else defined: which bits of them hold which numbers",
+                .absent = "Orrery's own payload, as `orrery icd` has it",
+                .shape = ORR_MAPPING(orr_layout_mapping),
+                PLACE(layout)},
     [LISTEN] = {.name = "listen",
-                .doc = "udp: address and port where commands are expected, such as 127.0.0.1:5010; IPv4",
+                .doc = "udp, tcp: address and port where commands are expected, such as 127.0.0.1:5010; IPv4",
                 .type = ORR_KEY_TEXT,
                 .absent = "127.0.0.1:5010",
                 .offset = offsetof(struct link_keys, udp.listen)},
@@ -192,27 +222,98 @@ static const struct orr_key link_table[LINK_KEYS] = {
               .absent = "to whoever sent the last good packet",
               .offset = offsetof(struct link_keys, udp.peer)},
     [ALLOW] = {.name = "allow",
-               .doc = "udp: addresses that may send",
+               .doc = "udp, tcp: addresses that may send",
                .absent = "`peer`, or this host where it listens to that alone",
                .shape = ORR_LIST(ORR_TEXT("IPv4 addresses")),
                PLACE(udp.allow)},
     [IDS] = {.name = "message_ids",
-             .doc = "udp: message ids of the packets",
+             .doc = "packets: message ids of the packets",
              .absent = "as its keys say",
              .shape = ORR_MAPPING(orr_message_ids_mapping),
              PLACE(udp.message_ids)},
     [MTU] = {.name = "mtu",
-             .doc = "udp: bytes of the longest packet on the wire, with IP's and UDP's 28",
+             .doc = "bytes of the longest packet on the wire; over UDP with IP's and UDP's 28",
              .type = ORR_KEY_WHOLE,
              .range = &mtu_range,
              .fallback = "1500",
              .offset = offsetof(struct link_keys, udp.mtu)},
     [KEY_FILE] = {.name = "key_file",
-                  .doc = "udp: file of 64 hexadecimal digits, its user's alone, beside the run file or by its whole "
-                         "path; packets of those who have it not are refused, both ways",
+                  .doc =
+                      "packets: file of 64 hexadecimal digits, its user's alone, beside the run file or by its whole "
+                      "path; packets of those who have it not are refused, both ways",
                   .type = ORR_KEY_TEXT,
                   .absent = "packets carry no key: for a network of one's own",
                   .offset = offsetof(struct link_keys, udp.key_file)},
+    [FRAMING] = {.name = "framing",
+                 .doc = "how packets stand in a stream: cobs or slip, each with a CRC-32C behind it, or raw, bare "
+                        "packets that their layout finds; and what a packet is: orrery, as `orrery icd` says, "
+                        "or cfe, a bare message of cFE; or both, as [slip, cfe]",
+                 .absent = "cobs where bytes are streamed, and packets of orrery",
+                 .shape = ORR_EITHER(ORR_TEXT("a word"), ORR_LIST(ORR_TEXT("a word"))),
+                 PLACE(framing)},
+    [CONNECT] = {.name = "connect",
+                 .doc = "tcp: address and port that the run connects to, again and again; IPv4",
+                 .type = ORR_KEY_TEXT,
+                 .absent = "flight software connects to `listen`",
+                 .offset = offsetof(struct link_keys, udp.connect)},
+    [DEVICE] = {.name = "device",
+                .doc = "serial: the port, such as /dev/ttyUSB0",
+                .type = ORR_KEY_TEXT,
+                .absent = "right for another transport",
+                .offset = offsetof(struct link_keys, line.device)},
+    [BAUD] = {.name = "baud",
+              .doc = "serial: bits in a second on the wire, any that the port has; 10 of them carry a byte (8N1)",
+              .type = ORR_KEY_WHOLE,
+              .range = &baud_range,
+              .fallback = "115200",
+              .offset = offsetof(struct link_keys, line.baud)},
+    [DATA_BITS] = {.name = "data_bits",
+                   .doc = "serial: of a byte on the wire",
+                   .type = ORR_KEY_WHOLE,
+                   .range = &data_range,
+                   .fallback = "8",
+                   .offset = offsetof(struct link_keys, line.data_bits)},
+    [PARITY] = {.name = "parity",
+                .doc = "serial: the bit behind them",
+                .type = ORR_KEY_CHOICE,
+                .choices = parities,
+                .fallback = "none",
+                .offset = offsetof(struct link_keys, line.parity)},
+    [STOP_BITS] = {.name = "stop_bits",
+                   .doc = "serial: after each byte",
+                   .type = ORR_KEY_WHOLE,
+                   .range = &stop_range,
+                   .fallback = "1",
+                   .offset = offsetof(struct link_keys, line.stop_bits)},
+    [RS485] = {.name = "rs485",
+               .doc = "serial: the driver turns the direction of an RS-485 line (RTS while it sends)",
+               .type = ORR_KEY_CHOICE,
+               .choices = switches,
+               .fallback = "off",
+               .offset = offsetof(struct link_keys, line.rs485)},
+    [LOW_LATENCY] = {.name = "low_latency",
+                     .doc = "serial: the driver hands over at once what came, where it can; a warning where it cannot",
+                     .type = ORR_KEY_CHOICE,
+                     .choices = switches,
+                     .fallback = "off",
+                     .offset = offsetof(struct link_keys, line.low_latency)},
+    [PATH] = {.name = "path",
+              .doc = "unix: whole path of the socket, in a folder that only its user writes to, or in /tmp",
+              .type = ORR_KEY_TEXT,
+              .absent = "right for another transport",
+              .offset = offsetof(struct link_keys, line.path)},
+    [SOCKET] = {.name = "socket",
+                .doc = "unix: each packet is a message (seqpacket), or packets stand in a stream, by `framing`",
+                .type = ORR_KEY_CHOICE,
+                .choices = sockets,
+                .fallback = "seqpacket",
+                .offset = offsetof(struct link_keys, line.socket)},
+    [ENDIAN] = {.name = "endian",
+                .doc = "framing cfe: byte order of the numbers in a message",
+                .type = ORR_KEY_CHOICE,
+                .choices = endians,
+                .fallback = "little",
+                .offset = offsetof(struct link_keys, endian)},
 };
 
 const struct orr_mapping orr_link_mapping = {
@@ -319,7 +420,9 @@ static int read_transport(struct orr_run_draft *d, struct orr_place link) {
     if (strcmp(text, transports[i]) == 0)
       return i;
   orr_read_error(d->reader, place, "not-built",
-                 "the transport '%.40s' is not built yet; this version has 'linked', 'shm' and 'udp'", text);
+                 "the transport '%.40s' is not built yet; this version has 'linked', 'shm', 'udp', 'tcp', 'serial' and "
+                 "'unix'",
+                 text);
   return -1;
 }
 
@@ -344,7 +447,7 @@ static bool judge_payload(struct orr_run_draft *d, struct orr_place list, const 
                    name, ORR_WIRE_PAYLOAD_MAX, bytes);
     return false;
   }
-  if (link->transport != ORR_TRANSPORT_UDP)
+  if (link->transport == ORR_TRANSPORT_SHM || link->layout)
     return true;
   uint32_t pieces = orr_wire_cut(id, bytes, link->packet_max).pieces;
   if (pieces <= ORR_WIRE_PIECES_MAX)
@@ -381,7 +484,13 @@ static void judge_script(struct orr_run_draft *d, const struct link_keys *keys, 
   for (int i = 0; i < link->command_count; i++) {
     const struct orr_script_entry *e = script_of(d->run, link->commands[i]);
     const char *name = d->run->table.channels[link->commands[i]].name;
-    if (e && e->form == ORR_SCRIPT_STEP)
+    bool pulse = d->run->table.channels[link->commands[i]].hold == ORR_CHANNEL_PULSE;
+    if (e && e->form == ORR_SCRIPT_STEP && pulse)
+      orr_read_warning(d->reader, keys->commands, "scripted-and-linked",
+                       "'%.80s' is given a pulse by the file's own 'commands' too, at %.9g s, which goes on until its "
+                       "time is over or this link gives another: leave it out of one of the two",
+                       name, 1e-9 * (double)e->at_ns);
+    else if (e && e->form == ORR_SCRIPT_STEP)
       orr_read_warning(d->reader, keys->commands, "scripted-and-linked",
                        "'%.80s' is set by the file's own 'commands' too, at %.9g s, which lasts until this link's next "
                        "command: leave it out of one of the two",
@@ -427,7 +536,15 @@ static bool judge_beside(struct orr_run_draft *d, const struct orr_thing *thing,
                    "the link '%.60s' has the name '%s' already", other->name, other->name_shm);
     good = false;
   }
-  if (link->transport == ORR_TRANSPORT_UDP && addresses_meet(&link->listen, &other->listen)) {
+  bool listens = link->transport == ORR_TRANSPORT_UDP || link->transport == ORR_TRANSPORT_TCP;
+  const char *const ours[] = {link->device, link->path}, *const theirs[] = {other->device, other->path};
+  for (int i = 0; i < 2; i++)
+    if (ours[i] && theirs[i] && strcmp(ours[i], theirs[i]) == 0) {
+      orr_read_error(d->reader, orr_read_member(d->reader, thing, i ? "path" : "device"), "link-shared",
+                     "the link '%.60s' has it already", other->name);
+      good = false;
+    }
+  if (listens && !link->connect.port && !other->connect.port && addresses_meet(&link->listen, &other->listen)) {
     orr_read_error(d->reader, orr_read_member(d->reader, thing, "listen"), "link-shared",
                    "the link '%.60s' listens there already", other->name);
     good = false;
@@ -435,16 +552,49 @@ static bool judge_beside(struct orr_run_draft *d, const struct orr_thing *thing,
   return good;
 }
 
+/* What the plain law flies on, by quantity and numbers: the first of each in the order of the link. Returns the channel
+ * of the rate; −1 after a message. */
+static int find_law(struct orr_run_draft *d, struct orr_place key, struct orr_run_link *link) {
+  static const struct {
+    const char *quantity, *words;
+    int count;
+  } needs[] = {{".rate", "rate", 3}, {".attitude", "attitude", 4}, {".target", "target attitude", 4}};
+  int rate = -1;
+  for (int n = 0; n < 3; n++) {
+    int found = -1;
+    for (int i = 0, at = 0; i < link->telemetry_count; i++) {
+      const struct orr_channel *c = &d->run->table.channels[link->telemetry[i]];
+      const char *quantity = strrchr(c->name, '.');
+      if (found < 0 && c->count == needs[n].count && quantity && strcmp(quantity, needs[n].quantity) == 0) {
+        found = link->telemetry[i];
+        link->law[n] = at;
+      }
+      at += c->count;
+    }
+    if (found < 0) {
+      orr_read_error(d->reader, key, "link",
+                     "the linked-in controller flies on a rate ('gyro.rate'), an attitude ('star.attitude') and a "
+                     "target ('bus.target') among the telemetry, in any order and beside others, and this link has no "
+                     "%s (%d numbers of a channel '*%s')",
+                     needs[n].words, needs[n].count, needs[n].quantity);
+      return -1;
+    }
+    rate = n == 0 ? found : rate;
+  }
+  return rate;
+}
+
 static bool judge_stand_in(struct orr_run_draft *d, struct orr_place key, struct orr_run_link *link) {
   if (link->stand_in_name || (link->transport != ORR_TRANSPORT_LINKED && !link->stand_in))
     return true;
-  if (orr_run_payload(&d->run->table, link->telemetry, link->telemetry_count).numbers == 11 && link->command_count > 0)
-    return orr_run_find_effects(d, key, link);
-  orr_read_error(d->reader, key, "link",
-                 "the linked-in controller takes a rate, an attitude and a target attitude (3 + 4 + 4 numbers of "
-                 "telemetry, in this order) and commands torques of wheels, on-times of thrusters, or both; without "
-                 "'stiffness' and 'damping' the link is for flight software outside alone");
-  return false;
+  if (link->command_count == 0) {
+    orr_read_error(d->reader, key, "link",
+                   "the linked-in controller commands torques of wheels, on-times of thrusters, or both, and this link "
+                   "has no commands; without 'stiffness' and 'damping' it is for flight software outside alone");
+    return false;
+  }
+  int rate = find_law(d, key, link);
+  return rate >= 0 && orr_run_find_effects(d, key, rate, link);
 }
 
 static bool judge_phase(struct orr_run_draft *d, const struct orr_thing *thing, const struct orr_run_link *link) {
@@ -456,15 +606,50 @@ static bool judge_phase(struct orr_run_draft *d, const struct orr_thing *thing, 
   return false;
 }
 
+/* Keys of Orrery's own packets. */
+static bool judge_layout(struct orr_run_draft *d, const struct orr_thing *link, uint64_t present) {
+  static const int own[] = {IDS, KEY_FILE};
+  bool good = true;
+  for (size_t i = 0; i < sizeof own / sizeof *own && present >> LAYOUT & 1; i++)
+    if (present >> own[i] & 1) {
+      size_t at = orr_yaml_find(link->place.node, link_table[own[i]].name);
+      orr_read_error(d->reader, orr_place_key(d->reader->diagnostics, link->place, at), "link-key",
+                     "'%s' is for Orrery's own packets, and this link has a 'layout'", link_table[own[i]].name);
+      good = false;
+    }
+  return good;
+}
+
 /* A key that means nothing for the transport is a mistake, not an ornament. Where the transport was chosen on the
  * command line, what the file says for its own stays, and means nothing. */
 static bool judge_keys(struct orr_run_draft *d, const struct orr_thing *link, uint64_t present, int transport) {
   bool good = true;
-  const uint64_t of_udp = UINT64_C(1) << LISTEN | UINT64_C(1) << PEER | UINT64_C(1) << ALLOW | UINT64_C(1) << IDS |
-                          UINT64_C(1) << MTU | UINT64_C(1) << KEY_FILE;
-  const uint64_t foreign = present & (transport == ORR_TRANSPORT_UDP   ? UINT64_C(1) << NAME
-                                      : transport == ORR_TRANSPORT_SHM ? of_udp
-                                                                       : of_udp | UINT64_C(1) << NAME);
+  enum { UDP = 1 << ORR_TRANSPORT_UDP, TCP = 1 << ORR_TRANSPORT_TCP, SERIAL = 1 << ORR_TRANSPORT_SERIAL };
+  enum { UNIX = 1 << ORR_TRANSPORT_UNIX, PACKETS = UDP | TCP | SERIAL | UNIX };
+  static const int of[LINK_KEYS] = {/* the transports that a key is for; 0: all */
+                                    [NAME] = 1 << ORR_TRANSPORT_SHM,
+                                    [LAYOUT] = UDP,
+                                    [LISTEN] = UDP | TCP,
+                                    [PEER] = UDP,
+                                    [ALLOW] = UDP | TCP,
+                                    [IDS] = PACKETS,
+                                    [MTU] = PACKETS,
+                                    [KEY_FILE] = PACKETS,
+                                    [FRAMING] = PACKETS,
+                                    [ENDIAN] = PACKETS,
+                                    [CONNECT] = TCP,
+                                    [DEVICE] = SERIAL,
+                                    [BAUD] = SERIAL,
+                                    [DATA_BITS] = SERIAL,
+                                    [PARITY] = SERIAL,
+                                    [STOP_BITS] = SERIAL,
+                                    [RS485] = SERIAL,
+                                    [LOW_LATENCY] = SERIAL,
+                                    [PATH] = UNIX,
+                                    [SOCKET] = UNIX};
+  uint64_t foreign = 0;
+  for (int i = 0; i < LINK_KEYS; i++)
+    foreign |= of[i] && !(of[i] >> transport & 1) ? present & UINT64_C(1) << i : 0;
   for (int i = 0; i < LINK_KEYS && !orr_run_is_set(d, link, "transport"); i++)
     if (foreign >> i & 1) {
       size_t at = orr_yaml_find(link->place.node, link_table[i].name);
@@ -509,7 +694,7 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
   bool good = orr_read_mapping(d->reader, &thing, &orr_link_mapping, &keys, &present);
   *out = (struct orr_run_link){.name = key.node->text, .transport = (enum orr_transport)transport};
   out->name_shm = keys.name;
-  out->wait_ns = keys.wait;
+  out->wait_ns = present >> WAIT & 1 ? keys.wait : keys.udp.peer ? 0 : WAIT_NS;
   out->asap = keys.latch == 1;
   out->stand_in_name = keys.stand_in;
   out->stand_in = keys.stand_in || (present >> STIFFNESS & 1 && present >> DAMPING & 1);
@@ -519,15 +704,20 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
   good = read_lists(d, &keys, out) && good;
   good = read_timeout(d, keys.timeout, out) && good;
   good = read_lockstep(d, keys.lockstep, out) && good;
-  good = judge_keys(d, &thing, present, transport) && good;
+  good = judge_keys(d, &thing, present, transport) && judge_layout(d, &thing, present) && good;
   bool named = present >> NAME & 1 || orr_yaml_find(value.node, "name") >= orr_place_count(value);
   if (transport == ORR_TRANSPORT_SHM && named)
     good = judge_name(d, &thing, keys.name) && good;
-  if (transport == ORR_TRANSPORT_UDP)
-    good = orr_run_read_udp(d, &thing, &keys.udp, out) && good;
+  if (transport > ORR_TRANSPORT_SHM)
+    good = orr_run_read_udp(d, &thing, &keys.udp, out) && orr_run_read_cable(d, &thing, &keys.line, out) &&
+           orr_run_read_framing(d, &thing, keys.framing, out) && good;
   if (!good || d->partial)
     return false;
+  if (transport == ORR_TRANSPORT_UDP && keys.layout.node && !orr_run_read_layout(d, keys.layout, out))
+    return false;
+  out->big_endian = keys.endian == 1;
   good = judge_payloads(d, &keys, out);
+  good = orr_run_judge_form(d, &thing, present >> ENDIAN & 1, keys.telemetry, keys.commands, out) && good;
   judge_script(d, &keys, out);
   for (size_t i = 0; i < d->run->link_count; i++)
     good = judge_beside(d, &thing, out, &d->run->links[i]) && good;

@@ -1,4 +1,4 @@
-/* What a link over UDP says beyond the keys of all links: addresses, who may send, message ids. */
+/* What a link in packets says beyond the keys of all links: addresses, who may send, message ids. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,7 +52,7 @@ static bool read_allowed(struct orr_run_draft *d, struct orr_place link, struct 
     if (out->peer.port || out->listen.ip == LOOPBACK)
       return true;
     orr_read_error(d->reader, link, "missing-key",
-                   "a link over UDP that listens to others than this host says who may send: 'allow: [10.0.0.7]', or "
+                   "a link that listens to others than this host says who may send: 'allow: [10.0.0.7]', or "
                    "'peer'");
     return false;
   }
@@ -101,12 +101,12 @@ static const struct orr_key message_ids_table[] = {
     {.name = "telemetry",
      .doc = "of the first packet of a frame, 0x0800 to 0x0f80; further packets count on from it",
      .type = ORR_KEY_TEXT,
-     .fallback = "0x0880",
+     .fallback = "0x0e80",
      .offset = offsetof(struct message_ids, telemetry)},
     {.name = "commands",
      .doc = "of a command, 0x1800 to 0x1f80",
      .type = ORR_KEY_TEXT,
-     .fallback = "0x1880",
+     .fallback = "0x1e80",
      .offset = offsetof(struct message_ids, commands)},
 };
 
@@ -124,10 +124,19 @@ static bool read_ids(struct orr_run_draft *d, struct orr_place place, struct orr
   return read_id(d, &thing, "commands", keys.commands, ORR_WIRE_ID_COMMAND, &out->command_id) && good;
 }
 
+/* Who connects to others is not connected to. */
+static bool judge_connect(struct orr_run_draft *d, const struct orr_thing *link, const struct orr_run_udp_keys *keys) {
+  if (!keys->listen && !keys->allow.node)
+    return true;
+  orr_read_error(d->reader, orr_read_member(d->reader, link, "connect"), "link-key",
+                 "a link over TCP connects, or listens ('listen', 'allow'), and not both");
+  return false;
+}
+
 bool orr_run_read_udp(struct orr_run_draft *d, const struct orr_thing *link, const struct orr_run_udp_keys *keys,
                       struct orr_run_link *out) {
   enum { IP_AND_UDP_BYTES = 28, LEAST_MTU = 128 };
-  out->packet_max = (uint32_t)keys->mtu - IP_AND_UDP_BYTES;
+  out->packet_max = (uint32_t)keys->mtu - (out->transport == ORR_TRANSPORT_UDP ? IP_AND_UDP_BYTES : 0);
   bool good = !keys->key_file || keys->mtu >= LEAST_MTU + ORR_WIRE_SEAL_BYTES;
   if (!good)
     orr_read_error(d->reader, orr_read_member(d->reader, link, "mtu"), "out-of-range",
@@ -143,6 +152,10 @@ bool orr_run_read_udp(struct orr_run_draft *d, const struct orr_thing *link, con
     out->listen = (struct orr_run_address){LOOPBACK, DEFAULT_PORT};
   if (keys->peer)
     good &= read_address(d, orr_read_member(d->reader, link, "peer"), "peer", keys->peer, true, &out->peer);
+  if (keys->connect)
+    return read_address(d, orr_read_member(d->reader, link, "connect"), "connect", keys->connect, true,
+                        &out->connect) &&
+           judge_connect(d, link, keys) && read_ids(d, keys->message_ids, out) && good;
   if (keys->allow.node || !keys->peer || out->peer.port)
     good &= read_allowed(d, link->key, keys->allow, out);
   return read_ids(d, keys->message_ids, out) && good && out->listen.port;

@@ -44,6 +44,13 @@ void orr_mirror_body(struct orr_draft *draft, struct orr_body_desc *body, struct
     polar(t, node->at);
     polar(t, node->com);
     inertia(t, node->inertia);
+    if (node->curves) {
+      struct orr_curve_desc *curves = orr_arena_alloc(draft->reader->arena, node->curve_count + 1, sizeof *curves);
+      memcpy(curves, node->curves, node->curve_count * sizeof *curves);
+      for (size_t k = 0; k < node->curve_count; k++)
+        polar(t, curves[k].g);
+      node->curves = curves;
+    }
     if (!node->modes)
       continue;
     double *rows = orr_arena_alloc(draft->reader->arena, body->mode_count, 6 * sizeof *rows);

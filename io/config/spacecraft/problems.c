@@ -1,5 +1,6 @@
 /* Turns what core/model/validate finds into messages: the place of the field, what is wrong, what to do. */
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,14 @@ static void tell_tree(const struct telling *t) {
     tell(t, "hinge-repeats", "%s %s, and hinges or modes beyond it can move that way alone: one of the two is too many",
          t->what, motion(t, text, sizeof text));
     break;
+  case ORR_PROBLEM_DIGITS:
+    tell(
+        t, "digits",
+        "what hangs on '%.60s', most of it '%.60s', has %.1e times the inertia that its hinge turns or slides against: "
+        "accelerations lose up to %.0f of 16 digits; give the lighter one more mass, or join the two",
+        t->d->bodies[t->p->body].name, t->d->bodies[(size_t)t->p->value[1]].name, t->p->value[0],
+        log10(t->p->value[0]));
+    break;
   default: /* ORR_PROBLEM_INDEX: what was read here leads somewhere */
     assert(false && "a description with loose ends");
     break;
@@ -143,6 +152,55 @@ static void tell_modes(const struct telling *t) {
   default:
     tell(t, "unstable-modes", "'%s' of %s has the negative eigenvalue %.6g: its motion grows by itself", t->p->field,
          t->what, t->p->value[0]);
+    break;
+  }
+}
+
+/* Of a body with second-order shapes. */
+static void tell_curves(const struct telling *t) {
+  const char *body = t->d->bodies[t->p->body].name;
+  static const char *const way =
+      "give the second-order shapes of every node by 'second_order', or leave 'stiffening' off";
+  switch (t->p->code) {
+  case ORR_PROBLEM_CURVED_LINEARIZED:
+    tell(t, "stiffening-linearized",
+         "'stiffening: on' needs 'deformation: full', and '%.60s' is linearized: its inertia does not follow the modes",
+         body);
+    break;
+  case ORR_PROBLEM_CURVED_RIGID:
+    tell(t, "stiffening-rigid", "'%.60s' has no modes that 'stiffening: on' could stiffen", body);
+    break;
+  case ORR_PROBLEM_CURVED_LARGE:
+    tell(t, "stiffening-large",
+         "'stiffening: on' makes %.3g numbers of pairs of modes over the nodes of '%.60s', and at most %.0e are taken: "
+         "take fewer modes or nodes",
+         t->p->value[0], body, t->p->value[1]);
+    break;
+  case ORR_PROBLEM_CURVE_MISSING:
+    tell(t, "second-order-missing",
+         "%s is moved by the modes and has no 'second_order', as other nodes of '%.60s' have; [] says that it has none",
+         t->what, body);
+    break;
+  case ORR_PROBLEM_LINE_POINT:
+    tell(t, "not-a-line",
+         "all nodes of '%.60s' stand at one place, so there is no line that could be foreshortened: %s", body, way);
+    break;
+  case ORR_PROBLEM_LINE_OFF:
+    tell(t, "not-a-line",
+         "'stiffening: on' takes a body whose nodes stand on a line, and %s is %.3g m off the line from the first node "
+         "to the last, %.6g m long: %s",
+         t->what, t->p->value[0], t->p->value[1], way);
+    break;
+  case ORR_PROBLEM_LINE_ORDER:
+    tell(t, "line-order",
+         "'stiffening: on' takes nodes in the order in which they stand on their line, and %s stands before the one "
+         "above it: write it where it stands",
+         t->what);
+    break;
+  default:
+    tell(t, "line-twice",
+         "%s stands where the one above it does, and the modes move them across their line by different amounts",
+         t->what);
     break;
   }
 }
@@ -197,12 +255,23 @@ static void tell_problem(struct orr_draft *draft, const struct orr_description *
   case ORR_PROBLEM_UNSTABLE_MODES:
     tell_modes(&t);
     break;
+  case ORR_PROBLEM_CURVED_LINEARIZED:
+  case ORR_PROBLEM_CURVED_RIGID:
+  case ORR_PROBLEM_CURVED_LARGE:
+  case ORR_PROBLEM_CURVE_MISSING:
+  case ORR_PROBLEM_LINE_POINT:
+  case ORR_PROBLEM_LINE_OFF:
+  case ORR_PROBLEM_LINE_ORDER:
+  case ORR_PROBLEM_LINE_TWICE:
+    tell_curves(&t);
+    break;
   case ORR_PROBLEM_NO_BODIES:
   case ORR_PROBLEM_NO_ROOT:
   case ORR_PROBLEM_CYCLE:
   case ORR_PROBLEM_INDEX:
   case ORR_PROBLEM_NO_INERTIA:
   case ORR_PROBLEM_HINGE_REPEATS:
+  case ORR_PROBLEM_DIGITS:
     tell_tree(&t);
     break;
   case ORR_PROBLEM_NORMAL:

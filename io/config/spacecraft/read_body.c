@@ -2,11 +2,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/model/validate.h"
 #include "io/config/spacecraft/draft.h"
 #include "io/config/spacecraft/mappings.h"
 #include "io/config/text/unit.h"
 
 static const char *const deformations[] = {"full", "linearized", NULL};
+static const char *const switches[] = {"off", "on", NULL};
 
 static const char com_form[] = "[x, y, z]", inertia_form[] = "[xx, yy, zz, xy, xz, yz]";
 
@@ -14,11 +16,23 @@ static const char com_form[] = "[x, y, z]", inertia_form[] = "[xx, yy, zz, xy, x
  * nodes have mass. */
 struct body_keys {
   double mass, com[3], inertia[6];
-  int deformation;
+  int deformation, stiffening;
   struct orr_place hinge, nodes, modes, stiffness, damping_matrix;
 };
 
-enum body_key { MASS, COM, INERTIA, HINGE, NODES, DEFORMATION, MODES, STIFFNESS, DAMPING_MATRIX, BODY_KEYS };
+enum body_key {
+  MASS,
+  COM,
+  INERTIA,
+  HINGE,
+  NODES,
+  DEFORMATION,
+  STIFFENING,
+  MODES,
+  STIFFNESS,
+  DAMPING_MATRIX,
+  BODY_KEYS
+};
 
 struct mode_keys {
   double frequency, damping;
@@ -45,10 +59,10 @@ static const struct orr_mapping mode_mapping = {
 
 struct node_keys {
   double at[3], mass, com[3], inertia[6];
-  struct orr_place modes;
+  struct orr_place modes, second_order;
 };
 
-enum node_key { NODE_AT, NODE_MASS, NODE_COM, NODE_INERTIA, NODE_MODES, NODE_KEYS };
+enum node_key { NODE_AT, NODE_MASS, NODE_COM, NODE_INERTIA, NODE_MODES, NODE_SECOND_ORDER, NODE_KEYS };
 
 static const struct orr_key node_table[NODE_KEYS] = {
     [NODE_AT] = {.name = "at",
@@ -88,6 +102,15 @@ static const struct orr_key node_table[NODE_KEYS] = {
                     .absent = "right on a body without modes only",
                     .shape = ORR_LIST(ORR_NUMBERS(6, NULL)),
                     .offset = offsetof(struct node_keys, modes)},
+    [NODE_SECOND_ORDER] =
+        {.name = "second_order",
+         .doc = "its second-order shapes G on a body with `stiffening: on`: a row [r, s, x, y, z] for a pair of modes "
+                "counted from 1, each pair once, [s, r] being the same; the node is moved by G eta_r eta_s, of r = s "
+                "by half of that, m per product of amplitudes; pairs that are left out are zero",
+         .type = ORR_KEY_PLACE,
+         .absent = "where no node of the body has any: how the line of its nodes is foreshortened where it bends",
+         .shape = ORR_LIST(ORR_NUMBERS(5, NULL)),
+         .offset = offsetof(struct node_keys, second_order)},
 };
 
 static const struct orr_mapping node_mapping = {
@@ -111,7 +134,8 @@ static const char body_example[] = "spacecraft:\n"
 
 static const struct orr_key body_table[BODY_KEYS] = {
     [MASS] = {.name = "mass",
-              .doc = "mass of a rigid body, with all that rides on it",
+              .doc = "mass of a rigid body, with all that rides on it; 0, without inertia, makes a massless link: what "
+                     "hangs on it has the inertia",
               .type = ORR_KEY_NUMBER,
               .unit = "kg",
               .absent = "the body is flexible: its nodes have the mass",
@@ -131,7 +155,7 @@ static const struct orr_key body_table[BODY_KEYS] = {
                  .unit = "kg m^2",
                  .count = 6,
                  .form = inertia_form,
-                 .absent = "the body is flexible",
+                 .absent = "the body is flexible, or its mass is 0",
                  .offset = offsetof(struct body_keys, inertia)},
     [HINGE] = {.name = "hinge",
                .doc = "what joins the body to its parent, or to `inertial`",
@@ -151,6 +175,15 @@ static const struct orr_key body_table[BODY_KEYS] = {
                      .choices = deformations,
                      .fallback = "full",
                      .offset = offsetof(struct body_keys, deformation)},
+    [STIFFENING] = {.name = "stiffening",
+                    .doc =
+                        "on: shapes of second order, so that spin and acceleration stiffen the body or soften it; they "
+                        "are given by `second_order` of its nodes, or are those of the line in which its nodes stand, "
+                        "in the order of the file",
+                    .type = ORR_KEY_CHOICE,
+                    .choices = switches,
+                    .fallback = "off",
+                    .offset = offsetof(struct body_keys, stiffening)},
     [MODES] = {.name = "modes",
                .doc = "the modes of a flexible body; each node says how it moves in them",
                .type = ORR_KEY_PLACE,
@@ -181,7 +214,7 @@ const struct orr_mapping orr_body_mapping = {
 
 enum {
   RIGID_KEYS = 1 << MASS | 1 << COM | 1 << INERTIA,
-  FLEXIBLE_KEYS = 1 << DEFORMATION | 1 << MODES | 1 << STIFFNESS | 1 << DAMPING_MATRIX
+  FLEXIBLE_KEYS = 1 << DEFORMATION | 1 << STIFFENING | 1 << MODES | 1 << STIFFNESS | 1 << DAMPING_MATRIX
 };
 
 /* A body being read. */
@@ -192,8 +225,9 @@ struct reading {
   struct orr_body_desc *body;
   struct orr_draft_body *home;
   struct body_keys keys;
-  uint64_t there;   /* keys that stand in the file, right or wrong */
-  bool modes_known; /* how many modes there are */
+  uint64_t there;       /* keys that stand in the file, right or wrong */
+  bool modes_known;     /* how many modes there are */
+  unsigned char *pairs; /* [modes][modes] pairs that a node has said so far, or NULL */
 };
 
 static void break_body(struct reading *r) { r->draft->broken[r->index] = 1; }
@@ -349,12 +383,66 @@ static const double *read_shapes(struct reading *r, struct orr_place place) {
   return good ? rows : NULL;
 }
 
+/* One row [r, s, x, y, z] of a node's second-order shapes. */
+static bool read_pair(struct reading *r, struct orr_place row, struct orr_curve_desc *out) {
+  static const struct orr_key row_key = {.name = "second_order", .count = 5, .form = "[mode, mode, x, y, z]"};
+  double numbers[5];
+  size_t n = r->body->mode_count;
+  if (!orr_read_numbers(r->reader, row, &row_key, numbers))
+    return false;
+  for (int i = 0; i < 2; i++)
+    if (!(numbers[i] >= 1 && numbers[i] <= (double)n && numbers[i] == floor(numbers[i]))) {
+      orr_read_error(r->reader, orr_place_item(r->reader->diagnostics, row, (size_t)i), "no-such-mode",
+                     "a row of 'second_order' begins with two modes, from 1 to the %zu of '%.60s', and not with %.9g",
+                     n, r->body->name, numbers[i]);
+      return false;
+    }
+  *out = (struct orr_curve_desc){(size_t)numbers[0] - 1, (size_t)numbers[1] - 1, {numbers[2], numbers[3], numbers[4]}};
+  if (r->pairs[out->r * n + out->s]) {
+    orr_read_error(r->reader, row, "repeated-pair",
+                   "modes %zu and %zu stand twice in 'second_order'; [%zu, %zu] is the same pair as [%zu, %zu]",
+                   out->r + 1, out->s + 1, out->r + 1, out->s + 1, out->s + 1, out->r + 1);
+    return false;
+  }
+  r->pairs[out->r * n + out->s] = r->pairs[out->s * n + out->r] = 1;
+  return true;
+}
+
+static void read_second_order(struct reading *r, struct orr_node_desc *node, struct orr_place place) {
+  struct orr_reader *reader = r->reader;
+  size_t n = r->body->mode_count, count = orr_place_count(place), read = 0;
+  if (!r->body->stiffening) {
+    orr_read_error(reader, place, "no-stiffening",
+                   "'second_order' of node '%.60s' does nothing while '%.60s' has no 'stiffening: on'", node->name,
+                   r->body->name);
+    break_body(r);
+    return;
+  }
+  if (!orr_expect_sequence(reader, place, "second_order") || n == 0 || n > ORR_MOST_MODES) {
+    break_body(r);
+    return;
+  }
+  if (!r->pairs)
+    r->pairs = orr_arena_alloc(reader->arena, n * n, 1);
+  struct orr_curve_desc *curves = orr_arena_alloc(reader->arena, count + 1, sizeof *curves);
+  while (read < count && read_pair(r, orr_place_item(reader->diagnostics, place, read), &curves[read]))
+    read++;
+  for (size_t i = 0; i < read; i++)
+    r->pairs[curves[i].r * n + curves[i].s] = r->pairs[curves[i].s * n + curves[i].r] = 0;
+  if (read < count)
+    break_body(r);
+  node->curves = curves;
+  node->curve_count = read;
+}
+
 static void read_flexible_node(struct reading *r, struct orr_node_desc *node, const struct node_keys *keys,
                                uint64_t present, const struct orr_thing *thing) {
   memcpy(node->com, keys->com, sizeof node->com);
   memcpy(node->inertia, keys->inertia, sizeof node->inertia);
   node->mass = keys->mass;
   bool given = present >> NODE_MODES & 1;
+  if (present >> NODE_SECOND_ORDER & 1 && r->modes_known)
+    read_second_order(r, node, keys->second_order);
   if (!r->modes_known || (r->body->mode_count == 0 && !given))
     return;
   if (!given) {
@@ -446,6 +534,7 @@ static void need(struct reading *r, enum body_key key) {
 static void read_flexible(struct reading *r) {
   r->body->flexible = true;
   r->body->deformation = r->keys.deformation ? ORR_DEFORMATION_LINEARIZED : ORR_DEFORMATION_FULL;
+  r->body->stiffening = r->keys.stiffening == 1;
   bool matrices = r->there & (1 << STIFFNESS | 1 << DAMPING_MATRIX);
   if (matrices && r->there & 1 << MODES) {
     orr_read_error(
@@ -493,7 +582,8 @@ static void doubt_size(struct reading *r) {
 
 static void read_rigid(struct reading *r) {
   need(r, MASS);
-  need(r, INERTIA);
+  if (!(r->there >> MASS & 1) || r->keys.mass != 0)
+    need(r, INERTIA);
   if (r->there & 1 << MASS && r->there & 1 << INERTIA)
     doubt_size(r);
   r->body->mass = r->keys.mass;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/math/elementary.h"
 #include "io/config/text/names.h"
 #include "io/config/text/unit.h"
 
@@ -352,7 +353,7 @@ bool orr_read_quaternion(struct orr_reader *r, struct orr_place place, const cha
   double q[4];
   if (!orr_read_numbers(r, place, &key, q))
     return false;
-  double norm = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
+  double norm = orr_hypot(orr_hypot(q[0], q[1]), orr_hypot(q[2], q[3]));
   if (!(fabs(norm - 1) <= 0.05)) { /* rounded by hand, not mistaken for something else */
     orr_read_error(r, place, "not-unit", "'%.60s' is a quaternion [x, y, z, w] of length %.6g; its length must be 1",
                    name, norm);
@@ -375,7 +376,7 @@ bool orr_read_direction(struct orr_reader *r, struct orr_place place, const char
     orr_read_error(r, place, "zero-axis", "'%.60s' has no length, so it points nowhere", name);
     return false;
   }
-  double norm = largest * hypot(hypot(u[0] / largest, u[1] / largest), u[2] / largest);
+  double norm = largest * orr_hypot(orr_hypot(u[0] / largest, u[1] / largest), u[2] / largest);
   for (size_t i = 0; i < 3; i++)
     out[i] = u[i] / norm;
   return true;

@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-#include "io/realtime.h"
+#include "io/session/realtime.h"
 #include "rt/executive.h"
 #include "rt/machine/denormals.h"
 #include "rt/tick/clock.h"

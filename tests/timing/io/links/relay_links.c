@@ -24,7 +24,7 @@
 
 #include <cmocka.h>
 
-#include "io/realtime.h"
+#include "io/session/realtime.h"
 #include "rt/executive.h"
 #include "rt/machine/denormals.h"
 #include "tests/support/port.h"

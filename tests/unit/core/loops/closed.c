@@ -89,6 +89,15 @@ static double unbalanced(struct orr_mechanism_trial *t) {
   return most / scale;
 }
 
+/* Closing may bend a body with shapes of second order so far that its mass matrix is none; the dense one says so. */
+static bool has_a_mass_matrix(const struct orr_sample *s) {
+  double log_det;
+  struct orr_dense *dense = orr_dense_make(s);
+  bool has = orr_dense_log_det(dense, &log_det);
+  orr_dense_free(dense);
+  return has;
+}
+
 static void accelerations_and_multipliers_satisfy_the_equations(void **state) {
   (void)state;
   int solved = 0;
@@ -98,7 +107,7 @@ static void accelerations_and_multipliers_satisfy_the_equations(void **state) {
     for (int method = ORR_LOOP_EMBED; fits && method <= ORR_LOOP_AUGMENT; method++) {
       orr_mechanism_trial_solver(&c.t, (enum orr_loop_method)method);
       enum orr_status status = orr_mechanism_trial_forward(&c.t);
-      if (status == ORR_ERROR_LOOP_CONFLICT)
+      if (status == ORR_ERROR_LOOP_CONFLICT || (status == ORR_ERROR_SINGULAR && !has_a_mass_matrix(c.sample)))
         continue;
       assert_int_equal(status, ORR_OK);
       solved++;

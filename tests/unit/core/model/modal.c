@@ -22,6 +22,8 @@ struct bench {
   void *block;
   _Alignas(64) double shapes[16][2][3][PADDED]; /* by node: slope, shift */
   struct orr_modal_node nodes[16];
+  _Alignas(64) double curves[16][MOST][3][PADDED]; /* by node: G */
+  _Alignas(64) double s1[3][PADDED];
   _Alignas(64) double l[3][PADDED];
   _Alignas(64) double bias[PADDED];
   _Alignas(64) double eta[PADDED];
@@ -34,13 +36,14 @@ static struct bench *bench_make(const struct orr_body_desc *body) {
   assert_non_null(b);
   memset(b, 0, sizeof *b);
   int n = (int)body->mode_count;
+  b->modal.linearized = body->deformation == ORR_DEFORMATION_LINEARIZED;
+  b->modal.curved = body->stiffening;
   orr_modal_layout(&b->modal, n, &measure);
   b->block = aligned_alloc(64, measure.used + 64);
   assert_non_null(b->block);
   struct orr_block block = {.base = b->block, .size = measure.used};
   orr_modal_layout(&b->modal, n, &block);
   assert_int_equal(block.used, measure.used);
-  b->modal.linearized = body->deformation == ORR_DEFORMATION_LINEARIZED;
   assert_true(b->modal.ld <= PADDED && body->node_count <= 16);
   for (size_t j = 0; j < body->node_count; j++) {
     const struct orr_node_desc *desc = &body->nodes[j];
@@ -55,10 +58,19 @@ static struct bench *bench_make(const struct orr_body_desc *body) {
                                           .com = v3_from(desc->com),
                                           .inertia = s3_from(desc->inertia),
                                           .slope = slope,
-                                          .shift = shift};
+                                          .shift = shift,
+                                          .curve = b->curves[j][0][0]};
+    for (size_t i = 0; i < desc->curve_count; i++)
+      for (int c = 0; c < 3; c++) {
+        const struct orr_curve_desc *pair = &desc->curves[i];
+        int r = (int)pair->r, s = (int)pair->s;
+        orr_curve_at(b->curves[j][0][0], 3, n, s, r)[4 * c] = orr_curve_at(b->curves[j][0][0], 3, n, r, s)[4 * c] =
+            pair->g[c];
+      }
     orr_modal_add_node(&b->modal, 1, &b->nodes[j]);
   }
   b->out.l = b->l[0];
+  b->out.s1 = b->modal.curved ? b->s1[0] : b->modal.s1;
   b->out.bias_f = b->bias;
   return b;
 }
@@ -81,7 +93,7 @@ static struct orr_sample *flexible(uint64_t seed, bool linearized) {
   }
 }
 
-/* [mff, Lᵀ, s1ᵀ; L, I, s̃; s1, s̃ᵀ, m] times x = [η̈; ω̇; a] */
+/* [mff, Lᵀ, Sᵀ; L, I, s̃; S, s̃ᵀ, m] times x = [η̈; ω̇; a] */
 static void times_mass(const struct bench *b, const double *x, double *out) {
   int n = b->modal.n, ld = b->modal.ld;
   orr_inertia frame = in_rigid(b->modal.mass, b->out.s, b->out.inertia);
@@ -91,9 +103,9 @@ static void times_mass(const struct bench *b, const double *x, double *out) {
     for (int s = 0; s < n; s++)
       out[r] += b->modal.mff[r * ld + s] * x[s];
     for (int c = 0; c < 3; c++) {
-      out[r] += b->out.l[c * ld + r] * x[n + c] + b->modal.s1[c * ld + r] * x[n + 3 + c];
+      out[r] += b->out.l[c * ld + r] * x[n + c] + b->out.s1[c * ld + r] * x[n + 3 + c];
       out[n + c] += b->out.l[c * ld + r] * x[r];
-      out[n + 3 + c] += b->modal.s1[c * ld + r] * x[r];
+      out[n + 3 + c] += b->out.s1[c * ld + r] * x[r];
     }
   }
 }

@@ -1,6 +1,6 @@
-/* core/math/roots, core/plant/stiffness, core/plant/stability, io/step_limit: the stiffest motion and the longest step,
- * against dense matrices made elsewhere, against chains whose frequencies are known, and against the step at which a
- * run really blows up. */
+/* core/math/roots, core/plant/stiffness, core/plant/stability, io/session/step_limit: the stiffest motion and the
+ * longest step, against dense matrices made elsewhere, against chains whose frequencies are known, and against the
+ * step at which a run really blows up. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #include "core/math/eigen.h"
 #include "core/math/roots.h"
-#include "io/step_limit.h"
+#include "io/session/step_limit.h"
 #include "tests/support/dense.h"
 #include "tests/support/flight.h"
 #include "tests/support/prng.h"

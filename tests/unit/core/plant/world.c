@@ -148,16 +148,6 @@ static struct orr_flight fly(const char *environment, const char *body, const ch
   return orr_flight_make(text, "bus.*");
 }
 
-static orr_vec3 vector(const struct orr_flight *f, const char *name) {
-  char text[80];
-  double x[3];
-  for (int k = 0; k < 3; k++) {
-    snprintf(text, sizeof text, "%s.%c", name, "xyz"[k]);
-    x[k] = orr_flight_value(f, text);
-  }
-  return v3_from(x);
-}
-
 /* The mass centre of a rigid bus, less a place in quadruple precision: the reference is a sum of two. */
 static double away(const struct orr_flight *f, orr_vec3 com, const quad *y) {
   const struct orr_world_state *s = f->session->ws->world->state;
@@ -255,7 +245,8 @@ static void central_orbits_follow_kepler(void **state) {
     for (int i = 0; i < 50; i++)
       x -= (x - e * sin(x) - m) / (1 - e * cos(x));
     double along = a * (cos(x) - e), across = a * sqrt(1 - e * e) * sin(x);
-    orr_vec3 want = v3(along, across * cos(1.0), across * sin(1.0)), got = vector(&f, "environment.position");
+    orr_vec3 want = v3(along, across * cos(1.0), across * sin(1.0)),
+             got = orr_flight_vector(&f, "environment.position");
     double off = v3_norm(v3_sub(got, want));
     print_message("%s, 5000 s of an ellipse at 1 s: %.2g m\n", rules[k], off);
     assert_true(off < most[k]);
@@ -310,7 +301,7 @@ static void a_neighbour_drifts_by_hills_equations(void **state) {
   /* at rest in the turning axes: x = (4 − 3c) x0, y = 6 (s − nt) x0 + y0, z = c z0 */
   double x = (4 - 3 * c) * 200, y = 6 * (s - n * t) * 200 + 1000, z = 50 * c;
   orr_vec3 want = v3(x * c - y * s, x * s + y * c, z),
-           got = v3_sub(vector(&f, "other.position"), vector(&f, "bus.position"));
+           got = v3_sub(orr_flight_vector(&f, "other.position"), orr_flight_vector(&f, "bus.position"));
   print_message("a neighbour at 1 km after 1500 s: %.2g m from Hill's\n", v3_norm(v3_sub(got, want)));
   assert_true(v3_norm(v3_sub(got, want)) < 1.0);
   orr_flight_free(&f);
@@ -350,7 +341,7 @@ static void a_flexible_body_feels_the_gradient_of_its_nodes(void **state) {
   struct orr_flight flexible = orr_flight_make(text, "bus.*");
   orr_flight_run(&rigid, 60);
   orr_flight_run(&flexible, 60);
-  orr_vec3 a = vector(&rigid, "bus.rate"), b = vector(&flexible, "bus.rate");
+  orr_vec3 a = orr_flight_vector(&rigid, "bus.rate"), b = orr_flight_vector(&flexible, "bus.rate");
   print_message("rates by the gradient after 60 s: rigid %.3e, flexible off by %.1e\n", v3_norm(a),
                 v3_norm(v3_sub(a, b)));
   assert_true(v3_norm(a) > 1e-6 && v3_norm(v3_sub(a, b)) < 1e-4 * v3_norm(a));

@@ -105,8 +105,8 @@ static void fly(struct rig *r) { orr_flight_run(&r->flight, 10); }
 /* A client that the run knows of, so that frames go to it. */
 static void open_known(struct orr_client *c, struct rig *r) {
   assert_int_equal(orr_client_open(c, r->place.url, 5000), 0);
-  for (int i = 0;
-       i < 5000 && r->port->desc->transport == ORR_TRANSPORT_UDP && !atomic_load(&orr_udp_of(r->port->carrier)->peers);
+  for (int i = 0; i < 5000 && r->port->desc->transport == ORR_TRANSPORT_UDP &&
+                  !atomic_load(&orr_packets_of(r->port->carrier)->peers);
        i++)
     nap_ms(1);
 }
@@ -313,9 +313,16 @@ static void an_address_that_is_none_is_refused_with_what_would_be_one(void **sta
       {"udp:127.0.0.1:65536", "from 1 to 65535", -EINVAL},
       {"udp:127.0.0.1:http", "from 1 to 65535", -EINVAL},
       {"udp:a..b:5010", "a..b:5010: ", -EHOSTUNREACH},
-      {"shm:orrery.fsw", "shm:/name or udp:host:port", -EINVAL},
-      {"tcp:127.0.0.1:5010", "shm:/name or udp:host:port", -EINVAL},
-      {"", "shm:/name or udp:host:port", -EINVAL},
+      {"shm:orrery.fsw", "shm:/name, udp:host:port, tcp:host:port", -EINVAL},
+      {"ftp:127.0.0.1:5010", "shm:/name, udp:host:port, tcp:host:port", -EINVAL},
+      {"tcp:[::1]:5010", "no IPv6", -EAFNOSUPPORT},
+      {"tcp:127.0.0.1:0", "from 1 to 65535", -EINVAL},
+      {"tcp:127.0.0.1:5010,morse", ",slip or ,cobs", -EINVAL},
+      {"unix:here.sock", "begins with /", -EINVAL},
+      {"serial:/dev/null@fast", "a number behind @", -EINVAL},
+      {"serial:/dev/null@9600,9N1", "8N1", -EINVAL},
+      {"serial:/dev/null@9600", "/dev/null@9600: ", -ENOTTY},
+      {"", "shm:/name, udp:host:port, tcp:host:port", -EINVAL},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     struct orr_client c;

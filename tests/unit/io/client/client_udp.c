@@ -53,7 +53,7 @@ static void hold(int fd, int count) {
     size_t bytes;
     if (got < 0)
       nap_ms(1);
-    else if (orr_wire_packet_read(network.held[network.count], (size_t)got, &p, &piece, &bytes) && p.id == 0x0880)
+    else if (orr_wire_packet_read(network.held[network.count], (size_t)got, &p, &piece, &bytes) && p.id == 0x0e80)
       network.bytes[network.count++] = got;
   }
   assert_int_equal(network.count, count);
@@ -81,7 +81,7 @@ static void open_held(struct orr_flight *flight, struct orr_client *c) {
   if (!orr_session_open_links(flight->session, false, NULL, message, sizeof message))
     fail_msg("%s", message);
   assert_int_equal(orr_client_open(c, url, 5000), 0);
-  const struct orr_udp *udp = orr_udp_of(flight->session->links[0].outside->carrier);
+  const struct orr_packets *udp = orr_packets_of(flight->session->links[0].outside->carrier);
   for (int i = 0; i < 5000 && !atomic_load(&udp->peers); i++)
     nap_ms(1);
   orr_flight_run(flight, 100);

@@ -11,7 +11,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../../io/client"))
 import orrery_client as oc
 
-TELEMETRY_ID, COMMAND_ID = 0x0880, 0x1880
+TELEMETRY_ID, COMMAND_ID = 0x0e80, 0x1e80
 RATES = (1.5, -2.5, 0.0, 1e-300, 4.0, 5.0, 6.0, 7.0)
 
 
@@ -246,7 +246,8 @@ class Addresses(unittest.TestCase):
     def test_what_is_no_address_is_said_at_once(self):
         for url, says in (("udp:[::1]:5010", "no IPv6"), ("udp:::1:5010", "no IPv6"), ("udp:127.0.0.1", "udp:host:port"),
                           ("udp::5010", "udp:host:port"), ("udp:127.0.0.1:0", "from 1 to"), ("udp:127.0.0.1:x", "from 1 to"),
-                          ("udp:127.0.0.1:65536", "from 1 to"), ("shm:orrery", "shm:/name"), ("tcp:127.0.0.1:1", "shm:/name"), ("", "shm:/name")):
+                          ("udp:127.0.0.1:65536", "from 1 to"), ("shm:orrery", "shm:/name"), ("ftp:127.0.0.1:1", "shm:/name"), ("tcp:127.0.0.1:x", "from 1 to"),
+                          ("tcp:127.0.0.1:1,morse", "shm:/name"), ("unix:here", "shm:/name"), ("serial:/dev/null@fast", "a serial port is"), ("", "shm:/name")):
             with self.assertRaisesRegex(ValueError, says):
                 oc.open(url, wait=60)
 

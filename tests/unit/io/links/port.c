@@ -1,5 +1,5 @@
-/* A run with flight software outside over shared memory: the client library and io/session in one process. What a link
- * makes of a peer that is hostile, dies or is stopped is in port_faults.c. */
+/* A run with flight software outside over shared memory: the client library and io/session/session in one process.
+ * What a link makes of a peer that is hostile, dies or is stopped is in port_faults.c. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

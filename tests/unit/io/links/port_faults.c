@@ -22,6 +22,7 @@
 
 #include <cmocka.h>
 
+#include "io/links/udp.h"
 #include "tests/support/clock.h"
 #include "tests/support/flight.h"
 #include "tests/support/forger.h"
@@ -41,6 +42,7 @@ struct shape {
   bool lockstep;
   int timeout_ms;     /* lockstep */
   const char *policy; /* when commands stop */
+  int peer;           /* UDP: the port where frames go; 0: to whom it hears */
 };
 
 struct rig {
@@ -61,7 +63,11 @@ static struct rig prepare(struct shape s) {
     snprintf(link, sizeof link, "transport: shm, name: %s", r.name);
     snprintf(r.url, sizeof r.url, "shm:%s", r.name);
   } else {
-    snprintf(link, sizeof link, "transport: udp, listen: '127.0.0.1:%d', allow: [127.0.0.1]", port);
+    int said = snprintf(link, sizeof link, "transport: udp, listen: '127.0.0.1:%d', allow: [127.0.0.1", port);
+    if (s.peer)
+      snprintf(link + said, sizeof link - (size_t)said, ", 127.0.0.2], peer: '127.0.0.1:%d'", s.peer);
+    else
+      snprintf(link + said, sizeof link - (size_t)said, "]");
     snprintf(r.url, sizeof r.url, "udp:127.0.0.1:%d", port);
   }
   snprintf(text, sizeof text, pattern, link, s.timeout_ms ? s.timeout_ms : PATIENCE_MS,
@@ -94,9 +100,9 @@ static uint64_t refused(const struct rig *r, enum orr_refusal why) { return orr_
 static uint64_t judged(const struct rig *r) {
   if (r->shape.transport != UDP)
     return 0;
-  uint64_t sum = atomic_load(&orr_udp_of(r->port->carrier)->in.head);
+  uint64_t sum = atomic_load(&orr_packets_of(r->port->carrier)->in.head);
   for (int i = 0; i < ORR_REFUSALS; i++)
-    sum += atomic_load(&orr_udp_of(r->port->carrier)->refused[i]);
+    sum += atomic_load(&orr_packets_of(r->port->carrier)->refused[i]);
   return sum;
 }
 
@@ -107,20 +113,21 @@ static void await_judged(const struct rig *r, uint64_t count) {
 
 static void await_peers(const struct rig *r, uint64_t count) {
   for (int i = 0;
-       r->shape.transport == UDP && i < PATIENCE_MS && atomic_load(&orr_udp_of(r->port->carrier)->peers) < count; i++)
+       r->shape.transport == UDP && i < PATIENCE_MS && atomic_load(&orr_packets_of(r->port->carrier)->peers) < count;
+       i++)
     nap_ms(1);
 }
 
 /* As many frames of the link at a time as half the ring to the relay holds; then until it has taken them all: false
  * when it does not. */
-enum { SALVO = ORR_UDP_OUT_SLOTS / 2 };
+enum { SALVO = ORR_PACKETS_OUT_SLOTS / 2 };
 static bool fly_salvo(struct rig *r) {
   const struct timespec nap = {0, 100000};
   for (int i = 0; i < SALVO; i++)
     fly(r);
-  for (int i = 0; i < PATIENCE_MS * 10 && orr_ring_used(&orr_udp_of(r->port->carrier)->out) > 0; i++)
+  for (int i = 0; i < PATIENCE_MS * 10 && orr_ring_used(&orr_packets_of(r->port->carrier)->out) > 0; i++)
     nanosleep(&nap, NULL);
-  return orr_ring_used(&orr_udp_of(r->port->carrier)->out) == 0;
+  return orr_ring_used(&orr_packets_of(r->port->carrier)->out) == 0;
 }
 
 /* ---- a peer in this process -------------------------------------------------------------------------------------- */
@@ -273,17 +280,17 @@ static uint64_t fly_with_fault(struct shape shape, enum fault fault, int times) 
 
 static void each_fault_is_counted_by_its_cause_and_leaves_the_bits_as_they_were(void **state) {
   (void)state;
-  uint64_t hash = fly_with_fault((struct shape){SHM, true, 0, "hold"}, COPY, 0);
+  uint64_t hash = fly_with_fault((struct shape){SHM, true, 0, "hold", 0}, COPY, 0);
   for (enum transport t = SHM; t < TRANSPORTS; t++)
     for (int lockstep = 0; lockstep < 2; lockstep++)
       for (enum fault fault = 0; fault < FAULTS; fault++)
-        assert_true(fly_with_fault((struct shape){t, lockstep, 0, "hold"}, fault, 3) == hash);
+        assert_true(fly_with_fault((struct shape){t, lockstep, 0, "hold", 0}, fault, 3) == hash);
 }
 
 /* Over shared memory the count of commands may be anything. */
 static void a_count_that_goes_back_is_counted_once_and_taken_up_where_it_stays(void **state) {
   (void)state;
-  struct rig r = make((struct shape){SHM, false, 0, "hold"});
+  struct rig r = make((struct shape){SHM, false, 0, "hold", 0});
   struct peer p;
   enter(&p, &r);
   fly(&r);
@@ -330,7 +337,7 @@ static void a_count_that_goes_back_is_counted_once_and_taken_up_where_it_stays(v
 /* Over UDP the bytes may be wrong, too, and the sender another one. */
 static void a_wrong_sum_another_id_or_another_sender_is_counted_and_does_not_lead_frames_away(void **state) {
   (void)state;
-  struct rig r = make((struct shape){UDP, false, 0, "hold"});
+  struct rig r = make((struct shape){UDP, false, 0, "hold", 0});
   struct peer p;
   struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   int elsewhere = socket(AF_INET, SOCK_DGRAM, 0), stranger = socket(AF_INET, SOCK_DGRAM, 0);
@@ -343,7 +350,9 @@ static void a_wrong_sum_another_id_or_another_sender_is_counted_and_does_not_lea
   command(&p, 0.07, (struct orr_forgery){.bad_sum = true});
   assert_int_equal(refused(&r, ORR_REFUSAL_MALFORMED), 1);
   command(&p, 0.07, (struct orr_forgery){.other_id = true});
-  assert_int_equal(refused(&r, ORR_REFUSAL_VERSION), 1);
+  assert_int_equal(refused(&r, ORR_REFUSAL_OTHER_ID), 1);
+  assert_int_equal(refused(&r, ORR_REFUSAL_MALFORMED), 1);
+  assert_int_equal(refused(&r, ORR_REFUSAL_VERSION), 0);
   command(&p, 0.02, (struct orr_forgery){0});
   uint64_t before = judged(&r);
   orr_forge_again_from(&p.forger, elsewhere, &r.address); /* the same bytes from another port of the same machine */
@@ -367,10 +376,10 @@ static void a_wrong_sum_another_id_or_another_sender_is_counted_and_does_not_lea
 /* More copies between two frames than there are places for commands: they take none from a good answer. */
 static void a_flood_of_replays_displaces_no_good_answer(void **state) {
   (void)state;
-  enum { REPLAYS = 10 * ORR_UDP_IN_SLOTS, BATCH = 64, LAST = ORR_UDP_TAKEN + 40 };
+  enum { REPLAYS = 10 * ORR_PACKETS_IN_SLOTS, BATCH = 64, LAST = ORR_PACKETS_TAKEN + 40 };
   static struct orr_forger all[LAST + 1]; /* more than are remembered as copies */
   uint64_t sent = 0;
-  struct rig r = make((struct shape){UDP, false, 0, "hold"});
+  struct rig r = make((struct shape){UDP, false, 0, "hold", 0});
   struct peer p;
   enter(&p, &r);
   for (int k = 0; k <= LAST; k++) {
@@ -399,7 +408,7 @@ static void a_flood_of_replays_displaces_no_good_answer(void **state) {
 static void a_late_answer_is_applied_late_and_recorded_with_its_frame(void **state) {
   (void)state;
   for (enum transport t = SHM; t < TRANSPORTS; t++) {
-    struct rig r = make((struct shape){t, false, 0, "hold"});
+    struct rig r = make((struct shape){t, false, 0, "hold", 0});
     struct peer p;
     enter(&p, &r);
     fly(&r); /* 0 */
@@ -430,7 +439,7 @@ static void a_late_answer_is_applied_late_and_recorded_with_its_frame(void **sta
 static void an_answer_that_is_overtaken_is_superseded_and_its_copies_are_stale(void **state) {
   (void)state;
   for (enum transport t = SHM; t < TRANSPORTS; t++) {
-    struct rig r = make((struct shape){t, false, 0, "hold"});
+    struct rig r = make((struct shape){t, false, 0, "hold", 0});
     struct peer p;
     enter(&p, &r);
     fly(&r); /* 0 */
@@ -459,7 +468,7 @@ static void an_answer_that_is_overtaken_is_superseded_and_its_copies_are_stale(v
 static void lockstep_that_goes_on_applies_a_late_answer_late(void **state) {
   (void)state;
   for (enum transport t = SHM; t < TRANSPORTS; t++) {
-    struct rig r = make((struct shape){t, true, 50, "hold"});
+    struct rig r = make((struct shape){t, true, 50, "hold", 0});
     struct peer p;
     enter(&p, &r);
     fly(&r);
@@ -485,7 +494,7 @@ static void when_commands_stop_levels_follow_the_policy_and_pulses_end(void **st
   static const char *const policies[] = {"hold", "zero", "stop"};
   for (enum transport t = SHM; t < TRANSPORTS; t++)
     for (int i = 0; i < 3; i++) {
-      struct rig r = make((struct shape){t, false, 0, policies[i]});
+      struct rig r = make((struct shape){t, false, 0, policies[i], 0});
       struct peer p;
       enter(&p, &r);
       fly(&r);
@@ -515,7 +524,7 @@ static void lockstep_without_an_answer_stops_or_goes_on_as_the_run_file_says(voi
   (void)state;
   for (enum transport t = SHM; t < TRANSPORTS; t++)
     for (int stop = 0; stop < 2; stop++) {
-      struct rig r = make((struct shape){t, true, 50, stop ? "stop" : "hold"});
+      struct rig r = make((struct shape){t, true, 50, stop ? "stop" : "hold", 0});
       struct peer p;
       enter(&p, &r);
       fly(&r);
@@ -535,7 +544,7 @@ static void a_peer_that_closes_its_link_in_lockstep_is_not_waited_for(void **sta
   enum { LONG_MS = 100000 };
   for (enum transport t = SHM; t < TRANSPORTS; t++)
     for (int stop = 0; stop < 2; stop++) {
-      struct rig r = make((struct shape){t, true, LONG_MS, stop ? "stop" : "hold"});
+      struct rig r = make((struct shape){t, true, LONG_MS, stop ? "stop" : "hold", 0});
       struct peer p;
       enter(&p, &r);
       fly(&r);
@@ -556,7 +565,7 @@ static void the_peer_ends_the_run(void **state) {
   (void)state;
   for (enum transport t = SHM; t < TRANSPORTS; t++)
     for (int lockstep = 0; lockstep < 2; lockstep++) {
-      struct rig r = make((struct shape){t, lockstep, 0, "hold"});
+      struct rig r = make((struct shape){t, lockstep, 0, "hold", 0});
       struct peer p;
       enter(&p, &r);
       fly(&r);
@@ -564,7 +573,7 @@ static void the_peer_ends_the_run(void **state) {
       fly(&r);
       see(&p, DIVISOR);
       assert_int_equal(orr_client_end(&p.client), 0);
-      for (int i = 0; t == UDP && i < PATIENCE_MS && !atomic_load(&orr_udp_of(r.port->carrier)->ended); i++)
+      for (int i = 0; t == UDP && i < PATIENCE_MS && !atomic_load(&orr_packets_of(r.port->carrier)->ended); i++)
         nap_ms(1);
       orr_flight_run(&r.flight, 1);
       assert_int_equal(r.flight.session->end, ORR_PORT_PEER_ENDED);
@@ -624,7 +633,7 @@ static pid_t start_healer(pid_t peer, int signal) {
 
 static uint64_t fly_lockstep(enum transport t, int signal) {
   enum { FRAMES = 600, AT = 200 };
-  struct rig r = make((struct shape){t, true, 0, "stop"});
+  struct rig r = make((struct shape){t, true, 0, "stop", 0});
   pid_t peer = start_peer(&r, AT, signal), healer = signal == SIGSTOP ? start_healer(peer, signal) : 0;
   int status;
   for (int i = 0; i < FRAMES; i++) {
@@ -666,7 +675,7 @@ static void a_truncated_segment_is_a_dead_link_and_in_lockstep_the_run_ends_by_i
   (void)state;
   for (int lockstep = 0; lockstep < 2; lockstep++)
     for (int stop = 0; stop < 2; stop++) {
-      struct rig r = make((struct shape){SHM, lockstep, 50, stop ? "stop" : "hold"});
+      struct rig r = make((struct shape){SHM, lockstep, 50, stop ? "stop" : "hold", 0});
       struct peer p;
       enter(&p, &r);
       fly(&r);
@@ -691,7 +700,7 @@ static void a_truncated_segment_is_a_dead_link_and_in_lockstep_the_run_ends_by_i
 static void packets_that_the_kernel_drops_are_counted_to_the_last(void **state) {
   (void)state;
   enum { MOST = 200000, BYTES = 200 };
-  struct rig r = prepare((struct shape){UDP, false, 0, "hold"});
+  struct rig r = prepare((struct shape){UDP, false, 0, "hold", 0});
   char bytes[BYTES] = {0}, message[200];
   uint64_t sent = 0, read = 0;
   int fd = socket(AF_INET, SOCK_DGRAM, 0);
@@ -728,7 +737,7 @@ static void must(bool good, const char *what) {
 
 static void fly_with_full_send_buffer(bool plain) {
   enum { MOST = 20000 };
-  struct rig r = prepare((struct shape){UDP, false, 0, "hold"});
+  struct rig r = prepare((struct shape){UDP, false, 0, "hold", 0});
   struct peer p;
   char message[200];
   r.flight.session->relay.plain = plain;
@@ -777,7 +786,7 @@ static void a_full_send_buffer_is_counted_and_nobody_waits_for_it(void **state) 
 static void a_suspended_peer_over_udp_holds_up_nobody_and_recovers(void **state) {
   (void)state;
   enum { FRAMES = 3000 };
-  struct rig r = make((struct shape){UDP, false, 0, "zero"});
+  struct rig r = make((struct shape){UDP, false, 0, "zero", 0});
   int small = 4096;
   struct peer p;
   enter(&p, &r);
@@ -807,17 +816,17 @@ static void a_suspended_peer_over_udp_holds_up_nobody_and_recovers(void **state)
 /* Whatever a clock says: the one before may have come from a machine whose clock is ahead. */
 static void a_peer_over_udp_follows_the_newest_whatever_that_ones_generation(void **state) {
   (void)state;
-  struct rig r = make((struct shape){UDP, false, 0, "hold"});
+  struct rig r = make((struct shape){UDP, false, 0, "hold", 0});
   struct peer ahead, next;
   enter(&ahead, &r);
   ahead.client.generation += 1u << 30;
   orr_client_beat(&ahead.client);
   await_peers(&r, 2);
-  assert_int_equal(atomic_load(&orr_udp_of(r.port->carrier)->peers), 2);
+  assert_int_equal(atomic_load(&orr_packets_of(r.port->carrier)->peers), 2);
   orr_client_close(&ahead.client);
   enter(&next, &r);
   await_peers(&r, 3);
-  assert_int_equal(atomic_load(&orr_udp_of(r.port->carrier)->peers), 3);
+  assert_int_equal(atomic_load(&orr_packets_of(r.port->carrier)->peers), 3);
   assert_int_equal(refused(&r, ORR_REFUSAL_FOREIGN), 0);
   orr_client_close(&next.client);
   done(&r);
@@ -828,7 +837,7 @@ static void send_as(const struct rig *r, const struct peer *p, int fd, enum orr_
                     size_t payload) {
   uint8_t packet[ORR_WIRE_PACKET_MAX];
   static const uint8_t zeros[64] = {0};
-  const struct orr_wire_packet head = {.id = 0x1880,
+  const struct orr_wire_packet head = {.id = 0x1e80,
                                        .function = (uint8_t)function,
                                        .frame = orr_wire_command_frame(p->client.generation + (uint32_t)later, 0, 1),
                                        .answered = p->client.frame.number};
@@ -838,7 +847,7 @@ static void send_as(const struct rig *r, const struct peer *p, int fd, enum orr_
 
 static void nobody_takes_over_or_ends_a_run_whose_peer_lives(void **state) {
   (void)state;
-  struct rig r = make((struct shape){UDP, false, 0, "hold"});
+  struct rig r = make((struct shape){UDP, false, 0, "hold", 0});
   struct peer p;
   int stranger = socket(AF_INET, SOCK_DGRAM, 0);
   size_t bytes;
@@ -876,9 +885,78 @@ static void nobody_takes_over_or_ends_a_run_whose_peer_lives(void **state) {
   leave(&p);
 }
 
+/* Somebody without our client: a socket at an address of this machine. */
+static int somebody(uint32_t host, int port) {
+  const struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(host)}};
+  int fd = socket(AF_INET, SOCK_DGRAM, 0), on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  assert_int_equal(bind(fd, (const struct sockaddr *)&a, sizeof a), 0);
+  return fd;
+}
+
+/* An answer of a generation to a frame; returns how many of a cause are refused then. */
+static uint64_t refused_of(struct rig *r, int fd, uint32_t generation, uint64_t answers, double value,
+                           enum orr_refusal why) {
+  uint8_t packet[ORR_WIRE_PACKET_MAX];
+  const struct orr_wire_packet head = {
+      .id = 0x1e80, .frame = orr_wire_command_frame(generation, 0, 1), .answered = answers};
+  uint64_t before = judged(r), payload[8] = {0};
+  memcpy(payload, &value, sizeof value);
+  size_t bytes = orr_wire_packet_write(packet, &head, payload, r->port->layout.commands.bytes);
+  assert_int_equal(sendto(fd, packet, bytes, 0, (const struct sockaddr *)&r->address, sizeof r->address), bytes);
+  await_judged(r, before + 1);
+  return refused(r, why);
+}
+
+/* Of the two shapes one names its peer, whose clock may begin again: after a silence its earlier generation is heard.
+ * Nobody else gains by it: not while it speaks, not from another machine, and not where no peer is named. */
+static void a_named_peer_whose_clock_begins_again_is_heard_after_a_silence(void **state) {
+  (void)state;
+  for (int named = 0; named < 2; named++) {
+    int port = orr_port_free(), here = somebody(INADDR_LOOPBACK, port), elsewhere = somebody(INADDR_LOOPBACK + 1, 0);
+    struct rig r = make((struct shape){UDP, false, 0, "hold", named ? port : 0});
+    fly(&r);
+    assert_int_equal(refused_of(&r, here, 2000000000, 0, 0.01, ORR_REFUSAL_FOREIGN), 0);
+    fly(&r);
+    assert_true(torque(&r) == 0.01);
+    assert_int_equal(refused_of(&r, here, 7, DIVISOR, 0.02, ORR_REFUSAL_FOREIGN), 1);
+    nap_ms(ORR_WIRE_SILENCE_MS + 50);
+    assert_int_equal(refused_of(&r, elsewhere, 7, DIVISOR, 0.03, ORR_REFUSAL_FOREIGN), 2);
+    assert_int_equal(refused_of(&r, here, 7, DIVISOR, 0.04, ORR_REFUSAL_FOREIGN), named ? 2 : 3);
+    fly(&r);
+    assert_true(torque(&r) == (named ? 0.04 : 0.01));
+    assert_int_equal(orr_port_counts(r.port).peers, 1 + named);
+    assert_int_equal(refused_of(&r, here, 6, 2 * DIVISOR, 0.05, ORR_REFUSAL_FOREIGN), named ? 3 : 4);
+    close(here);
+    close(elsewhere);
+    done(&r);
+  }
+}
+
+/* What other software sends to the same port, whole space packets without our sum, is counted for itself. */
+static void packets_of_other_software_are_not_called_malformed(void **state) {
+  (void)state;
+  struct rig r = make((struct shape){UDP, false, 0, "hold", 0});
+  int fd = somebody(INADDR_LOOPBACK, 0);
+  uint8_t packet[60] = {0x08, 0x80, 0xc0, 0, 0, sizeof packet - 7};
+  uint64_t before = judged(&r);
+  for (int k = 0; k < 3; k++) { /* the second says another length, the third is of another version */
+    packet[5] = (uint8_t)(sizeof packet - 7 + (k == 1));
+    packet[0] = k == 2 ? 0x28 : 0x08;
+    assert_int_equal(sendto(fd, packet, sizeof packet, 0, (const struct sockaddr *)&r.address, sizeof r.address),
+                     sizeof packet);
+  }
+  await_judged(&r, before + 3);
+  assert_int_equal(refused(&r, ORR_REFUSAL_OTHER_ID), 1);
+  assert_int_equal(refused(&r, ORR_REFUSAL_MALFORMED), 2);
+  assert_int_equal(orr_port_counts(r.port).peers, 0);
+  close(fd);
+  done(&r);
+}
+
 static void a_second_peer_waits_for_the_silence_of_the_first_which_is_told_then(void **state) {
   (void)state;
-  struct rig r = make((struct shape){UDP, false, 0, "hold"});
+  struct rig r = make((struct shape){UDP, false, 0, "hold", 0});
   struct peer p, q;
   enter(&p, &r);
   fly(&r);
@@ -921,6 +999,8 @@ int main(void) {
       cmocka_unit_test(a_full_send_buffer_is_counted_and_nobody_waits_for_it),
       cmocka_unit_test(a_peer_over_udp_follows_the_newest_whatever_that_ones_generation),
       cmocka_unit_test(nobody_takes_over_or_ends_a_run_whose_peer_lives),
+      cmocka_unit_test(a_named_peer_whose_clock_begins_again_is_heard_after_a_silence),
+      cmocka_unit_test(packets_of_other_software_are_not_called_malformed),
       cmocka_unit_test(a_second_peer_waits_for_the_silence_of_the_first_which_is_told_then),
       cmocka_unit_test(a_suspended_peer_over_udp_holds_up_nobody_and_recovers),
   };

@@ -62,7 +62,7 @@ struct rig {
   struct orr_layout layout;
   struct orr_rules rules;
   void *block;
-  uint64_t places[3 * 5];
+  uint64_t places[ORR_RULES_PLACES * 5];
   double values[VALUES];
 };
 
@@ -407,6 +407,110 @@ static void any_sequence_of_offers_is_accounted_for(void **state) {
   done(&r);
 }
 
+/* ---- faults of the run file -------------------------------------------------------------------------------------- */
+
+/* Boundary (k + 1) d with the answer to kd in time: its torque is k + 1 hundredths. */
+static enum orr_latch boundary(struct rig *r, int k, enum orr_link_trouble trouble) {
+  if (k == 0)
+    orr_rules_publish(&r->rules, 0);
+  command(r, (uint64_t)(k * DIVISOR), 0.01 * (k + 1));
+  orr_rules_publish(&r->rules, (k + 1) * DIVISOR);
+  orr_rules_trouble(&r->rules, trouble);
+  return latch(r);
+}
+
+static void a_command_that_is_reordered_is_stale_behind_the_next_one(void **state) {
+  (void)state;
+  struct rig r;
+  make(&r, 0, ORR_SILENCE_HOLD);
+  assert_int_equal(boundary(&r, 0, ORR_LINK_WORKS), ORR_LATCH_APPLIED);
+  assert_int_equal(boundary(&r, 1, ORR_LINK_REORDERS), ORR_LATCH_NOTHING);
+  assert_true(r.values[TORQUE] == 0.01 && r.values[JET] == 0.25 && r.values[MODE] == 3 && r.values[LAMP] == 1);
+  assert_int_equal(orr_rules_answers(&r.rules).waiting, 1);
+  memset(r.values, 0, sizeof r.values);
+  assert_int_equal(boundary(&r, 2, ORR_LINK_REORDERS), ORR_LATCH_APPLIED); /* it goes before the one that is held */
+  assert_true(r.values[TORQUE] == 0.03);
+  assert_int_equal(r.rules.counts.refused[ORR_REFUSAL_STALE], 1);
+  assert_int_equal(orr_rules_answers(&r.rules).superseded, 1);
+  /* what came behind is gone: it does not act later */
+  orr_rules_publish(&r.rules, 4 * DIVISOR);
+  orr_rules_trouble(&r.rules, ORR_LINK_WORKS);
+  assert_int_equal(latch(&r), ORR_LATCH_NOTHING);
+  done(&r);
+}
+
+static void a_command_that_is_held_back_acts_late_where_nothing_newer_comes(void **state) {
+  (void)state;
+  struct rig r;
+  make(&r, 0, ORR_SILENCE_HOLD);
+  boundary(&r, 0, ORR_LINK_REORDERS);
+  assert_int_equal(command(&r, 0, 0.7), ORR_REFUSAL_DUPLICATE); /* it has come, though it does not act */
+  orr_rules_publish(&r.rules, 2 * DIVISOR);
+  orr_rules_trouble(&r.rules, ORR_LINK_WORKS);
+  assert_int_equal(latch(&r), ORR_LATCH_APPLIED);
+  assert_true(r.values[TORQUE] == 0.01);
+  assert_int_equal(r.rules.counts.late, 1);
+  /* unless all that comes there is lost */
+  boundary(&r, 2, ORR_LINK_REORDERS);
+  boundary(&r, 3, ORR_LINK_LOSES);
+  assert_true(r.values[TORQUE] == 0.01);
+  assert_int_equal(orr_rules_answers(&r.rules).lost_by_fault, 2);
+  done(&r);
+}
+
+static void a_copy_of_a_command_is_a_duplicate_and_its_pulse_comes_once(void **state) {
+  (void)state;
+  struct rig r;
+  make(&r, 0, ORR_SILENCE_HOLD);
+  assert_int_equal(boundary(&r, 0, ORR_LINK_COPIES), ORR_LATCH_APPLIED);
+  assert_true(r.values[TORQUE] == 0.01 && r.values[JET] == 0.25);
+  assert_int_equal(r.rules.counts.refused[ORR_REFUSAL_DUPLICATE], 1);
+  r.values[JET] = 0; /* as the device does */
+  orr_rules_publish(&r.rules, 2 * DIVISOR);
+  orr_rules_trouble(&r.rules, ORR_LINK_COPIES); /* of nothing */
+  assert_int_equal(latch(&r), ORR_LATCH_NOTHING);
+  assert_true(r.values[JET] == 0);
+  assert_int_equal(r.rules.counts.refused[ORR_REFUSAL_DUPLICATE], 1);
+  done(&r);
+}
+
+static void a_lost_or_damaged_command_changes_no_number_and_is_counted(void **state) {
+  (void)state;
+  struct rig r;
+  make(&r, 0, ORR_SILENCE_HOLD);
+  boundary(&r, 0, ORR_LINK_WORKS);
+  double before[VALUES];
+  memcpy(before, r.values, sizeof before);
+  assert_int_equal(boundary(&r, 1, ORR_LINK_LOSES), ORR_LATCH_NOTHING);
+  assert_int_equal(r.rules.counts.refused[ORR_REFUSAL_MALFORMED], 0);
+  assert_int_equal(boundary(&r, 2, ORR_LINK_CORRUPTS), ORR_LATCH_NOTHING);
+  assert_int_equal(r.rules.counts.refused[ORR_REFUSAL_MALFORMED], 1);
+  assert_memory_equal(before, r.values, sizeof before);
+  assert_int_equal(orr_rules_answers(&r.rules).lost_by_fault, 2);
+  done(&r);
+}
+
+static void nobody_answers_a_frame_that_was_kept_back(void **state) {
+  (void)state;
+  struct rig r;
+  make(&r, 0, ORR_SILENCE_HOLD);
+  orr_rules_publish(&r.rules, 0);
+  orr_rules_publish(&r.rules, DIVISOR);
+  orr_rules_keep_back(&r.rules);
+  assert_int_equal(command(&r, DIVISOR, 0.5), ORR_REFUSAL_MALFORMED);
+  assert_int_equal(command(&r, 0, 0.5), ORR_REFUSAL_NONE);
+  orr_rules_publish(&r.rules, 2 * DIVISOR);
+  assert_int_equal(command(&r, DIVISOR, 0.5), ORR_REFUSAL_MALFORMED);
+  assert_int_equal(command(&r, 2 * DIVISOR, 0.5), ORR_REFUSAL_NONE);
+  struct orr_answers a = orr_rules_answers(&r.rules);
+  assert_int_equal(a.kept_back, 1);
+  assert_int_equal(a.unanswered, 0);
+  for (int k = 3; k < 2000; k++) /* the window comes round */
+    orr_rules_publish(&r.rules, k * DIVISOR);
+  assert_int_equal(command(&r, (1 + ORR_ANSWER_WINDOW) * DIVISOR, 0.5), ORR_REFUSAL_NONE);
+  done(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_payload_holds_reals_then_wholes_then_flags_in_the_order_of_the_table),
@@ -422,6 +526,11 @@ int main(void) {
       cmocka_unit_test(the_first_frame_answered_by_the_word_that_ends_the_run_stands),
       cmocka_unit_test(under_asap_an_answer_is_applied_at_the_first_frame_after_it_came),
       cmocka_unit_test(any_sequence_of_offers_is_accounted_for),
+      cmocka_unit_test(a_command_that_is_reordered_is_stale_behind_the_next_one),
+      cmocka_unit_test(a_command_that_is_held_back_acts_late_where_nothing_newer_comes),
+      cmocka_unit_test(a_copy_of_a_command_is_a_duplicate_and_its_pulse_comes_once),
+      cmocka_unit_test(a_lost_or_damaged_command_changes_no_number_and_is_counted),
+      cmocka_unit_test(nobody_answers_a_frame_that_was_kept_back),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

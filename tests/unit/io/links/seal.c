@@ -51,8 +51,8 @@ static void make(struct rig *r) {
   static const uint32_t allow[] = {INADDR_LOOPBACK};
   orr_link_rig_init(&r->link, 0, 188);
   r->desc = (struct orr_run_link){.divisor = ORR_RIG_DIVISOR,
-                                  .telemetry_id = 0x0880,
-                                  .command_id = 0x1880,
+                                  .telemetry_id = 0x0e80,
+                                  .command_id = 0x1e80,
                                   .packet_max = 1432,
                                   .allow = allow,
                                   .allow_count = 1,
@@ -74,7 +74,7 @@ static void done(struct rig *r) {
 static struct datagram word(enum orr_wire_function function, uint32_t generation) {
   struct datagram d;
   const struct orr_wire_packet p = {
-      .id = function == ORR_WIRE_DESCRIBE ? ORR_WIRE_DESCRIPTION_ID | ORR_WIRE_ID_COMMAND : 0x1880,
+      .id = function == ORR_WIRE_DESCRIBE ? ORR_WIRE_DESCRIPTION_ID | ORR_WIRE_ID_COMMAND : 0x1e80,
       .function = (uint8_t)function,
       .frame = function == ORR_WIRE_DESCRIBE ? 0 : orr_wire_command_frame(generation, 0, 1)};
   d.size = orr_wire_packet_write(d.bytes, &p, NULL, 0);
@@ -91,9 +91,9 @@ static size_t receive(struct rig *r, const struct sockaddr_in *from, const struc
   return orr_udp_receive(&r->udp, from, d->bytes, d->size, r->reply);
 }
 
-static uint64_t refused(struct rig *r, enum orr_refusal why) { return atomic_load(&r->udp.refused[why]); }
-static uint32_t peers(struct rig *r) { return atomic_load(&r->udp.peers); }
-static uint32_t ended(struct rig *r) { return atomic_load(&r->udp.ended); }
+static uint64_t refused(struct rig *r, enum orr_refusal why) { return atomic_load(&r->udp.packets.refused[why]); }
+static uint32_t peers(struct rig *r) { return atomic_load(&r->udp.packets.peers); }
+static uint32_t ended(struct rig *r) { return atomic_load(&r->udp.packets.ended); }
 
 /* As a client comes: it asks, and learns the number of the run from the answer. */
 static void enter(struct rig *r, struct orr_client_seal *client, const struct sockaddr_in *from, uint32_t generation) {
@@ -102,7 +102,7 @@ static void enter(struct rig *r, struct orr_client_seal *client, const struct so
   answer = receive(r, from, &d);
   assert_true(answer > 0);
   assert_int_equal(orr_client_seal_take(client, r->reply, answer, &packet_bytes), ORR_CLIENT_SEALED);
-  assert_int_equal(client->run, r->udp.seal->run);
+  assert_int_equal(client->run, r->udp.packets.seal->run);
   d = sealed(client, ORR_WIRE_BEAT, generation);
   assert_int_equal(receive(r, from, &d), 0);
 }
@@ -134,8 +134,8 @@ static void frames_are_for_the_peer_alone(void **state) {
   struct orr_client_seal *other = new_client(0);
   other->run = r.client->run;
   orr_link_rig_publish(&r.link, head);
-  orr_udp_publish(&r.udp, head, r.link.values);
-  size_t n = orr_udp_send(&r.udp, &piece, packet);
+  orr_packets_publish(&r.udp.packets, head, r.link.values);
+  size_t n = orr_packets_send(&r.udp.packets, &piece, packet);
   assert_int_equal(orr_client_seal_take(other, packet, n, &bytes), ORR_CLIENT_REPLAYED);
   assert_int_equal(orr_client_seal_take(r.client, packet, n, &bytes), ORR_CLIENT_SEALED);
   assert_int_equal(bytes, n - ORR_WIRE_SEAL_BYTES);
@@ -176,7 +176,7 @@ static void another_key_or_none_changes_nothing(void **state) {
     }
   assert_int_equal(peers(&r), 1);
   assert_int_equal(ended(&r), 0);
-  assert_int_equal(r.udp.generation, 7);
+  assert_int_equal(r.udp.packets.generation, 7);
   orr_client_seal_free(wrong);
   done(&r);
 }
@@ -203,7 +203,7 @@ static void any_bit_that_flips_is_noticed_at_both_ends(void **state) {
   assert_int_equal(ended(&r), 0);
   receive(&r, &r.from, &d);
   assert_int_equal(ended(&r), 1);
-  size_t n = orr_udp_farewell(&r.udp, r.reply);
+  size_t n = orr_packets_farewell(&r.udp.packets, r.reply);
   for (size_t bit = 0; bit < 8 * n; bit++) {
     r.reply[bit / 8] ^= (uint8_t)(1 << bit % 8);
     assert_int_equal(orr_client_seal_take(r.client, r.reply, n, &bytes), ORR_CLIENT_FORGED);
@@ -249,16 +249,16 @@ static void packets_of_this_run_are_taken_once(void **state) {
   make(&r);
   enter(&r, r.client, &r.from, 7);
   struct datagram a = sealed(r.client, ORR_WIRE_AGAIN, 7), b = sealed(r.client, ORR_WIRE_BEAT, 7);
-  uint64_t heard = atomic_load(&r.udp.heard);
+  uint64_t heard = atomic_load(&r.udp.packets.heard);
   receive(&r, &r.from, &b); /* overtaken */
   receive(&r, &r.from, &a);
-  assert_int_equal(atomic_load(&r.udp.heard), heard + 2);
+  assert_int_equal(atomic_load(&r.udp.packets.heard), heard + 2);
   for (int k = 0; k < 3; k++) {
     receive(&r, &r.from, &a);
     receive(&r, &r.elsewhere, &b);
   }
   assert_int_equal(refused(&r, ORR_REFUSAL_REPLAYED), 6);
-  assert_int_equal(atomic_load(&r.udp.heard), heard + 2);
+  assert_int_equal(atomic_load(&r.udp.packets.heard), heard + 2);
   /* after it left, and under another peer, those of the first still count for nothing */
   struct datagram leaves = sealed(r.client, ORR_WIRE_LEAVE, 7), end = sealed(r.client, ORR_WIRE_END, 7);
   receive(&r, &r.from, &leaves);
@@ -269,7 +269,7 @@ static void packets_of_this_run_are_taken_once(void **state) {
   receive(&r, &r.elsewhere, &end);
   receive(&r, &r.elsewhere, &b);
   assert_int_equal(ended(&r), 0);
-  assert_int_equal(r.udp.generation, 9);
+  assert_int_equal(r.udp.packets.generation, 9);
   assert_int_equal(refused(&r, ORR_REFUSAL_FOREIGN), 3);
   orr_client_seal_free(second);
   done(&r);

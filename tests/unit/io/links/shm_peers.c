@@ -29,7 +29,7 @@ struct rig {
   struct orr_layout layout;
   struct orr_layout_entry entries[3];
   struct orr_rules rules;
-  uint64_t places[3];
+  uint64_t places[ORR_RULES_PLACES];
   struct orr_shm shm;
   char name[64], url[70];
 };

@@ -29,7 +29,7 @@ struct rig {
   struct orr_layout layout;
   struct orr_layout_entry entries[3];
   struct orr_rules rules;
-  uint64_t places[3 * MOST];
+  uint64_t places[ORR_RULES_PLACES * MOST];
   double values[1 + MOST];
   struct orr_shm shm;
   int64_t frame; /* the newest out */

@@ -64,9 +64,9 @@ static void fly(struct rig *r) { orr_flight_run(&r->flight, 10); }
 static double torque(const struct rig *r) { return orr_flight_value(&r->flight, "wheel.torque"); }
 
 static void await_command(const struct rig *r, uint64_t count) {
-  for (int i = 0; i < 2000 && orr_ring_used(&orr_udp_of(r->port->carrier)->in) < count; i++)
+  for (int i = 0; i < 2000 && orr_ring_used(&orr_packets_of(r->port->carrier)->in) < count; i++)
     nap_ms(1);
-  assert_int_equal(orr_ring_used(&orr_udp_of(r->port->carrier)->in), count);
+  assert_int_equal(orr_ring_used(&orr_packets_of(r->port->carrier)->in), count);
 }
 
 static void answer(struct orr_client *c, double value) {
@@ -141,7 +141,7 @@ static void fly_and_answer(struct shape shape) {
   struct orr_signal rate = orr_client_find(&c, "gyro.rate");
   assert_int_equal(rate.count, 3);
   assert_int_equal(orr_client_send(&c), -EAGAIN);
-  for (int i = 0; i < 2000 && !atomic_load(&orr_udp_of(r.port->carrier)->peers); i++)
+  for (int i = 0; i < 2000 && !atomic_load(&orr_packets_of(r.port->carrier)->peers); i++)
     nap_ms(1);
   for (int i = 0; i < 20; i++) {
     fly(&r);
@@ -203,7 +203,7 @@ static void a_failure_of_the_io_thread_ends_the_run(void **state) {
   assert_int_equal(r.flight.session->end, ORR_PORT_BROKEN);
   char text[ORR_LINKS_END_TEXT];
   assert_string_equal(orr_links_end(r.flight.session, text),
-                      "by the io thread of the links over UDP, which failed: Bad file descriptor");
+                      "by the io thread of the links, which failed: Bad file descriptor");
   done(&r);
 }
 
@@ -219,7 +219,7 @@ static void a_frame_that_exceeds_the_mtu_goes_in_several_packets(void **state) {
   (void)state;
   struct shape cut = {"['*']", 128, false, false};
   struct rig r = make(cut);
-  assert_in_range(orr_udp_of(r.port->carrier)->out_cut.pieces, 4, ORR_WIRE_PIECES_MAX);
+  assert_in_range(orr_packets_of(r.port->carrier)->form->out_cut.pieces, 4, ORR_WIRE_PIECES_MAX);
   done(&r);
   fly_and_answer(cut);
 }
@@ -305,7 +305,7 @@ static void an_io_thread_that_could_work_all_the_time_leaves_its_core_to_others(
     take_priority(1);
     double begin_s = seconds_of(CLOCK_MONOTONIC), spent_s = -seconds_of(its_own), took_s;
     do /* more frames than it can send */
-      orr_udp_publish(orr_udp_of(r.port->carrier), head, r.flight.session->plant->values);
+      orr_packets_publish(orr_packets_of(r.port->carrier), head, r.flight.session->plant->values);
     while ((took_s = seconds_of(CLOCK_MONOTONIC) - begin_s) < 0.5);
     spent_s += seconds_of(its_own);
     take_priority(0);
@@ -323,19 +323,19 @@ static void an_io_thread_that_could_work_all_the_time_leaves_its_core_to_others(
  * telemetry. */
 static void a_client_refuses_message_ids_that_are_none(void **state) {
   (void)state;
-  static const uint16_t wrong[][2] = {{0x0880, 0x0880}, {0x1880, 0x1880}, {0x2880, 0x1880},
-                                      {0x0080, 0x1880}, {0x0ffe, 0x1880}, {0x0880, 0x1fff}};
+  static const uint16_t wrong[][2] = {{0x0e80, 0x0e80}, {0x1e80, 0x1e80}, {0x2e80, 0x1e80},
+                                      {0x0080, 0x1e80}, {0x0ffe, 0x1e80}, {0x0e80, 0x1fff}};
   struct rig r = make(ordinary);
   struct orr_client c;
-  struct orr_wire_header *h = (struct orr_wire_header *)(void *)orr_udp_of(r.port->carrier)->description;
+  struct orr_wire_header *h = (struct orr_wire_header *)(void *)orr_packets_of(r.port->carrier)->description;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     h->telemetry_id = wrong[i][0];
     h->command_id = wrong[i][1];
     assert_int_equal(orr_client_open(&c, r.url, 2000), -EPROTO);
     orr_client_close(&c);
   }
-  h->telemetry_id = 0x0880;
-  h->command_id = 0x1880;
+  h->telemetry_id = 0x0e80;
+  h->command_id = 0x1e80;
   assert_int_equal(orr_client_open(&c, r.url, 1000), 0);
   orr_client_close(&c);
   done(&r);
@@ -346,7 +346,7 @@ static void a_run_of_another_version_is_named_with_what_to_do(void **state) {
   struct rig r = make(ordinary);
   struct orr_client c;
   char says[120];
-  struct orr_wire_header *h = (struct orr_wire_header *)(void *)orr_udp_of(r.port->carrier)->description;
+  struct orr_wire_header *h = (struct orr_wire_header *)(void *)orr_packets_of(r.port->carrier)->description;
   for (uint32_t version = ORR_WIRE_VERSION - 1; version <= ORR_WIRE_VERSION + 1; version += 2) {
     h->version = version;
     assert_int_equal(orr_client_open(&c, r.url, 2000), -EPROTO);
@@ -363,11 +363,11 @@ static void a_run_of_another_version_is_named_with_what_to_do(void **state) {
  * again, however many commands come meanwhile. */
 static void a_command_that_waits_is_untouched_by_those_that_follow(void **state) {
   (void)state;
-  enum { FRAMES_OUT = 4, SALVOS = 3, OTHERS = ORR_UDP_IN_SLOTS / 2 }; /* more than go round */
+  enum { FRAMES_OUT = 4, SALVOS = 3, OTHERS = ORR_PACKETS_IN_SLOTS / 2 }; /* more than go round */
   struct rig r = make(ordinary);
   struct orr_client c;
   assert_int_equal(orr_client_open(&c, r.url, 1000), 0);
-  for (int i = 0; i < 2000 && atomic_load(&orr_udp_of(r.port->carrier)->peers) == 0; i++)
+  for (int i = 0; i < 2000 && atomic_load(&orr_packets_of(r.port->carrier)->peers) == 0; i++)
     nap_ms(1); /* to nobody the relay sends nothing */
   fly(&r);
   for (int k = 0; k < FRAMES_OUT; k++) {
@@ -379,15 +379,15 @@ static void a_command_that_waits_is_untouched_by_those_that_follow(void **state)
     orr_client_set(&c, orr_client_find(&c, "wheel.torque"), 0, 0.07);
     assert_int_equal(orr_client_send(&c), 0);
     await_command(&r, 1);
-    orr_udp_take(orr_udp_of(r.port->carrier), &r.port->rules); /* it waits */
-    for (int i = 0; i < SALVOS * OTHERS; i++) {                /* copies with another content: duplicates */
+    orr_packets_take(orr_packets_of(r.port->carrier), &r.port->rules); /* it waits */
+    for (int i = 0; i < SALVOS * OTHERS; i++) {                        /* copies with another content: duplicates */
       orr_client_set(&c, orr_client_find(&c, "wheel.torque"), 0, -0.09);
       c.kept[0].answers = c.kept[1].answers = ORR_WIRE_NONE; /* our client would send the first answer again */
       assert_int_equal(orr_client_send(&c), 0);
       if ((i + 1) % OTHERS)
         continue;
       await_command(&r, OTHERS);
-      orr_udp_take(orr_udp_of(r.port->carrier), &r.port->rules);
+      orr_packets_take(orr_packets_of(r.port->carrier), &r.port->rules);
     }
     orr_flight_run(&r.flight, 9);
     assert_true(torque(&r) == 0.0005 * k);
@@ -401,13 +401,13 @@ static void a_command_that_waits_is_untouched_by_those_that_follow(void **state)
 }
 
 /* The frame that a packet of the link carries, whose one number says the same. */
-static uint64_t sent_frame(struct orr_udp *u) {
+static uint64_t sent_frame(struct orr_packets *u) {
   uint8_t packet[ORR_WIRE_PACKET_MAX];
   uint32_t piece = 0;
   struct orr_wire_packet p = {0};
   const uint8_t *bytes = packet;
   double number;
-  size_t count, n = orr_udp_send(u, &piece, packet);
+  size_t count, n = orr_packets_send(u, &piece, packet);
   if (n == 0)
     return ORR_WIRE_NONE;
   assert_true(orr_wire_packet_read(packet, n, &p, &bytes, &count));
@@ -416,60 +416,111 @@ static uint64_t sent_frame(struct orr_udp *u) {
   return p.frame;
 }
 
-static void send_what_waits(struct orr_udp *u) {
+static void send_what_waits(struct orr_packets *u) {
   while (sent_frame(u) != ORR_WIRE_NONE) {
   }
 }
 
-static void assert_said_again(struct orr_udp *u, uint64_t newest) {
-  orr_udp_repeat(u);
+static void assert_said_again(struct orr_packets *u, uint64_t newest) {
+  orr_packets_repeat(u);
   assert_int_equal(sent_frame(u), newest - 1);
   assert_int_equal(sent_frame(u), newest);
   assert_true(sent_frame(u) == ORR_WIRE_NONE);
 }
 
 /* Frames up to `count`, whose one number says which. */
-static void publish_up_to(struct orr_udp *u, uint64_t *frame, uint64_t count) {
+static void publish_up_to(struct orr_packets *u, uint64_t *frame, uint64_t count) {
   double values[64] = {0};
   for (; *frame < count; ++*frame) {
     const uint64_t head[ORR_WIRE_OUT_WORDS] = {*frame};
     values[u->base.layout->telemetry.entries[0].channel->offset] = (double)*frame;
-    orr_udp_publish(u, head, values);
+    orr_packets_publish(u, head, values);
   }
+}
+
+/* Frame `frame` under a fault of what goes out: as io/links/port does it. */
+static void publish_spoilt(struct orr_packets *u, uint64_t frame, enum orr_link_trouble trouble) {
+  double values[64] = {0};
+  const uint64_t head[ORR_WIRE_OUT_WORDS] = {frame};
+  values[u->base.layout->telemetry.entries[0].channel->offset] = (double)frame;
+  if (trouble == ORR_LINK_WORKS || trouble == ORR_LINK_COPIES)
+    orr_packets_publish(u, head, values);
+  orr_carrier_udp.spoil(&u->base, head, values, trouble);
+}
+
+/* So many frames wait to be sent, and these are they. */
+static void assert_sent(struct orr_packets *u, int count, uint64_t first, uint64_t second) {
+  for (int i = 0; i < count; i++)
+    assert_int_equal(sent_frame(u), i == 0 ? first : second);
+  assert_true(sent_frame(u) == ORR_WIRE_NONE);
+}
+
+static void on_the_wire_a_frame_is_damaged_comes_behind_or_comes_twice(void **state) {
+  (void)state;
+  struct rig r = make(ordinary);
+  struct orr_udp udp;
+  struct orr_packets *u = &udp.packets;
+  struct orr_wire_packet p;
+  const uint8_t *bytes;
+  uint8_t packet[ORR_WIRE_PACKET_MAX];
+  uint32_t piece = 0;
+  size_t count;
+  assert_int_equal(orr_udp_prepare(&udp, r.port->desc, &r.port->layout, 1000000), 0);
+  u->peer.way = 1;
+  publish_spoilt(u, 0, ORR_LINK_CORRUPTS);
+  size_t n = orr_packets_send(u, &piece, packet);
+  assert_true(n > 0 && !orr_wire_packet_read(packet, n, &p, &bytes, &count));
+  packet[n / 2] ^= 1; /* one bit of it */
+  assert_true(orr_wire_packet_read(packet, n, &p, &bytes, &count) && p.frame == 0);
+  publish_spoilt(u, 1, ORR_LINK_LOSES);
+  assert_true(sent_frame(u) == ORR_WIRE_NONE);
+  publish_spoilt(u, 2, ORR_LINK_COPIES);
+  assert_sent(u, 2, 2, 2);
+  publish_spoilt(u, 3, ORR_LINK_REORDERS);
+  assert_true(sent_frame(u) == ORR_WIRE_NONE);
+  publish_spoilt(u, 4, ORR_LINK_WORKS);
+  assert_sent(u, 1, 4, 0);
+  publish_spoilt(u, 5, ORR_LINK_REORDERS);
+  assert_sent(u, 1, 3, 0);
+  publish_spoilt(u, 6, ORR_LINK_LOSES);
+  publish_spoilt(u, 7, ORR_LINK_WORKS);
+  assert_sent(u, 2, 7, 5);
+  orr_udp_close(&udp);
+  done(&r);
 }
 
 /* Also where the ring had no room for them, or for one of them, and however often. */
 static void what_is_said_again_is_the_newest_two_frames(void **state) {
   (void)state;
-  enum { TIMES = 3 * ORR_UDP_OUT_SLOTS, MANY = ORR_UDP_OUT_SLOTS + 10 };
+  enum { TIMES = 3 * ORR_PACKETS_OUT_SLOTS, MANY = ORR_PACKETS_OUT_SLOTS + 10 };
   struct rig r = make(ordinary);
   struct orr_udp u;
   uint64_t frame = 0;
   assert_int_equal(orr_udp_prepare(&u, r.port->desc, &r.port->layout, 1000000), 0);
-  u.peer = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = 1};
-  orr_udp_repeat(&u); /* nothing yet */
-  assert_true(sent_frame(&u) == ORR_WIRE_NONE);
+  u.packets.peer = (struct orr_sender){0, 1};
+  orr_packets_repeat(&u.packets); /* nothing yet */
+  assert_true(sent_frame(&u.packets) == ORR_WIRE_NONE);
   for (int round = 0; round < 5; round++) {
     /* none of both found room */
-    publish_up_to(&u, &frame, frame + MANY);
-    orr_udp_repeat(&u);
-    send_what_waits(&u);
-    assert_said_again(&u, frame - 1);
+    publish_up_to(&u.packets, &frame, frame + MANY);
+    orr_packets_repeat(&u.packets);
+    send_what_waits(&u.packets);
+    assert_said_again(&u.packets, frame - 1);
     /* one place at a time comes free: for the older one, or, after one more, for the newer one */
-    publish_up_to(&u, &frame, frame + (uint64_t)round);
-    for (int i = 0; i < ORR_UDP_OUT_SLOTS; i++)
-      orr_udp_repeat(&u);
+    publish_up_to(&u.packets, &frame, frame + (uint64_t)round);
+    for (int i = 0; i < ORR_PACKETS_OUT_SLOTS; i++)
+      orr_packets_repeat(&u.packets);
     for (int i = 0; i < TIMES; i++) {
-      sent_frame(&u);
-      orr_udp_repeat(&u);
+      sent_frame(&u.packets);
+      orr_packets_repeat(&u.packets);
     }
-    send_what_waits(&u);
-    assert_said_again(&u, frame - 1);
+    send_what_waits(&u.packets);
+    assert_said_again(&u.packets, frame - 1);
     /* in the ring, from any place of it */
-    publish_up_to(&u, &frame, frame + 1);
-    send_what_waits(&u);
+    publish_up_to(&u.packets, &frame, frame + 1);
+    send_what_waits(&u.packets);
     for (int i = 0; i < TIMES; i++)
-      assert_said_again(&u, frame - 1);
+      assert_said_again(&u.packets, frame - 1);
   }
   orr_udp_close(&u);
   done(&r);
@@ -480,11 +531,11 @@ static void a_frame_out_of_step_counts_no_frame_as_missed(void **state) {
   struct rig r = make(ordinary);
   struct orr_client c;
   assert_int_equal(orr_client_open(&c, r.url, 1000), 0);
-  for (int i = 0; i < 2000 && atomic_load(&orr_udp_of(r.port->carrier)->peers) == 0; i++)
+  for (int i = 0; i < 2000 && atomic_load(&orr_packets_of(r.port->carrier)->peers) == 0; i++)
     nap_ms(1); /* to nobody the relay sends nothing */
   for (uint64_t frame = 10; frame <= 11; frame++) {
     const uint64_t head[ORR_WIRE_OUT_WORDS] = {frame};
-    orr_udp_publish(orr_udp_of(r.port->carrier), head, r.flight.session->plant->values);
+    orr_packets_publish(orr_packets_of(r.port->carrier), head, r.flight.session->plant->values);
     assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 2000), 1);
     assert_int_equal(c.frame.number, frame);
     assert_int_equal(c.missed, 0);
@@ -508,6 +559,7 @@ int main(void) {
       cmocka_unit_test(a_frame_out_of_step_counts_no_frame_as_missed),
       cmocka_unit_test(a_command_that_waits_is_untouched_by_those_that_follow),
       cmocka_unit_test(what_is_said_again_is_the_newest_two_frames),
+      cmocka_unit_test(on_the_wire_a_frame_is_damaged_comes_behind_or_comes_twice),
       cmocka_unit_test(lockstep_has_the_same_bits_with_a_slow_peer_and_lost_packets),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "io/log/log_view.h"
-#include "io/recording.h"
+#include "io/session/recording.h"
 #include "tests/support/flight.h"
 
 static struct {

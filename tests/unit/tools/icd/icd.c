@@ -58,8 +58,8 @@ static int write_paper(void **state) {
   p->desc.name = "l";
   p->link.desc = &p->desc;
   p->link.layout = p->rig.layout;
-  describe_side(&p->link.sides[0], "telemetry", &p->link.layout.telemetry, 0x0880);
-  describe_side(&p->link.sides[1], "commands", &p->link.layout.commands, 0x1880);
+  describe_side(&p->link.sides[0], "telemetry", &p->link.layout.telemetry, 0x0e80);
+  describe_side(&p->link.sides[1], "commands", &p->link.layout.commands, 0x1e80);
   p->icd = (struct orr_icd){.path = "a run", .links = &p->link, .count = 1};
   p->text = printed(&p->icd);
   *state = p;

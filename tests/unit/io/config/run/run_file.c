@@ -61,7 +61,7 @@ static const char *good_value(const struct orr_param *p) {
   case ORR_PARAM_CHOICE:
     return p->choices[0];
   default:
-    return "1";
+    return p->unit && strcmp(p->unit, "kg") == 0 ? "0.1" : "1"; /* some body has no more than 1 kg */
   }
 }
 
@@ -115,7 +115,8 @@ static void every_parameter_is_refused_when_it_is_misspelt_or_no_value_of_its(vo
       const char *dot = strchr(p->name, '.'), *last = dot ? dot + 1 : p->name;
       char lines[TEXT], name[80];
       size_t line = write_device(lines, *kind, p, p->name, "nonsense");
-      expect(lines, p->type == ORR_PARAM_CHOICE ? "nonsense" : last, line);
+      expect(lines, p->type == ORR_PARAM_CHOICE ? "nonsense" : last,
+             p->type == ORR_PARAM_NAME ? 0 : line); /* what has no such name is a device's fault as a whole */
       snprintf(name, sizeof name, "%s_", p->name);
       line = write_device(lines, *kind, p, name, good_value(p));
       expect(lines, p->required ? "" : "did you mean", p->required ? 0 : line);

@@ -1,0 +1,307 @@
+#include "io/links/cable.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "io/links/relay.h"
+#include "rt/tick/clock.h"
+
+static struct orr_cable *cable_of(struct orr_packets *k) { return (struct orr_cable *)k; }
+
+/* ---- the descriptor ---------------------------------------------------------------------------------------------- */
+
+static void begin(struct orr_cable *l, int fd) {
+  l->fd = fd;
+  l->in = (struct orr_deframer){.framing = l->in.framing};
+  l->out_at = l->out_bytes = 0;
+  l->packets.peer = ORR_SENDER_ONLY;
+  atomic_fetch_add(&l->met, 1);
+}
+
+/* Nobody is there to be told anything. The peer may come back: it has not said that it leaves. */
+static void lose(struct orr_cable *l) {
+  close(l->fd);
+  l->fd = -1;
+  l->packets.peer.way = 0;
+  l->out_at = l->out_bytes = 0;
+  atomic_store(&l->wanted, l->way->reach != NULL);
+}
+
+/* One that comes while another speaks is turned away, as over UDP; the peer's word, or half a second of its silence,
+ * makes room. */
+static void accept_one(struct orr_cable *l) {
+  struct orr_packets *k = &l->packets;
+  int fd = accept4(l->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (fd < 0)
+    return;
+  bool welcome = !l->way->may_stay || l->way->may_stay(l, fd);
+  if (!welcome || (l->fd >= 0 && orr_packets_peer_lives(k))) {
+    orr_packets_refuse(k, ORR_REFUSAL_FOREIGN);
+    close(fd);
+    return;
+  }
+  if (l->fd >= 0)
+    lose(l);
+  begin(l, fd);
+}
+
+static void look_for_one(struct orr_cable *l) {
+  if (l->listener >= 0)
+    accept_one(l);
+  int fd = l->fd < 0 ? atomic_exchange(&l->fresh, -1) : -1;
+  if (fd >= 0)
+    begin(l, fd);
+}
+
+static void *open_again(void *user) {
+  enum { APART_NS = 20000000 };
+  struct orr_cable *l = user;
+  while (!atomic_load(&l->over)) {
+    if (atomic_load(&l->wanted) && atomic_load(&l->fresh) < 0) {
+      int fd = l->way->reach(l);
+      atomic_store(&l->reached, fd < 0 ? -fd : 0);
+      if (fd >= 0) {
+        atomic_store(&l->wanted, false);
+        atomic_store(&l->fresh, fd);
+      }
+    }
+    orr_clock_sleep_until(orr_clock_now_ns() + APART_NS);
+  }
+  return NULL;
+}
+
+int orr_cable_start(struct orr_cable *l) {
+  if (!l->way->reach)
+    return 0;
+  sigset_t all, before;
+  sigfillset(&all);
+  atomic_store(&l->wanted, atomic_load(&l->fresh) < 0);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the main thread's */
+  int error = pthread_create(&l->opener, NULL, open_again, l);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  l->opening = error == 0;
+  return error;
+}
+
+/* ---- out --------------------------------------------------------------------------------------------------------- */
+
+static void flush(struct orr_cable *l) {
+  while (l->fd >= 0 && l->out_at < l->out_bytes) {
+    ssize_t n = write(l->fd, l->out + l->out_at, l->out_bytes - l->out_at);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+      return;
+    if (n < 0)
+      lose(l);
+    else
+      l->out_at += (size_t)n;
+  }
+  l->out_at = l->out_bytes = 0;
+}
+
+static void send_message(struct orr_cable *l, const uint8_t *packet, size_t bytes) {
+  if (send(l->fd, packet, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+    return;
+  int error = errno;
+  orr_packets_unsent(&l->packets, error);
+  if (error == EPIPE || error == ECONNRESET)
+    lose(l);
+}
+
+static void push(struct orr_packets *k, const uint8_t *packet, size_t bytes) {
+  struct orr_cable *l = cable_of(k);
+  if (l->fd < 0) {
+    orr_packets_unsent(k, ENOTCONN);
+    return;
+  }
+  if (l->in.framing == ORR_FRAMING_NONE) {
+    send_message(l, packet, bytes);
+    return;
+  }
+  if (l->out_at > 0 && l->out_bytes < ORR_CABLE_ROOM) { /* what waits moves to the front */
+    memmove(l->out, l->out + l->out_at, l->out_bytes - l->out_at);
+    l->out_bytes -= l->out_at;
+    l->out_at = 0;
+  }
+  if (ORR_CABLE_ROOM - l->out_bytes < ORR_FRAMING_MOST) {
+    orr_packets_unsent(k, EAGAIN);
+    return;
+  }
+  if (l->in.framing == ORR_FRAMING_RAW) {
+    memcpy(l->out + l->out_bytes, packet, bytes);
+    l->out_bytes += bytes;
+  } else {
+    l->out_bytes += orr_frame_write(l->in.framing, packet, bytes, l->out + l->out_bytes);
+  }
+  flush(l);
+}
+
+/* ---- in ---------------------------------------------------------------------------------------------------------- */
+
+static void judge(struct orr_cable *l, const uint8_t *packet, size_t bytes, uint8_t *reply) {
+  size_t answer = orr_packets_receive(&l->packets, ORR_SENDER_ONLY, packet, bytes, reply);
+  if (answer && l->fd >= 0)
+    push(&l->packets, reply, answer);
+}
+
+static void judge_bad(struct orr_cable *l) {
+  atomic_fetch_add_explicit(&l->bad, 1, memory_order_relaxed);
+  orr_packets_refuse(&l->packets, ORR_REFUSAL_MALFORMED);
+}
+
+/* Bare packets, as the form finds them. What it skips is counted once for each gap. */
+static void take_raw(struct orr_cable *l, const uint8_t *bytes, size_t count, uint8_t *reply) {
+  const struct orr_form *form = l->packets.form->form;
+  struct orr_deframer *in = &l->in;
+  for (size_t at = 0; at < count;) {
+    size_t room = ORR_WIRE_PACKET_MAX - in->used, n = count - at < room ? count - at : room;
+    memcpy(in->bytes + in->used, bytes + at, n);
+    in->used += (uint32_t)n;
+    at += n;
+    for (;;) {
+      size_t skip = 0, packet = form->find(l->packets.form, in->bytes, in->used, &skip);
+      if (skip + packet > in->used || (skip + packet == 0 && in->used == ORR_WIRE_PACKET_MAX))
+        skip = in->used, packet = 0; /* no form says so */
+      if (skip && !in->wrong)
+        judge_bad(l);
+      in->wrong = skip > 0 && packet == 0;
+      if (packet)
+        judge(l, in->bytes + skip, packet, reply);
+      if (skip + packet == 0)
+        break;
+      in->used -= (uint32_t)(skip + packet);
+      memmove(in->bytes, in->bytes + skip + packet, in->used);
+    }
+  }
+}
+
+void orr_cable_take(struct orr_cable *l, const uint8_t *bytes, size_t count, uint8_t *reply) {
+  if (l->in.framing == ORR_FRAMING_NONE) {
+    judge(l, bytes, count <= ORR_WIRE_PACKET_MAX ? count : 0, reply);
+    return;
+  }
+  if (l->in.framing == ORR_FRAMING_RAW) {
+    take_raw(l, bytes, count, reply);
+    return;
+  }
+  for (size_t i = 0; i < count; i++) {
+    int packet = orr_frame_read(&l->in, bytes[i]);
+    if (packet > 0)
+      judge(l, l->in.bytes, (size_t)packet, reply);
+    else if (packet < 0)
+      judge_bad(l);
+  }
+}
+
+/* At most so much at a time, so that one flooded link does not starve the others or what goes out. */
+static bool pull(struct orr_packets *k, uint8_t *scratch, uint8_t *reply) {
+  enum { AT_A_TIME = 16, PASSING = 1 };
+  struct orr_cable *l = cable_of(k);
+  bool came = false;
+  look_for_one(l);
+  flush(l);
+  for (int i = 0; i < AT_A_TIME && l->fd >= 0; i++) {
+    bool messages = l->in.framing == ORR_FRAMING_NONE;
+    ssize_t n = messages ? recv(l->fd, scratch, ORR_WIRE_PACKET_MAX, MSG_TRUNC | MSG_DONTWAIT)
+                         : read(l->fd, scratch, ORR_WIRE_PACKET_MAX);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+      break;
+    if (n <= 0) {
+      lose(l);
+      break;
+    }
+    came = true;
+    orr_cable_take(l, scratch, (size_t)n, reply);
+  }
+  return came;
+}
+
+static int watch(struct orr_packets *k, struct pollfd *out) {
+  struct orr_cable *l = cable_of(k);
+  out[0] = (struct pollfd){.fd = l->fd, .events = (short)(POLLIN | (l->out_bytes > 0 ? POLLOUT : 0))};
+  out[1] = (struct pollfd){.fd = l->listener, .events = POLLIN};
+  return 2;
+}
+
+static const struct orr_packets_mover mover = {.watch = watch, .pull = pull, .push = push};
+
+/* ---- the carrier ------------------------------------------------------------------------------------------------- */
+
+struct orr_cable *orr_cable_of(struct orr_carrier *c) {
+  return (struct orr_cable *)orr_packets_of(c);
+}
+
+/* Its memory is made when it is opened: for a run in batch there is none but this. */
+void orr_cable_lay_out(struct orr_carrier *c, const struct orr_run_link *desc, const struct orr_channel_table *table,
+                       struct orr_block *block) {
+  (void)desc;
+  (void)table;
+  (void)block;
+  if (!c)
+    return;
+  struct orr_cable *l = orr_cable_of(c);
+  *l = (struct orr_cable){.packets.base = *c, .fd = -1, .listener = -1, .fresh = -1};
+}
+
+int orr_cable_prepare(struct orr_cable *l, const struct orr_cable_way *way, int64_t step_ns) {
+  const struct orr_carrier base = l->packets.base;
+  *l = (struct orr_cable){.packets.base = {.kind = base.kind, .desc = base.desc, .layout = base.layout},
+                          .packets.mover = &mover,
+                          .way = way,
+                          .fd = -1,
+                          .listener = -1,
+                          .fresh = -1,
+                          .in.framing = base.desc->framing};
+  atomic_store(&l->packets.base.shut, atomic_load(&base.shut));
+  l->packets.told = ORR_SENDER_ONLY;
+  return orr_packets_make(&l->packets, step_ns);
+}
+
+void orr_cable_close(struct orr_cable *l) {
+  atomic_store(&l->over, true);
+  if (l->opening)
+    pthread_join(l->opener, NULL);
+  l->opening = false;
+  const int all[] = {l->fd, l->listener, atomic_load(&l->fresh)};
+  for (int i = 0; i < 3; i++)
+    if (all[i] >= 0)
+      close(all[i]);
+  l->fd = l->listener = -1;
+  atomic_store(&l->fresh, -1);
+  orr_packets_free(&l->packets);
+}
+
+void orr_cable_shut(struct orr_carrier *c) { orr_cable_close(orr_cable_of(c)); }
+
+bool orr_cable_join(struct orr_carrier *c, struct orr_relay *relay) { return orr_relay_add(relay, orr_packets_of(c)); }
+
+struct orr_link_losses orr_cable_losses(const struct orr_carrier *c) {
+  const struct orr_cable *l = (const struct orr_cable *)c;
+  struct orr_link_losses out = orr_packets_kind_losses(c);
+  uint64_t met = atomic_load(&l->met);
+  out.reconnected = met > 1 ? met - 1 : 0;
+  out.bad_frames = atomic_load(&l->bad);
+  out.not_reached = met == 0 ? atomic_load(&l->reached) : 0;
+  return out;
+}
+
+void orr_cable_document(const struct orr_run_link *desc, const struct orr_wire_header *h, char *text, size_t size) {
+  static const char *const how[] = {
+      [ORR_FRAMING_NONE] = "",
+      [ORR_FRAMING_COBS] =
+          "Each packet is a frame: the packet, its CRC-32C (u32, little-endian), coded by COBS, a zero "
+          "before and behind. ",
+      [ORR_FRAMING_SLIP] = "Each packet is a frame: the packet, its CRC-32C (u32, little-endian), coded by SLIP (RFC "
+                           "1055), 0xc0 before and behind. ",
+      [ORR_FRAMING_RAW] = "Packets stand bare behind one another. ",
+  };
+  static const char *const units[] = {"message", "frame", "frame", "packet"};
+  int said = snprintf(text, size, "%s", how[desc->framing]);
+  if (said >= 0 && (size_t)said < size)
+    orr_form_of(desc)->document(desc, h, units[desc->framing], text + said, size - (size_t)said);
+}
