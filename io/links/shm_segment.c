@@ -13,9 +13,10 @@
 #include "io/links/shm.h"
 #include "rt/tick/clock.h"
 
-/* The run that owns a segment holds a lock on it, from before it is laid out to its end; where nobody does, its run
- * died. Only who holds the lock on what stands under a name may unlink that name, so two runs that find the same
- * leftover do not both remove it, and a new one with it. */
+/* The run that owns a segment holds the lock of flock on it alone, from before it is laid out to its end; where nobody
+ * does, its run died. Who clears away such a leftover holds the lock of flock in common, so that it does not pass for a
+ * run that lives and no peer enters what is dead, and beside it the lock of fcntl alone. Only who holds both may unlink
+ * the name, so two runs that find the same leftover do not both remove it, and a new one with it. */
 
 /* Whether the file is still what the name stands for. */
 static bool bears_name(int fd, const char *name) {
@@ -26,6 +27,17 @@ static bool bears_name(int fd, const char *name) {
   if (other >= 0)
     close(other);
   return same;
+}
+
+/* 0, or EEXIST where another holds it. */
+static int lock(int fd, int how) { return flock(fd, how | LOCK_NB) == 0 ? 0 : errno == EWOULDBLOCK ? EEXIST : errno; }
+
+static int lock_leftover(int fd) {
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  int error = lock(fd, LOCK_SH);
+  if (!error && fcntl(fd, F_OFD_SETLK, &whole) != 0)
+    error = errno == EAGAIN || errno == EACCES ? EEXIST : errno;
+  return error;
 }
 
 /* One try: a file of our own, locked, under that name, or −1 with errno: EAGAIN when something changed meanwhile,
@@ -42,12 +54,12 @@ static int create_once(const char *name) {
   }
   if (fd < 0)
     return -1;
-  int error = flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno == EWOULDBLOCK ? EEXIST : errno;
+  int error = fresh ? lock(fd, LOCK_EX) : lock_leftover(fd);
   if (!error && !bears_name(fd, name))
     error = EAGAIN;
   if (!error && fresh)
     return fd;
-  if (!error) { /* the lock is ours until the name is gone */
+  if (!error) { /* the locks are ours until the name is gone */
     shm_unlink(name);
     error = EAGAIN;
   }

@@ -238,7 +238,52 @@ static void of_two_runs_that_find_one_leftover_one_takes_its_place(void **state)
   }
 }
 
-/* A peer that asks whether the run lives has a lock for a moment. */
+/* Called in place of the C library's before a name is unlinked, where it is set. */
+static void (*before_unlink)(void);
+
+int shm_unlink(const char *name) {
+  char path[100];
+  if (before_unlink)
+    before_unlink();
+  snprintf(path, sizeof path, "/dev/shm%s", name);
+  return unlink(path);
+}
+
+static struct {
+  const char *url;
+  int asked, status;
+} newcomer;
+
+static void a_peer_comes(void) {
+  struct orr_client c;
+  newcomer.asked++;
+  newcomer.status = orr_client_open(&c, newcomer.url, 0);
+  orr_client_close(&c);
+}
+
+/* The next run has the leftover locked, and has not yet unlinked it. */
+static void a_leftover_is_no_run_while_the_next_clears_it_away(void **state) {
+  (void)state;
+  struct rig r;
+  lay_out(&r, "corpse");
+  pid_t child = fork();
+  if (child == 0)
+    _exit(start(&r)); /* without an end */
+  int status;
+  waitpid(child, &status, 0);
+  assert_int_equal(status, 0);
+  newcomer.url = r.url;
+  newcomer.asked = 0;
+  before_unlink = a_peer_comes;
+  int error = start(&r);
+  before_unlink = NULL;
+  assert_int_equal(error, 0);
+  assert_int_equal(newcomer.asked, 1);
+  assert_int_equal(newcomer.status, -ENOENT);
+  orr_shm_close(&r.shm);
+}
+
+/* Another run that clears the same leftover away has locks for a moment. */
 static void *hold_for_a_moment(void *file) {
   const struct timespec moment = {0, 20000000};
   nanosleep(&moment, NULL);
@@ -252,7 +297,9 @@ static void a_lock_for_a_moment_is_not_another_run(void **state) {
   pthread_t thread;
   lay_out(&r, "moment");
   int fd = shm_open(r.name, O_CREAT | O_RDWR, 0600);
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   assert_int_equal(flock(fd, LOCK_SH | LOCK_NB), 0);
+  assert_int_equal(fcntl(fd, F_OFD_SETLK, &whole), 0);
   assert_int_equal(pthread_create(&thread, NULL, hold_for_a_moment, &fd), 0);
   assert_int_equal(start(&r), 0);
   pthread_join(thread, NULL);
@@ -281,6 +328,7 @@ int main(void) {
       cmocka_unit_test(who_is_replaced_is_told_so_in_words),
       cmocka_unit_test(a_slot_that_was_never_written_is_not_whole),
       cmocka_unit_test(of_two_runs_that_find_one_leftover_one_takes_its_place),
+      cmocka_unit_test(a_leftover_is_no_run_while_the_next_clears_it_away),
       cmocka_unit_test(a_lock_for_a_moment_is_not_another_run),
       cmocka_unit_test(the_end_of_a_run_leaves_a_segment_that_took_its_name_alone),
   };
