@@ -47,8 +47,9 @@ grep -q 'waits for flight software, 0.2 s' "$dir/out" || fail "a 'wait' of the f
 
 # real time: the app starts anew, its clock earlier than before; beside it somebody sends what is not ours
 start orrery 2000000000
-"$ORRERY" run "$dir/run.yaml" --mode realtime --duration 4s --json >"$dir/json" 2>"$dir/out" &
+"$ORRERY" run "$dir/run.yaml" --mode realtime --duration 60s --json >"$dir/json" 2>"$dir/out" &
 run=$!
+await grep -q '^event 3 ' "$dir/orrery.said" || fail "the app gets no frame: $(cat "$dir/orrery.said" "$dir/out")"
 python3 - "$port" <<'P'
 import socket, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -58,6 +59,9 @@ for k in range(10):
 P
 stop
 start orrery 7
+await grep -q '^event 3 ' "$dir/orrery.said" || fail "the app that began anew gets no frame: $(cat "$dir/orrery.said" "$dir/out")"
+sleep 2 # the half a second that its generation waits for, and answers
+"$ORRERY" ctl $run stop >/dev/null || fail "stop"
 wait $run
 stop
 python3 - "$dir/json" <<'P' || fail "real time: $(cat "$dir/out")"
