@@ -28,6 +28,22 @@ json_t *orr_timing_result_new(void) { return json_pack("{s:i, s:[]}", "orrery_ti
 
 static bool is_same(const json_t *a, const json_t *b) { return (!a && !b) || json_equal(a, b); }
 
+/* A copy of a fact. Interrupts that may come to a core are routed anew by every driver: how many they are is no
+ * isolation. */
+static json_t *fact_of(const json_t *value) {
+  json_t *copy = json_deep_copy(value);
+  json_object_del(copy, "irqs");
+  return copy;
+}
+
+static bool is_same_isolation(const json_t *a, const json_t *b) {
+  json_t *one = fact_of(json_object_get(a, "isolation")), *other = fact_of(json_object_get(b, "isolation"));
+  bool same = is_same(one, other);
+  json_decref(one);
+  json_decref(other);
+  return same;
+}
+
 /* Whether further slices belong to the same part. */
 static bool is_same_part(const json_t *a, const json_t *b) {
   static const char *const keys[] = {"build", "case", "host"};
@@ -35,8 +51,7 @@ static bool is_same_part(const json_t *a, const json_t *b) {
     if (!is_same(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
       return false;
   const json_t *x = json_object_get(a, "environment"), *y = json_object_get(b, "environment");
-  return is_same(json_object_get(x, "kernel"), json_object_get(y, "kernel")) &&
-         is_same(json_object_get(x, "isolation"), json_object_get(y, "isolation"));
+  return is_same(json_object_get(x, "kernel"), json_object_get(y, "kernel")) && is_same_isolation(x, y);
 }
 
 bool orr_timing_result_add(json_t *to, const json_t *from, bool join) {
@@ -252,13 +267,11 @@ static bool names(const char *across, const char *name) {
   return false;
 }
 
-/* Interrupts that may come to a core are routed anew by every driver: how many they are is no isolation. */
 static void value_text(const json_t *part, const struct aspect *a, char text[ORR_TIMING_REASON]) {
   json_t *v = (json_t *)part;
   for (size_t i = 0; i < 3 && a->path[i]; i++)
     v = json_object_get(v, a->path[i]);
-  json_t *copy = json_deep_copy(v);
-  json_object_del(copy, "irqs");
+  json_t *copy = fact_of(v);
   char *dumped = copy ? json_dumps(copy, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS) : NULL;
   snprintf(text, ORR_TIMING_REASON, "%s", dumped ? dumped : "unknown");
   free(dumped);

@@ -69,6 +69,25 @@ static void merged_results_have_the_samples_of_all(void **state) {
   json_decref(other);
 }
 
+/* Interrupts are routed anew at any time; a core that is taken out of the others' is another machine. */
+static void slices_of_another_isolation_are_another_part_and_those_of_other_interrupts_are_not(void **state) {
+  (void)state;
+  static struct orr_histogram h;
+  fill(&h);
+  json_t *all = orr_timing_result_new();
+  for (int i = 0; i < 3; i++) {
+    json_t *one = part("6.1", &h);
+    json_t *isolation =
+        json_object_get(json_object_get(json_array_get(json_object_get(one, "parts"), 0), "environment"), "isolation");
+    assert_int_equal(json_object_set_new(isolation, "irqs", json_integer(i)), 0);
+    assert_int_equal(json_object_set_new(isolation, "isolcpus", json_boolean(i == 2)), 0);
+    assert_true(orr_timing_result_add(all, one, true));
+    json_decref(one);
+    assert_int_equal(json_array_size(json_object_get(all, "parts")), i == 2 ? 2 : 1);
+  }
+  json_decref(all);
+}
+
 static void what_keeps_two_apart_is_named(void **state) {
   (void)state;
   static struct orr_histogram h;
@@ -131,6 +150,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_written_is_read_again),
       cmocka_unit_test(merged_results_have_the_samples_of_all),
+      cmocka_unit_test(slices_of_another_isolation_are_another_part_and_those_of_other_interrupts_are_not),
       cmocka_unit_test(what_keeps_two_apart_is_named),
       cmocka_unit_test(what_is_wrong_is_refused_with_a_word),
   };
