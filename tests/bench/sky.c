@@ -1,5 +1,5 @@
-/* Sun and Moon as runs have them: for each moment on standard input (TT, a modified Julian date) a line with both, from the centre
- * of the Earth, GCRS, m. tests/all/de405.sh holds them to an ephemeris. */
+/* Sun and Moon as runs have them: for each moment on standard input (TT, a modified Julian date) a line with both,
+ * from the centre of the Earth, GCRS, m. tests/all/de405.sh holds them to an ephemeris. */
 #include <stdio.h>
 #include <stdlib.h>
 

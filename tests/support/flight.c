@@ -38,12 +38,16 @@ struct orr_flight orr_flight_make(const char *text, const char *watch) {
   return fly(read_text(text, d), d, watch);
 }
 
-struct orr_flight orr_flight_in_field(const char *text, const char *watch) {
+struct orr_flight orr_flight_beside(const char *text, const char *path, const char *name, const char *watch) {
   struct orr_diagnostics *d = orr_diagnostics_create();
-  struct orr_text wmm = orr_field_text(orr_diagnostics_arena(d), "configs/data/wmm2025.cof");
-  const struct orr_text_file files[2] = {{"run.yaml", text, strlen(text)}, {"wmm.cof", wmm.bytes, wmm.length}};
+  struct orr_text other = orr_field_text(orr_diagnostics_arena(d), path);
+  const struct orr_text_file files[2] = {{"run.yaml", text, strlen(text)}, {name, other.bytes, other.length}};
   const struct orr_config_options options = {.files = files, .file_count = 2};
   return fly(orr_run_load("run.yaml", &options, d), d, watch);
+}
+
+struct orr_flight orr_flight_in_field(const char *text, const char *watch) {
+  return orr_flight_beside(text, "configs/data/wmm2025.cof", "wmm.cof", watch);
 }
 
 void orr_flight_free(struct orr_flight *f) {

@@ -26,7 +26,9 @@ struct orr_flight {
 /* Reads the text, which must be right, asks for the truth channels that fit `watch` (NULL: none) and stands at frame 0.
  * Ends the program with the messages when something is wrong. */
 struct orr_flight orr_flight_make(const char *text, const char *watch);
-/* The same of a text that has the field of WMM2025 as the file wmm.cof beside it. */
+/* The same of a text that has the file at `path` beside it, by a name. */
+struct orr_flight orr_flight_beside(const char *text, const char *path, const char *name, const char *watch);
+/* The same with the field of WMM2025, as wmm.cof. */
 struct orr_flight orr_flight_in_field(const char *text, const char *watch);
 void orr_flight_free(struct orr_flight *flight);
 

@@ -209,6 +209,51 @@ static void a_dipole_swings_about_the_field_by_its_closed_form(void **state) {
   orr_flight_free(&f);
 }
 
+/* Rods that push against the change of the field as the body feels it, m = −G Ḃ/B², brake a body of the inertia I
+ * across the field and leave what turns about it: with Ḃ = B × ω, I ω̇ = m × B = −G (ω − b (b·ω)), so that what is
+ * across falls as exp(−G t/I). The field of a geostationary orbit stands still for so long, but for 3 mrad. */
+static void rods_take_the_rate_across_the_field_by_its_closed_form(void **state) {
+  (void)state;
+  const double gain = 0.3, inertia = 3, dt = 0.005;
+  static const char *const axes = "xyz";
+  struct orr_flight f = orr_flight_in_field(
+      "orrery: 1\nspacecraft: {bodies: {bus: {mass: 10, inertia: [3, 3, 3, 0, 0, 0], hinge: {kind: free, to: "
+      "inertial},\n"
+      "  nodes: {n: {at: [0, 0, 0]}}}}}\n"
+      "environment: {epoch: \"2025-03-20T12:00:00\", gravity: central, magnetic_field: {file: wmm.cof}}\n"
+      "actuators:\n"
+      "  rod_x: {kind: magnetorquer, node: bus.n, axis: [1, 0, 0]}\n"
+      "  rod_y: {kind: magnetorquer, node: bus.n, axis: [0, 1, 0]}\n"
+      "  rod_z: {kind: magnetorquer, node: bus.n, axis: [0, 0, 1]}\n"
+      "sensors: {mag: {kind: magnetometer, node: bus.n, rate: 200 Hz}}\n"
+      "simulation: {step: 5 ms, duration: 60 s, initial: {bus: {rate: [0.2, -0.1, -0.05], attitude: [0.1, 0.2, 0.3, "
+      "0.927361849549570], orbit: {elements: {semi_major_axis: 42164 km, inclination: 0 deg}}}}}\n",
+      "*");
+  orr_vec3 field = orr_flight_vector(&f, "environment.magnetic_field"), b = v3_scale(1 / v3_norm(field), field),
+           start = m3_apply(orr_flight_turn(&f, "bus.attitude"), orr_flight_vector(&f, "bus.rate")),
+           along = v3_scale(v3_dot(b, start), b), across = v3_sub(start, along), last = {0};
+  double worst = 0;
+  for (int i = 0; i <= 6000; i++) {
+    orr_vec3 felt = orr_flight_vector(&f, "mag.field"),
+             rate = m3_apply(orr_flight_turn(&f, "bus.attitude"), orr_flight_vector(&f, "bus.rate")),
+             want = v3_madd(along, exp(-gain * dt * i / inertia), across);
+    worst = fmax(worst, v3_norm(v3_sub(rate, want)));
+    orr_vec3 m = i ? v3_scale(-gain / (dt * v3_dot(felt, felt)), v3_sub(felt, last)) : v3_zero();
+    const double dipole[3] = {m.x, m.y, m.z};
+    for (int k = 0; k < 3; k++) {
+      char name[16];
+      snprintf(name, sizeof name, "rod_%c.dipole", axes[k]);
+      orr_flight_command(&f, name, dipole[k]);
+    }
+    last = felt;
+    orr_flight_run(&f, 1);
+  }
+  print_message("rates of %.3f rad/s, %.3f of it across the field, over 30 s of rods: within %.1e rad/s\n",
+                v3_norm(start), v3_norm(across), worst);
+  assert_true(v3_norm(across) > 0.1 && v3_norm(along) > 0.1 && worst < 1e-3 * v3_norm(across));
+  orr_flight_free(&f);
+}
+
 /* ---- star trackers that are blinded ------------------------------------------------------------------------------ */
 
 static double between(orr_vec3 a, orr_vec3 b) {
@@ -273,6 +318,7 @@ int main(void) {
       cmocka_unit_test(a_receiver_knows_where_it_is_but_in_an_outage),
       cmocka_unit_test(a_magnetorquer_turns_by_its_dipole_across_the_field),
       cmocka_unit_test(a_dipole_swings_about_the_field_by_its_closed_form),
+      cmocka_unit_test(rods_take_the_rate_across_the_field_by_its_closed_form),
       cmocka_unit_test(sun_earth_and_moon_blind_a_star_tracker),
       cmocka_unit_test(an_accelerometer_in_orbit_takes_faults),
   };
