@@ -24,6 +24,7 @@ static struct orr_closed layout(struct orr_block *block, struct orr_loops *loops
   orr_augment_layout(&c.augment, loops, block);
   orr_choice_layout(&c.choice, &c.embed, block);
   c.undetermined = orr_block_take(block, sizeof *c.undetermined * (size_t)loops->count);
+  c.first_undetermined = orr_block_take(block, sizeof *c.undetermined * (size_t)loops->count);
   c.lambda = ORR_TAKE(block, double, loops->row_count);
   c.tau = ORR_TAKE(block, double, m->u_count);
   c.move = ORR_TAKE(block, double, m->u_count);
@@ -62,22 +63,47 @@ static void learn_undetermined(struct orr_closed *c, const struct orr_workspace 
   orr_loops_undetermined_numbers(c->loops, c->undetermined);
 }
 
-void orr_closed_reference(struct orr_closed *c, struct orr_workspace *ws, const double *q) {
-  enum { TRIES = 4 };
-  struct orr_loops *l = c->loops;
-  size_t bytes = sizeof *q * (size_t)l->model->q_count;
-  uint64_t random = 1;
-  int loop;
+/* Learns at q, of which nothing is known yet. */
+static void learn(struct orr_closed *c, struct orr_workspace *ws, const double *q) {
   c->choice.augment_rank = c->choice.followed_count = -1;
   c->choice.rate = c->choice.part_s = 0;
   c->choice.wanted = -1;
   c->choice.least = HUGE_VAL;
   for (int i = 0; i < c->embed.count; i++)
     c->embed.aggregates[i].known_rank = -1;
-  memset(c->undetermined, 0, sizeof *c->undetermined * (size_t)l->count);
-  orr_loops_update(l, ws, q);
+  memset(c->undetermined, 0, sizeof *c->undetermined * (size_t)c->loops->count);
+  orr_loops_update(c->loops, ws, q);
   orr_choice_learn(&c->choice, ws);
   learn_undetermined(c, ws);
+}
+
+/* Chooses at the placed posture. */
+static void start(struct orr_closed *c, struct orr_workspace *ws) {
+  int loop;
+  (void)orr_embed_prepare(&c->embed, ws, &loop);
+  orr_choice_start(&c->choice, ws);
+}
+
+static void remember_first(struct orr_closed *c) {
+  c->first_augment_rank = c->choice.augment_rank;
+  for (int i = 0; i < c->embed.count; i++)
+    c->embed.aggregates[i].first_rank = c->embed.aggregates[i].known_rank;
+  memcpy(c->first_undetermined, c->undetermined, sizeof *c->undetermined * (size_t)c->loops->count);
+}
+
+static void recall_first(struct orr_closed *c) {
+  c->choice.augment_rank = c->first_augment_rank;
+  for (int i = 0; i < c->embed.count; i++)
+    c->embed.aggregates[i].known_rank = c->embed.aggregates[i].first_rank;
+  memcpy(c->undetermined, c->first_undetermined, sizeof *c->undetermined * (size_t)c->loops->count);
+}
+
+void orr_closed_reference(struct orr_closed *c, struct orr_workspace *ws, const double *q) {
+  enum { TRIES = 4 };
+  struct orr_loops *l = c->loops;
+  size_t bytes = sizeof *q * (size_t)l->model->q_count;
+  uint64_t random = 1;
+  learn(c, ws, q);
   for (int i = 0; i < TRIES && l->count; i++) {
     memcpy(c->other_q, q, bytes);
     for (int k = 0; k < l->column_count; k++) {
@@ -91,9 +117,16 @@ void orr_closed_reference(struct orr_closed *c, struct orr_workspace *ws, const 
       learn_undetermined(c, ws);
     }
   }
+  remember_first(c);
   orr_loops_update(l, ws, q);
-  (void)orr_embed_prepare(&c->embed, ws, &loop);
-  orr_choice_start(&c->choice, ws);
+  start(c, ws);
+}
+
+void orr_closed_learn_here(struct orr_closed *c, struct orr_workspace *ws, const double *q, bool as_at_first) {
+  learn(c, ws, q);
+  if (as_at_first)
+    recall_first(c);
+  start(c, ws);
 }
 
 /* ---- forward ----------------------------------------------------------------------------------------------- */

@@ -26,12 +26,15 @@ struct orr_closed {
   struct orr_choice choice;
   int failed_loop;                         /* after ORR_ERROR_LOOP_* */
   bool (*undetermined)[ORR_LOOP_MAX_ROWS]; /* [orr_loops.count] of a loop's multipliers, as they are ordered */
-  double *lambda;                          /* [orr_loops.row_count] multipliers of all rows; redundant ones zero */
-  double *tau;                             /* [u_count] hinge forces with springs */
-  double *move, *speed;                    /* [u_count], [orr_loops.row_count] of projection */
-  double *other_q;                         /* [q_count] of orr_closed_reference */
-  void *assembly;                          /* of orr_assembly_size, for the same */
-  uint64_t *kept;                          /* [state words] of orr_closed_keep */
+  /* As orr_closed_reference learned it. */
+  bool (*first_undetermined)[ORR_LOOP_MAX_ROWS];
+  int first_augment_rank;
+  double *lambda;       /* [orr_loops.row_count] multipliers of all rows; redundant ones zero */
+  double *tau;          /* [u_count] hinge forces with springs */
+  double *move, *speed; /* [u_count], [orr_loops.row_count] of projection */
+  double *other_q;      /* [q_count] of orr_closed_reference */
+  void *assembly;       /* of orr_assembly_size, for the same */
+  uint64_t *kept;       /* [state words] of orr_closed_keep */
 };
 
 /* For the methods that the loops have now. [init] O(loops · N). */
@@ -41,6 +44,11 @@ struct orr_closed *orr_closed_init(void *block, size_t bytes, struct orr_loops *
 /* Learns the rank of the equations near q, with the hinges that are prescribed now. A later posture with a smaller rank
  * is singular. Call it again when other hinges are prescribed. Leaves the loops placed at q. [init] some assemblies. */
 void orr_closed_reference(struct orr_closed *closed, struct orr_workspace *ws, const double *q);
+
+/* The same at the posture q alone, of closed loops, when hinges have been prescribed or released since; `as_at_first`:
+ * they are as they were for orr_closed_reference, whose ranks then hold again. Equations and independent coordinates
+ * are chosen anew. Leaves the loops placed at q. [rt] O(rows² columns) and O(rank · rows · count) of each aggregate. */
+void orr_closed_learn_here(struct orr_closed *closed, struct orr_workspace *ws, const double *q, bool as_at_first);
 
 /* Makes q and u fit: dependent coordinates and speeds of embedded loops from the independent ones. Loops that are
  * augmented are left as they are. ORR_ERROR_LOOP_OPEN, _SINGULAR. [rt] O(Σ aggregates). */

@@ -56,6 +56,7 @@ struct orr_aggregate {
   bool made;
   unsigned prepared; /* orr_loops.placed of the posture that lu and x are of; 0: none */
   int known_rank;    /* how many of its rows are independent at a posture like any other; −1: not known */
+  int first_rank;    /* the same, as orr_closed_reference learned it */
   int rank, free_count;
   int *dependent;                      /* [rank] coordinates */
   int *independent;                    /* [free_count] */

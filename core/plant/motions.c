@@ -24,11 +24,11 @@ void orr_motions_layout(struct orr_motions *m, const struct orr_description *d, 
     const struct orr_limb *limb = &model->limbs[model->limb_of_body[b]];
     const struct orr_motion_desc *motion = d->bodies[b].hinge.motion;
     for (int i = 0; motion && i < limb->dof; i++)
-      m->items[k++] = (struct orr_motion_item){&motion[i], limb->hinge_q + i, limb->hinge_u + i, -1, -1};
+      m->items[k++] = (struct orr_motion_item){&motion[i], NULL, limb->hinge_q + i, limb->hinge_u + i, -1, -1};
   }
   for (int i = 0; i < (int)d->loop_count; i++)
     if (d->loops[i].motion)
-      m->items[k++] = (struct orr_motion_item){d->loops[i].motion, -1, -1, i, -1};
+      m->items[k++] = (struct orr_motion_item){d->loops[i].motion, NULL, -1, -1, i, -1};
 }
 
 void orr_motions_reset(struct orr_motions *m, const double *q, double *values) {
@@ -40,6 +40,37 @@ void orr_motions_reset(struct orr_motions *m, const double *q, double *values) {
     if (follows && item->command >= 0)
       values[item->command] = from;
   }
+}
+
+/* ---- clocks ------------------------------------------------------------------------------------------------- */
+
+bool orr_motions_clock(struct orr_motions *m, const struct orr_limb *limb, const struct orr_motion_clock *clock) {
+  bool any = false;
+  for (int k = 0; k < m->count; k++) {
+    struct orr_motion_item *item = &m->items[k];
+    if (item->u < limb->hinge_u || item->u >= limb->hinge_u + limb->dof)
+      continue;
+    item->clock = clock;
+    any = true;
+  }
+  return any;
+}
+
+struct reading {
+  double own_ns, pace, change; /* c, ċ, c̈ in 1/s */
+};
+
+static struct reading read_clock(const struct orr_motion_clock *c, double now_ns, bool before) {
+  double gone = now_ns - (double)c->begun_ns, over = (double)c->over_ns, more = c->to - c->from;
+  if (before ? gone > over : gone >= over)
+    return (struct reading){c->own_ns + 0.5 * (c->from + c->to) * over + c->to * (gone - over), c->to, 0};
+  return (struct reading){c->own_ns + gone * (c->from + 0.5 * more * gone / over), c->from + more * gone / over,
+                          over > 0 ? more / (1e-9 * over) : 0};
+}
+
+void orr_motion_clock_turn(struct orr_motion_clock *c, int64_t now_ns, int64_t over_ns, double to) {
+  struct reading now = read_clock(c, (double)now_ns, false);
+  *c = (struct orr_motion_clock){now_ns, over_ns, now.own_ns, now.pace, to};
 }
 
 /* ---- at a moment -------------------------------------------------------------------------------------------- */
@@ -56,7 +87,8 @@ static struct orr_motion_now follow(const struct orr_motion_state *state, double
   };
 }
 
-static struct orr_motion_now moment_of(const struct orr_motions *m, int k, double now_ns, bool before) {
+/* By what its clock shows. */
+static struct orr_motion_now moment_by_clock(const struct orr_motions *m, int k, double now_ns, bool before) {
   const struct orr_motion_desc *desc = m->items[k].desc;
   const struct orr_motion_state *state = &m->state[k];
   double t = 1e-9 * (now_ns - (double)state->begun_ns);
@@ -67,6 +99,15 @@ static struct orr_motion_now moment_of(const struct orr_motions *m, int k, doubl
   return desc->waits && !state->begun ? orr_motion_begin(desc) : orr_motion_at(desc, t, before);
 }
 
+static struct orr_motion_now moment_of(const struct orr_motions *m, int k, double now_ns, bool before) {
+  const struct orr_motion_clock *clock = m->items[k].clock;
+  if (!clock)
+    return moment_by_clock(m, k, now_ns, before);
+  struct reading at = read_clock(clock, now_ns, before);
+  struct orr_motion_now now = moment_by_clock(m, k, at.own_ns, before);
+  return (struct orr_motion_now){now.x, now.v * at.pace, now.a * at.pace * at.pace + now.v * at.change};
+}
+
 void orr_motions_command(struct orr_motions *m, int64_t now_ns, const double *values) {
   for (int k = 0; k < m->count; k++) {
     const struct orr_motion_item *item = &m->items[k];
@@ -74,14 +115,15 @@ void orr_motions_command(struct orr_motions *m, int64_t now_ns, const double *va
     if (item->command < 0)
       continue;
     double command = values[item->command];
+    int64_t at_ns = item->clock ? (int64_t)rint(read_clock(item->clock, (double)now_ns, false).own_ns) : now_ns;
     if (item->desc->form == ORR_MOTION_COMMAND) {
       if (command == state->target)
         continue;
-      struct orr_motion_now now = moment_of(m, k, (double)now_ns, false);
-      *state = (struct orr_motion_state){1, now_ns, command, now};
+      struct orr_motion_now now = moment_by_clock(m, k, (double)at_ns, false);
+      *state = (struct orr_motion_state){1, at_ns, command, now};
     } else if (command != 0 && !state->begun) {
       state->begun = 1;
-      state->begun_ns = now_ns;
+      state->begun_ns = at_ns;
     }
   }
 }

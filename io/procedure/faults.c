@@ -94,7 +94,8 @@ struct orr_faults *orr_faults_layout(const struct orr_run *run, struct orr_plant
                            .trouble_of = trouble_of};
   place_words(run, plant, places, &told);
   share(s);
-  orr_plant_jams(plant, jams, s->jam_count);
+  plant->jams = jams;
+  plant->jam_count = s->jam_count;
   orr_faults_start(s);
   return s;
 }
@@ -155,6 +156,13 @@ static void settle(struct orr_faults *s, const struct orr_run_fault *f) {
     settle_hinge(s, f->body);
 }
 
+/* Settled now, at the coordinates of the frame. */
+static void settle_now(struct orr_faults *s, const struct orr_run_fault *f) {
+  settle(s, f);
+  if (f->target == ORR_FAULT_HINGE)
+    orr_plant_settle_jams(s->plant, s->plant->integration->q);
+}
+
 /* ---- start, state ------------------------------------------------------------------------------------------------ */
 
 void orr_faults_ask(struct orr_faults *s) {
@@ -168,19 +176,27 @@ void orr_faults_ask(struct orr_faults *s) {
 }
 
 void orr_faults_start(struct orr_faults *s) {
+  bool jammed = false;
+  for (int i = 0; i < s->jam_count; i++)
+    jammed |= s->jams[i].on;
   memset(s->words, 0, 8 * s->word_count);
   for (size_t i = 0; i < s->run->fault_count; i++)
     if (s->run->faults[i].when)
       orr_condition_reset(s->run->faults[i].when, (int64_t *)&s->words[s->places[i].condition]);
   for (size_t i = 0; i < s->run->fault_count; i++)
     settle(s, &s->run->faults[i]);
+  orr_plant_jams(s->plant, s->jams, s->jam_count);
+  if (jammed)
+    orr_plant_settle_jams(s->plant, s->plant->q0);
 }
 
-enum { JAM_WORDS = 6 };
+size_t orr_faults_state_words(const struct orr_faults *s) {
+  return s->word_count + ORR_JAM_WORDS * (size_t)s->jam_count;
+}
 
-size_t orr_faults_state_words(const struct orr_faults *s) { return s->word_count + JAM_WORDS * (size_t)s->jam_count; }
-
-size_t orr_faults_replayed_words(const struct orr_faults *s) { return s->replayed + JAM_WORDS * (size_t)s->jam_count; }
+size_t orr_faults_replayed_words(const struct orr_faults *s) {
+  return s->replayed + ORR_JAM_WORDS * (size_t)s->jam_count;
+}
 
 /* Times are those of the past. All else is compared, or a number. */
 bool orr_faults_state_is_sound(const struct orr_faults *s, const uint64_t *words, int64_t now_ns) {
@@ -192,25 +208,28 @@ bool orr_faults_state_is_sound(const struct orr_faults *s, const uint64_t *words
     if (when && !orr_condition_is_sound(when, (const int64_t *)(words + s->places[i].condition), now_ns))
       return false;
   }
+  for (int i = 0; i < s->jam_count; i++)
+    if (!orr_jam_words_are_sound(&s->jams[i], words + s->replayed + ORR_JAM_WORDS * i, now_ns))
+      return false;
   return true;
 }
 
 void orr_faults_state_get(const struct orr_faults *s, uint64_t *words) {
   memcpy(words, s->words, 8 * s->replayed);
   words += s->replayed;
-  for (int i = 0; i < s->jam_count; i++, words += JAM_WORDS)
-    memcpy(words, s->jams[i].acceleration, sizeof s->jams[i].acceleration);
+  for (int i = 0; i < s->jam_count; i++, words += ORR_JAM_WORDS)
+    orr_jam_words_get(&s->jams[i], words);
   memcpy(words, s->words + s->replayed, 8 * (s->word_count - s->replayed));
 }
 
 void orr_faults_state_put(struct orr_faults *s, const uint64_t *words) {
   const uint64_t *jams = words + s->replayed;
   memcpy(s->words, words, 8 * s->replayed);
-  memcpy(s->words + s->replayed, jams + JAM_WORDS * s->jam_count, 8 * (s->word_count - s->replayed));
+  memcpy(s->words + s->replayed, jams + ORR_JAM_WORDS * s->jam_count, 8 * (s->word_count - s->replayed));
   for (size_t i = 0; i < s->run->fault_count; i++)
     settle(s, &s->run->faults[i]);
-  for (int i = 0; i < s->jam_count; i++, jams += JAM_WORDS)
-    memcpy(s->jams[i].acceleration, jams, sizeof s->jams[i].acceleration);
+  for (int i = 0; i < s->jam_count; i++, jams += ORR_JAM_WORDS)
+    orr_jam_words_put(&s->jams[i], jams);
 }
 
 /* ---- begin, end -------------------------------------------------------------------------------------------------- */
@@ -222,7 +241,7 @@ void orr_fault_begin(struct orr_faults *s, int index) {
   h[PHASE] = ORR_FAULT_ACTS;
   h[SINCE] = (uint64_t)orr_plant_time_ns(s->plant);
   h[FROM] = orr_bits_of(f->target == ORR_FAULT_DEVICE ? orr_rotor_speed(s->plant, f->device) : 0);
-  settle(s, f);
+  settle_now(s, f);
   if (s->told && !acted)
     s->told(s->user, f, true);
 }
@@ -232,7 +251,7 @@ void orr_fault_end(struct orr_faults *s, int index) {
   uint64_t *h = head(s, (size_t)index);
   bool acted = acts(s, (size_t)index);
   h[PHASE] = ORR_FAULT_OVER;
-  settle(s, f);
+  settle_now(s, f);
   if (s->told && acted)
     s->told(s->user, f, false);
 }

@@ -454,10 +454,13 @@ enum orr_status orr_session_state_put(struct orr_session *s, const uint64_t *wor
   const uint64_t *of_links = words + orr_plant_state_words(s->plant), *rest = of_links;
   for (size_t i = 0; i < s->run->link_count; i++)
     rest += orr_port_state_words(s->links[i].inside);
+  if (s->procedure) { /* first: which hinges are jammed decides what can be chosen, at the coordinates put */
+    orr_procedure_state_put(s->procedure, rest + loop_words(s));
+    memcpy(s->plant->integration->q, words, 8 * (size_t)s->plant->model->q_count);
+    orr_plant_settle_jams(s->plant, s->plant->integration->q);
+  }
   if (s->build.closed)
     orr_closed_state_put(s->build.closed, s->ws, rest);
-  if (s->procedure)
-    orr_procedure_state_put(s->procedure, rest + loop_words(s));
   s->status = orr_plant_state_put(s->plant, words);
   for (size_t i = 0; i < s->run->link_count; i++) {
     orr_port_state_put(s->links[i].inside, orr_plant_frame(s->plant), of_links);

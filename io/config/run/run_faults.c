@@ -178,7 +178,8 @@ static const struct orr_key fault_table[FAULT_KEYS] = {
                                 .shape = ORR_NUMBER(NULL),
                                 FORM(ORR_FAULT_DROP)},
     [JAMMED] = {.name = "jammed",
-                .doc = "of a hinge: true, or the time in which it comes to rest; it is held there",
+                .doc = "of a hinge: true, or the time in which it comes to rest; it is held there, and a motion "
+                       "that it has goes on later by as long",
                 .absent = "another effect",
                 .shape = ORR_EITHER(TRUE_WORD, ORR_SHAPE(.kind = ORR_SHAPE_TIME)),
                 PLACE(JAMMED)},
@@ -620,16 +621,6 @@ static bool read_hinge(struct reading *r, size_t effect) {
   if (kind == ORR_HINGE_FREE || kind == ORR_HINGE_FIXED) {
     orr_read_error(r->d->reader, given(r, HINGE), "fault", "a %s hinge has nothing that could jam",
                    orr_hinge_kind_info(kind)->name);
-    return false;
-  }
-  if (spacecraft->bodies[r->out->body].hinge.motion) {
-    orr_read_error(r->d->reader, given(r, effect), "not-built",
-                   "a hinge that jams while its 'motion' is given is not built yet");
-    return false;
-  }
-  if (spacecraft->loop_count) {
-    orr_read_error(r->d->reader, given(r, effect), "not-built",
-                   "a hinge that jams in a spacecraft with closed loops is not built yet");
     return false;
   }
   if (orr_read_text(r->d->reader, given(r, JAMMED), "jammed", &text) && strcmp(text, "true") == 0)
