@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "core/math/bits.h"
+#include "core/math/elementary.h"
+#include "core/math/spatial.h"
 #include "core/plant/noise.h"
 
 enum { PHASE, SINCE, FROM, HEAD_WORDS };
@@ -283,13 +285,14 @@ struct pass {
   bool acts, fresh, pulse;
 };
 
-/* In the types and the range of its channel; what has no place there is as it was. */
+/* In the types and the range of its channel: a flag is the nearest of 0 and 1, a whole number is rounded; what has no
+ * place there is as it was. */
 static double fit(const struct pass *p, double was, double is) {
   const struct orr_channel *c = p->channel;
   if (c->type != ORR_CHANNEL_REAL && !isfinite(is))
     return was;
   if (c->type == ORR_CHANNEL_FLAG)
-    return is != 0;
+    return is >= 0.5;
   if (c->type == ORR_CHANNEL_WHOLE)
     is = fmax(-9007199254740992.0, fmin(9007199254740992.0, rint(is)));
   if (c->direction == ORR_CHANNEL_OUTPUT)
@@ -303,6 +306,10 @@ static double flip(const struct pass *p, int i, double x) {
   if (!(orr_noise_uniform(f->key, p->sample, draw) < f->chance))
     return x;
   int bit = f->bit >= 0 ? f->bit : (int)(64 * orr_noise_uniform(f->key, p->sample, draw + 1));
+  if (p->channel->type == ORR_CHANNEL_FLAG)
+    return x == 0;
+  if (p->channel->type == ORR_CHANNEL_WHOLE)
+    return (double)(int64_t)((uint64_t)(int64_t)x ^ UINT64_C(1) << bit);
   return orr_double_of(orr_bits_of(x) ^ UINT64_C(1) << bit);
 }
 
@@ -328,6 +335,31 @@ static double altered(const struct pass *p, int i, double x) {
   default:
     return x;
   }
+}
+
+/* The turn of q by `part` of its angle, the shorter way; its sign and size stay. */
+static void scale_turn(const double *q, double part, double *out) {
+  double sine = v3_norm(v3_from(q)), size = sqrt(sine * sine + q[3] * q[3]), sign = q[3] < 0 ? -1 : 1;
+  double angle = 2 * orr_atan2(sine, fabs(q[3]));
+  quat_exp(v3_scale(sine > 0 ? part * sign * angle / sine : 0, v3_from(q)), out);
+  for (int i = 0; i < 4; i++)
+    out[i] *= sign * size;
+}
+
+/* q ∘ exp(v) */
+static void turn(const struct pass *p) {
+  const struct orr_run_fault *f = p->f;
+  double v[3], by[4], out[4];
+  for (int i = 0; i < 3; i++) {
+    double n = f->form == ORR_FAULT_NOISE ? orr_noise_normal(f->key, p->sample, (uint64_t)i) : 1;
+    v[i] = f->values[f->form == ORR_FAULT_SCALE ? 0 : i] * (f->form == ORR_FAULT_DRIFT ? p->since_s : n);
+  }
+  quat_exp(v3_from(v), by);
+  if (f->form == ORR_FAULT_SCALE)
+    scale_turn(p->numbers, f->values[0], out);
+  else
+    quat_mul(p->numbers, by, out);
+  memcpy(p->numbers, out, sizeof out);
 }
 
 /* memory: whether there is a past, then [delay_frames][count], the frame's own place the oldest. */
@@ -369,6 +401,10 @@ static void run_pass(const struct pass *p) {
     hold(p);
     return;
   default:
+    if (p->acts && p->f->turns) {
+      turn(p);
+      return;
+    }
     for (int i = 0; p->acts && i < p->f->count; i++)
       p->numbers[i] = fit(p, p->numbers[i], altered(p, i, p->numbers[i]));
   }

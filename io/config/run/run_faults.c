@@ -140,20 +140,23 @@ static const struct orr_key fault_table[FAULT_KEYS] = {
             .shape = ORR_WORD(way_words),
             PLACE(OF)},
     [FORMS + ORR_FAULT_BIAS] = {.name = "bias",
-                                .doc = "what is added; a list has one for each number",
+                                .doc =
+                                    "what is added; a list has one for each number. To a whole attitude: a turn about "
+                                    "each axis of its node, rad",
                                 .shape = ORR_NUMBER(ORR_UNIT_OF_CHANNEL),
                                 FORM(ORR_FAULT_BIAS)},
     [FORMS + ORR_FAULT_DRIFT] = {.name = "drift",
                                  .doc = "what is added for each second since it began, in the unit of the channel per "
-                                        "second",
+                                        "second; to a whole attitude turns, rad/s",
                                  .shape = ORR_TEXT("a number"),
                                  FORM(ORR_FAULT_DRIFT)},
     [FORMS + ORR_FAULT_SCALE] = {.name = "scale",
-                                 .doc = "what it is multiplied by",
+                                 .doc = "what it is multiplied by; of a whole attitude, its angle",
                                  .shape = ORR_NUMBER(NULL),
                                  FORM(ORR_FAULT_SCALE)},
     [FORMS + ORR_FAULT_NOISE] = {.name = "noise",
-                                 .doc = "normal noise of this standard deviation, new for each sample",
+                                 .doc = "normal noise of this standard deviation, new for each sample; to a whole "
+                                        "attitude turns, rad",
                                  .shape = ORR_NUMBER(ORR_UNIT_OF_CHANNEL),
                                  FORM(ORR_FAULT_NOISE)},
     [FORMS + ORR_FAULT_FREEZE] = {.name = "freeze",
@@ -164,11 +167,13 @@ static const struct orr_key fault_table[FAULT_KEYS] = {
                                     .doc = "this value, whatever is measured or commanded",
                                     .shape = ORR_NUMBER(ORR_UNIT_OF_CHANNEL),
                                     FORM(ORR_FAULT_STUCK_AT)},
-    [FORMS + ORR_FAULT_BIT_FLIP] = {.name = "bit_flip",
-                                    .doc = "the bit of the 64 of a double that is turned over, 0 the lowest, or any, "
-                                           "drawn from the seed",
-                                    .shape = ORR_EITHER(ORR_NUMBER(NULL), ORR_WORD(any_word)),
-                                    FORM(ORR_FAULT_BIT_FLIP)},
+    [FORMS +
+        ORR_FAULT_BIT_FLIP] = {.name = "bit_flip",
+                               .doc =
+                                   "the bit of 64 that is turned over, 0 the lowest, or any, drawn from the seed: of "
+                                   "a double, of a whole number in two's complement; a flag has only one",
+                               .shape = ORR_EITHER(ORR_NUMBER(NULL), ORR_WORD(any_word)),
+                               FORM(ORR_FAULT_BIT_FLIP)},
     [FORMS + ORR_FAULT_DELAY] = {.name = "delay",
                                  .doc = "how much later it comes, whole frames",
                                  .shape = ORR_SHAPE(.kind = ORR_SHAPE_TIME),
@@ -371,7 +376,7 @@ static bool read_intermittent(struct reading *r) {
 /* One number for all, or a list of one each. */
 static bool read_values(struct reading *r, struct orr_place place, const char *name, const char *unit,
                         const struct orr_range *range) {
-  size_t count = (size_t)r->out->count;
+  size_t count = r->out->turns ? 3 : (size_t)r->out->count;
   double *values = orr_arena_alloc(r->d->reader->arena, count, sizeof *values);
   bool list = place.node->kind == ORR_YAML_SEQUENCE, good = true;
   if (list && orr_place_count(place) != count) {
@@ -423,21 +428,39 @@ static bool read_delay(struct reading *r, struct orr_place place) {
   return true;
 }
 
+/* What it is stuck at is one of its values. */
+static bool judge_stuck(struct reading *r, const struct orr_channel *c, struct orr_place place) {
+  for (int i = 0; i < r->out->count && c->type != ORR_CHANNEL_REAL; i++)
+    if (!orr_channel_accepts(c, r->out->values[i])) {
+      orr_read_error(r->d->reader, place, "fault", "'%s' is %s, and cannot be stuck at %.9g", c->name,
+                     c->type == ORR_CHANNEL_FLAG ? "0 or 1" : "a whole number", r->out->values[i]);
+      return false;
+    }
+  return true;
+}
+
 static bool read_form(struct reading *r, const struct orr_channel *c, enum orr_fault_form form) {
   struct orr_reader *reader = r->d->reader;
   struct orr_place place = given(r, FORMS + form);
   const struct orr_range commanded = {c->low, c->high, false};
   const char *name = orr_fault_form_names[form];
   r->out->form = form;
+  r->out->turns = c->elements == orr_channel_xyzw && r->out->count == 4 && form <= ORR_FAULT_NOISE;
+  const char *unit = r->out->turns ? "rad" : c->unit;
   switch (form) {
   case ORR_FAULT_DRIFT:
-    return read_values(r, place, name, *c->unit ? orr_arena_format(reader->arena, "%s/s", c->unit) : "Hz", NULL);
+    return read_values(r, place, name, *unit ? orr_arena_format(reader->arena, "%s/s", unit) : "Hz", NULL);
   case ORR_FAULT_SCALE:
+    if (r->out->turns && place.node->kind == ORR_YAML_SEQUENCE) {
+      orr_read_error(reader, place, "wrong-length", "'scale' of an attitude takes one number, for its angle");
+      return false;
+    }
     return read_values(r, place, name, "", NULL);
   case ORR_FAULT_NOISE:
-    return read_values(r, place, name, c->unit, &orr_range_not_negative);
+    return read_values(r, place, name, unit, &orr_range_not_negative);
   case ORR_FAULT_STUCK_AT:
-    return read_values(r, place, name, c->unit, c->direction == ORR_CHANNEL_COMMAND ? &commanded : NULL);
+    return read_values(r, place, name, c->unit, c->direction == ORR_CHANNEL_COMMAND ? &commanded : NULL) &&
+           judge_stuck(r, c, place);
   case ORR_FAULT_FREEZE:
     return read_true(r, place, name);
   case ORR_FAULT_BIT_FLIP:
@@ -447,7 +470,7 @@ static bool read_form(struct reading *r, const struct orr_channel *c, enum orr_f
   case ORR_FAULT_DROP:
     return orr_read_number(reader, place, name, "", &part_range, &r->out->chance);
   default:
-    return read_values(r, place, name, c->unit, NULL);
+    return read_values(r, place, name, unit, NULL);
   }
 }
 

@@ -185,7 +185,8 @@ enum orr_fault_target {
   ORR_FAULT_LINK,    /* answers on a link are lost */
 };
 
-/* What becomes of a number x. */
+/* What becomes of a number x. Of a whole attitude q, turned about the axes of its node: q ∘ exp(v) for v the vector of
+ * values, of values (t − when it began), or of values n; and the turn of q times value. */
 enum orr_fault_form {
   ORR_FAULT_BIAS,     /* x + value */
   ORR_FAULT_DRIFT,    /* x + value (t − when it began) */
@@ -193,7 +194,7 @@ enum orr_fault_form {
   ORR_FAULT_NOISE,    /* x + value n, n standard normal, new for each sample */
   ORR_FAULT_FREEZE,   /* what stood in the frame before it began */
   ORR_FAULT_STUCK_AT, /* value */
-  ORR_FAULT_BIT_FLIP, /* x with a bit of its 64 turned over, in a part of the samples */
+  ORR_FAULT_BIT_FLIP, /* x with a bit turned over, in a part of the samples: of a double, of a whole number, of a flag */
   ORR_FAULT_DELAY,    /* x of so many frames before */
   ORR_FAULT_DROP,     /* the sample before it; a part of the samples is lost */
   ORR_FAULT_FORMS
@@ -217,7 +218,8 @@ struct orr_run_fault {
   /* numbers */
   int channel, first, count; /* the first one; the block's numbers */
   enum orr_fault_form form;
-  const double *values; /* [count] SI, of the forms that have one */
+  const double *values; /* [count] SI, of the forms that have one; where it turns an attitude [3], or one number */
+  bool turns;           /* a whole attitude, by bias, drift, scale or noise */
   double chance;        /* bit_flip, drop: of a sample; of a link: of an answer */
   int bit;              /* bit_flip: 0 the lowest; −1: any */
   int delay_frames;
