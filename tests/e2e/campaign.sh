@@ -38,6 +38,7 @@ for jobs in 2 5; do
 done
 [ "$(wc -l <"$dir/one/table.csv")" -eq 41 ] && [ "$(cut -d, -f5 "$dir/one/table.csv" | sort -u | wc -l)" -eq 41 ] || fail "40 flights, each other than the rest"
 [ "$(find "$dir/one/histories" -name '*.csv' | wc -l)" -eq 2 ] || fail "histories of the worst two"
+python3 tests/support/junit.py "$dir/junit.xml" || fail "JUnit: $(cat "$dir/junit.xml")"
 grep -q 'tests="2" failures="0"' "$dir/junit.xml" || fail "JUnit: $(cat "$dir/junit.xml")"
 
 # a flight flown again has the hash in the table

@@ -19,19 +19,19 @@ fly() { # OPTIONS: the exit status
 fly --set "$expect"
 [ $? -eq 1 ] || fail "expectations that are not met are exit 1: $(cat "$dir/out")"
 python3 tests/support/expectations.py "$dir/run.json" "$dir/run.csv" || fail "against the table"
-python3 tests/support/expectations.py --junit "$dir/run.xml" || fail "JUnit: $(cat "$dir/run.xml")"
+python3 tests/support/junit.py "$dir/run.xml" || fail "JUnit: $(cat "$dir/run.xml")"
 grep -q 'name="settles R-12"' "$dir/run.xml" || fail "no requirement in JUnit"
 
 # what did not come yet in a run that is too short: incomplete, and an error of the flight in JUnit
 fly --set 'expect=[{eventually: time above 90 s, within: 99 s}, {channel: "gyro.rate", of: rms, below: "9 deg/s", after: "50 s"}]'
 [ $? -eq 3 ] || fail "too short a run is incomplete: $(cat "$dir/out")"
 grep -q 'is expected by 99 s' "$dir/out" || fail "what it needs is not told: $(cat "$dir/out")"
-python3 tests/support/expectations.py --junit "$dir/run.xml" || fail "JUnit: $(cat "$dir/run.xml")"
+python3 tests/support/junit.py "$dir/run.xml" || fail "JUnit: $(cat "$dir/run.xml")"
 grep -q '<error type="incomplete"' "$dir/run.xml" && grep -q '<skipped/>' "$dir/run.xml" || fail "JUnit of what is incomplete: $(cat "$dir/run.xml")"
 
 # names with what XML minds
 fly --set 'expect=[{name: "a<b>&\"c\"", channel: gyro.rate, of: rms, below: 9 deg/s}]' || fail "passes: $(cat "$dir/out")"
-python3 tests/support/expectations.py --junit "$dir/run.xml" || fail "JUnit: $(cat "$dir/run.xml")"
+python3 tests/support/junit.py "$dir/run.xml" || fail "JUnit: $(cat "$dir/run.xml")"
 fly --junit /nowhere/run.xml && fail "a JUnit file that cannot be written"
 grep -q "cannot write '/nowhere/run.xml'" "$dir/out" || fail "$(cat "$dir/out")"
 
@@ -43,6 +43,6 @@ for mode in lockstep realtime; do
   "$ORRERY" run "$dir/ship.yaml" --mode $mode --duration 2s --set 'expect=[{always: "norm(gyro.rate) below 90 deg/s"}, {channel: gyro.rate, of: rms, below: 90 deg/s}]' \
     --junit "$dir/$mode.xml" --json "$dir/$mode.json" --set realtime.priority=0 --set realtime.core=any >"$dir/out" 2>&1 || fail "$mode: $(cat "$dir/out")"
   wait $peer
-  python3 tests/support/expectations.py --junit "$dir/$mode.xml" || fail "$mode: JUnit"
+  python3 tests/support/junit.py "$dir/$mode.xml" || fail "$mode: JUnit"
   grep -q '"verdict": "met"' "$dir/$mode.json" || fail "$mode: $(cat "$dir/$mode.json")"
 done

@@ -23,7 +23,7 @@ passes() { # SUMMARY: what the procedure is for
 "$ORRERY" run configs/cubesat.yaml --mode batch --sequence $file --log "$dir/batch.mcap" --junit "$dir/batch.xml" >"$dir/batch" 2>&1 || fail "$(cat "$dir/batch")"
 passes "$dir/batch"
 grep -q 'tests="6" failures="0" errors="0" skipped="0"' "$dir/batch.xml" || fail "JUnit: $(cat "$dir/batch.xml")"
-command -v python3 >/dev/null && { python3 tests/support/expectations.py --junit "$dir/batch.xml" || fail "JUnit"; }
+command -v python3 >/dev/null && { python3 tests/support/junit.py "$dir/batch.xml" || fail "JUnit"; }
 identical "$dir/batch.mcap"
 identical "$dir/batch.mcap" --from 15s
 at=$(sed -n 's/^fault .*bearing begins at \([0-9.]*\) s$/\1/p' "$dir/batch")

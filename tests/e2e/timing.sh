@@ -140,6 +140,7 @@ timing compare "$dir/base.json" "$dir/slower.json" --json --junit "$dir/junit.xm
 said "$dir/out" 'j["verdict"] == "slower" and any(r["distribution"] == "integrate" and r["verdict"] == "slower" and 1200 < r["worse_by_ns"] < 2000 and r["low_ns"] <= r["worse_by_ns"] <= r["high_ns"] for r in j["rows"])' ||
   fail "--json: $(cat "$dir/out")"
 said "$dir/out" 'j["effect"]["integrate"] > 0.5 and abs(j["effect"]["publish"]) < 0.2' || fail "effects: $(cat "$dir/out")"
+python3 tests/support/junit.py "$dir/junit.xml" || fail "JUnit"
 python3 - "$dir" <<'END' || fail "JUnit and the picture"
 import sys, xml.etree.ElementTree as t
 suite = t.parse(sys.argv[1] + "/junit.xml").getroot()[0]

@@ -10,6 +10,7 @@
 #include "tools/common/json_numbers.h"
 #include "tools/common/out_file.h"
 #include "tools/common/text.h"
+#include "tools/run/junit.h"
 
 const char *const orr_flight_verdict_names[] = {"passed", "failed",        "incomplete", "crashed",
                                                 "hung",   "out_of_memory", "wrong",      NULL};
@@ -270,19 +271,23 @@ json_t *orr_verdict_json(const struct orr_verdict *v) {
 /* ---- JUnit ------------------------------------------------------------------------------------------------------- */
 
 static void put_case(FILE *out, const char *suite, const char *name, const char *wrong) {
-  char clean[ORR_TEXT_MAX];
-  fprintf(out, "    <testcase name=\"%s\"", orr_text_clean(name, "&<>\"", clean, sizeof clean));
-  fprintf(out, " classname=\"%s\" time=\"0\"", orr_text_clean(suite, "&<>\"", clean, sizeof clean));
-  if (wrong)
-    fprintf(out, ">\n      <failure type=\"campaign\" message=\"%s\"/>\n    </testcase>\n",
-            orr_text_clean(wrong, "&<>\"", clean, sizeof clean));
-  else
+  fputs("    <testcase name=\"", out);
+  orr_junit_text(out, name);
+  fputs("\" classname=\"", out);
+  orr_junit_text(out, suite);
+  fputs("\" time=\"0\"", out);
+  if (wrong) {
+    fputs(">\n      <failure type=\"campaign\" message=\"", out);
+    orr_junit_text(out, wrong);
+    fputs("\"/>\n    </testcase>\n", out);
+  } else {
     fputs("/>\n", out);
+  }
 }
 
 bool orr_verdict_junit(const struct orr_verdict *v, const char *path) {
   struct orr_out_file file;
-  char asked[400], found[400], clean[ORR_TEXT_MAX];
+  char asked[400], found[400];
   const struct orr_campaign *c = v->campaign;
   bool whole = v->flown == c->flights, all = c->expect_count == 0;
   int failures = !whole;
@@ -291,9 +296,9 @@ bool orr_verdict_junit(const struct orr_verdict *v, const char *path) {
   for (int k = 0; k < c->expect_count; k++)
     failures += !v->shares[k].holds;
   failures += all && v->exit == ORR_EXIT_BAD;
-  fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", file.out);
-  fprintf(file.out, "  <testsuite id=\"0\" package=\"orrery\" name=\"%s\" tests=\"%d\" failures=\"%d\" errors=\"0\">\n",
-          orr_text_clean(c->path, "&<>\"", clean, sizeof clean), c->expect_count + 1 + all, failures);
+  orr_junit_begin(file.out,
+                  &(struct orr_junit_suite){.name = c->path, .tests = c->expect_count + 1 + all, .failures = failures});
+  orr_junit_cases(file.out);
   snprintf(found, sizeof found, "%lld of %lld flights were flown", (long long)v->flown, (long long)c->flights);
   put_case(file.out, c->path, "all flights are flown", whole ? NULL : found);
   snprintf(found, sizeof found, "%lld of %lld passed", (long long)v->counts[ORR_FLIGHT_PASSED], (long long)v->flown);
@@ -303,6 +308,6 @@ bool orr_verdict_junit(const struct orr_verdict *v, const char *path) {
     orr_verdict_share_words(&v->shares[k], asked, found, sizeof asked);
     put_case(file.out, c->path, asked, v->shares[k].holds ? NULL : found);
   }
-  fputs("  </testsuite>\n</testsuites>\n", file.out);
+  orr_junit_end(file.out);
   return orr_out_file_close(&file, true);
 }

@@ -6,26 +6,68 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/config/text/utf8.h"
 #include "tools/common/out_file.h"
 
 enum { HOST = 65 };
 
+/* U+FFFE and U+FFFF are no characters of XML. */
+static bool is_for_xml(const char *c, size_t bytes) {
+  return bytes > 0 && !orr_utf8_is_control(c) && strncmp(c, "\xef\xbf\xbe", 3) != 0 &&
+         strncmp(c, "\xef\xbf\xbf", 3) != 0;
+}
+
 void orr_junit_text(FILE *out, const char *text) {
-  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-    const char *entity = *c == '&' ? "&amp;" : *c == '<' ? "&lt;" : *c == '>' ? "&gt;" : *c == '"' ? "&quot;" : NULL;
-    if (entity)
-      fputs(entity, out);
+  for (size_t left = strlen(text), taken; left > 0; left -= taken, text += taken) {
+    size_t bytes = orr_utf8_length(text, left);
+    const char *entity = *text == '&'   ? "&amp;"
+                         : *text == '<' ? "&lt;"
+                         : *text == '>' ? "&gt;"
+                         : *text == '"' ? "&quot;"
+                                        : NULL;
+    taken = bytes ? bytes : 1;
+    if (entity || !is_for_xml(text, bytes))
+      fputs(entity ? entity : "?", out);
     else
-      fputc(*c < 0x20 || *c == 0x7f ? '?' : *c, out);
+      fwrite(text, 1, bytes, out);
   }
 }
+
+/* ---- a suite ----------------------------------------------------------------------------------------------------- */
+
+void orr_junit_begin(FILE *out, const struct orr_junit_suite *suite) {
+  char host[HOST] = "localhost", stamp[32];
+  time_t now = time(NULL);
+  struct tm utc;
+  gethostname(host, sizeof host - 1);
+  strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", gmtime_r(&now, &utc));
+  fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite id=\"0\" package=\"orrery\" name=\"",
+        out);
+  orr_junit_text(out, suite->name);
+  fprintf(out, "\" timestamp=\"%s\" hostname=\"", stamp);
+  orr_junit_text(out, *host ? host : "localhost");
+  fprintf(out, "\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=\"%.3f\">\n    <properties>\n",
+          suite->tests, suite->failures, suite->errors, suite->skipped, suite->took_s);
+}
+
+void orr_junit_property(FILE *out, const char *name, const char *value) {
+  fprintf(out, "      <property name=\"%s\" value=\"", name);
+  orr_junit_text(out, value);
+  fputs("\"/>\n", out);
+}
+
+void orr_junit_cases(FILE *out) { fputs("    </properties>\n", out); }
+
+void orr_junit_end(FILE *out) { fputs("    <system-out/>\n    <system-err/>\n  </testsuite>\n</testsuites>\n", out); }
+
+/* ---- a run ------------------------------------------------------------------------------------------------------- */
 
 static void put_case(FILE *out, const char *suite, const char *name, double took_s) {
   fputs("    <testcase name=\"", out);
   orr_junit_text(out, name);
   fputs("\" classname=\"", out);
   orr_junit_text(out, suite);
-  fprintf(out, "\" time=\"%.6f\"", took_s);
+  fprintf(out, "\" time=\"%.3f\"", took_s);
 }
 
 /* <failure> or <error> with its message; ends the case. */
@@ -105,32 +147,24 @@ static int count(const json_t *list, const char *verdict) {
 
 static void put_suite(FILE *out, const struct orr_run_report *r, const json_t *root) {
   const json_t *list = json_object_get(root, "expect"), *one;
-  char host[HOST] = "localhost", stamp[32];
   const struct wrong wrong = flight_wrong(root);
-  time_t now = time(NULL);
-  struct tm utc;
   size_t i;
-  gethostname(host, sizeof host - 1);
-  strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", gmtime_r(&now, &utc));
-  int tests = 1 + (int)json_array_size(list), failures = count(list, "not_met") + wrong.failed,
-      errors = wrong.any && !wrong.failed;
-  fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite id=\"0\" package=\"orrery\" name=\"",
-        out);
-  orr_junit_text(out, r->path);
-  fprintf(out, "\" timestamp=\"%s\" hostname=\"", stamp);
-  orr_junit_text(out, host);
-  fprintf(out, "\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=\"%.6f\">\n    <properties>\n", tests,
-          failures, errors, count(list, "not_judged"), r->took_s);
-  fprintf(out, "      <property name=\"mode\" value=\"%s\"/>\n      <property name=\"state_hash\" value=\"%s\"/>\n",
-          r->mode, json_string_value(json_object_get(root, "state_hash")));
-  fputs("    </properties>\n", out);
+  orr_junit_begin(out, &(struct orr_junit_suite){.name = r->path,
+                                                 .tests = 1 + (int)json_array_size(list),
+                                                 .failures = count(list, "not_met") + wrong.failed,
+                                                 .errors = wrong.any && !wrong.failed,
+                                                 .skipped = count(list, "not_judged"),
+                                                 .took_s = r->took_s});
+  orr_junit_property(out, "mode", r->mode);
+  orr_junit_property(out, "state_hash", json_string_value(json_object_get(root, "state_hash")));
+  orr_junit_cases(out);
   put_case(out, r->path, "flight", r->took_s);
   if (wrong.any)
     put_wrong(out, wrong.failed ? "failure" : "error", wrong.failed ? "flight" : "incomplete", wrong.text);
   else
     fputs("/>\n", out);
   json_array_foreach(list, i, one) put_expectation(out, r->path, one);
-  fputs("    <system-out/>\n    <system-err/>\n  </testsuite>\n</testsuites>\n", out);
+  orr_junit_end(out);
 }
 
 bool orr_junit_write(const char *path, const struct orr_run_report *report) {

@@ -141,12 +141,13 @@ static int count(const struct orr_timing_comparison *c, enum orr_timing_verdict 
 static void put_suite(FILE *out, const struct orr_timing_report *r) {
   const struct orr_timing_comparison *c = r->comparison;
   bool apart = c->verdict == ORR_TIMING_NOT_COMPARABLE;
-  fprintf(out,
-          "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"orrery timing\" tests=\"%zu\" "
-          "failures=\"%d\" errors=\"%d\" skipped=\"%d\">\n    <properties>\n      <property name=\"verdict\" "
-          "value=\"%s\"/>\n    </properties>\n",
-          c->row_count + apart, count(c, ORR_TIMING_SLOWER, true), count(c, ORR_TIMING_NOISY, true) + apart,
-          count(c, ORR_TIMING_NOISY, false), orr_timing_verdict_name(c->verdict));
+  orr_junit_begin(out, &(struct orr_junit_suite){.name = "orrery timing",
+                                                 .tests = (int)c->row_count + apart,
+                                                 .failures = count(c, ORR_TIMING_SLOWER, true),
+                                                 .errors = count(c, ORR_TIMING_NOISY, true) + apart,
+                                                 .skipped = count(c, ORR_TIMING_NOISY, false)});
+  orr_junit_property(out, "verdict", orr_timing_verdict_name(c->verdict));
+  orr_junit_cases(out);
   if (apart) {
     fputs("    <testcase classname=\"timing\" name=\"comparable\" time=\"0\">\n      <error type=\"not comparable\" "
           "message=\"",
@@ -159,7 +160,7 @@ static void put_suite(FILE *out, const struct orr_timing_report *r) {
   }
   for (size_t i = 0; i < c->row_count; i++)
     put_case(out, &c->row[i]);
-  fputs("  </testsuite>\n</testsuites>\n", out);
+  orr_junit_end(out);
 }
 
 /* Writes a file by `put`. False after a message. */
