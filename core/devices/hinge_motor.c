@@ -7,10 +7,18 @@
  * n² J β̇ + n J u·ω̇_P, and the parent bears n J (β̇ u + β ω_P × u) (core/tree/geared.h). On a coordinate that is a
  * distance it is n² J on that alone: about which axis it turns nobody says.
  *
+ * With backlash the rotor is a coordinate of its own, on the parent's side as before, and what lies between hinge and
+ * shaft, x = q − φ/n, is free within ± half the gap. Beyond it the teeth push and never pull:
+ *
+ *   F = −k (|x| − gap/2) sgn x − c ẋ      F on the hinge, −F/n on the rotor:  J (Ω̇ + u·ω̇_P) = clip(command) − F/n
+ *
+ * A rotor whose parent is at rest, or on a distance, has no ω_P. Friction and stops are the hinge's.
+ *
  * Dry friction is a spring z that gives by a little, in series with a slider: a hinge that is pushed by less than the
  * peak comes to rest and stays (orr_friction_stick).
  *
- * Stops push and never pull: −k (q − end) − c β beyond an end; core/plant/events.h finds when within a step.
+ * Stops push and never pull: −k (q − end) − c β beyond an end; core/plant/events.h finds when within a step. So it does
+ * for the teeth.
  */
 #include "core/math/elementary.h"
 #include "core/plant/device.h"
@@ -20,7 +28,7 @@ enum mode { TORQUE, RATE };
 
 struct params {
   int mode;
-  double ratio, rotor_inertia, max_torque, max_rate, max_acceleration;
+  double ratio, rotor_inertia, backlash, mesh_stiffness, mesh_damping, max_torque, max_rate, max_acceleration;
   struct orr_friction friction;
   double stop_low, stop_high, stop_stiffness, stop_damping;
 };
@@ -53,6 +61,22 @@ static const struct orr_param table[] = {
      .unit = "kg m^2|kg",
      .high = HUGE_VAL,
      ORR_DEVICE_PARAM(rotor_inertia)},
+    {.name = "gear.backlash",
+     .doc = "gap of the gear, at the hinge: so far the hinge turns from one side of a tooth to the other while the "
+            "rotor stands; the rotor begins in its middle, at the hinge's speed",
+     .unit = "rad|m",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(backlash)},
+    {.name = "gear.stiffness",
+     .doc = "with `backlash`: stiffness k of the teeth that touch, at the hinge; they need one",
+     .unit = "N m/rad|N/m",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(mesh_stiffness)},
+    {.name = "gear.damping",
+     .doc = "with `backlash`: damping c of the teeth that touch, at the hinge",
+     .unit = "N m s/rad|N s/m",
+     .high = HUGE_VAL,
+     ORR_DEVICE_PARAM(mesh_damping)},
     {.name = "max_torque",
      .doc = "mode torque: largest torque of the motor, before the gear",
      .unit = "N m|N",
@@ -139,6 +163,8 @@ static const struct orr_param table[] = {
 static bool is_torque(const void *params) { return ((const struct params *)params)->mode == TORQUE; }
 static bool is_rate(const void *params) { return ((const struct params *)params)->mode == RATE; }
 
+static bool has_backlash(const void *params) { return ((const struct params *)params)->backlash > 0; }
+
 static void torque_range(const void *params, double *low, double *high) {
   orr_device_command_range(((const struct params *)params)->max_torque, low, high);
 }
@@ -171,16 +197,36 @@ static const struct orr_device_channel channels[] = {
      .range = rate_range,
      .most = most_rate},
     {.name = "delivered",
-     .doc = "mode torque alone: torque at the hinge, of motor, friction and stops",
+     .doc = "mode torque alone: torque at the hinge, of motor, friction and stops; with backlash that of the teeth in "
+            "place of the motor's",
      .unit = "N m",
      .unit_linear = "N",
      .count = 1,
      .present = is_torque},
+    {.name = "rotor_speed",
+     .doc = "with backlash alone: speed of the rotor against the parent's side",
+     .unit = "rad/s",
+     .unit_linear = "m/s",
+     .count = 1,
+     .present = has_backlash},
+    {.name = "play",
+     .doc =
+         "with backlash alone: by how much the shaft, the rotor over its ratio, is before the hinge; the teeth touch "
+         "beyond half the gap",
+     .unit = "rad",
+     .unit_linear = "m",
+     .count = 1,
+     .present = has_backlash},
 };
 
 static struct orr_device_gear gear(const void *params) {
   const struct params *p = params;
   return (struct orr_device_gear){p->ratio, p->mode == TORQUE ? p->rotor_inertia : 0};
+}
+
+static struct orr_device_mesh mesh(const void *params) {
+  const struct params *p = params;
+  return (struct orr_device_mesh){{p->ratio, p->rotor_inertia}, p->backlash, p->mesh_stiffness, p->mesh_damping};
 }
 
 static bool has_stops(const struct params *p) { return isfinite(p->stop_low) || isfinite(p->stop_high); }
@@ -210,8 +256,15 @@ static const char *judge(const void *params) {
   if (p->friction.stiction > 0 && p->friction.stiction < p->friction.coulomb)
     return "'friction.stiction' is less than 'friction.coulomb'; it is the peak near rest";
   if (p->mode == RATE && (stopped || p->friction.coulomb > 0 || p->friction.viscous > 0 || p->rotor_inertia > 0 ||
-                          isfinite(p->max_torque)))
-    return "friction, stops, rotor inertia and 'max_torque' play no part where the rate is given; take them out";
+                          isfinite(p->max_torque) || p->backlash > 0))
+    return "friction, stops, rotor inertia, backlash and 'max_torque' play no part where the rate is given; take them "
+           "out";
+  if (p->backlash > 0 && !(p->rotor_inertia > 0))
+    return "'gear.backlash' needs a 'gear.rotor_inertia': between the teeth the rotor turns by itself";
+  if (p->backlash > 0 && !(p->mesh_stiffness > 0))
+    return "'gear.backlash' needs a 'gear.stiffness', of the teeth that touch";
+  if (!(p->backlash > 0) && (p->mesh_stiffness > 0 || p->mesh_damping > 0))
+    return "'gear.stiffness' and 'gear.damping' are those of teeth with a gap; they need a 'gear.backlash'";
   if (p->mode == TORQUE && (isfinite(p->max_rate) || isfinite(p->max_acceleration)))
     return "'max_rate' and 'max_acceleration' belong to the mode 'rate'";
   return NULL;
@@ -236,22 +289,37 @@ static double friction(const struct params *p, struct state *s, double q, double
   return orr_friction_stick(&p->friction, z, speed);
 }
 
+/* At the hinge, of friction and stops and of what `drives` it. */
+static inline void act(const struct orr_device *device, const struct orr_acting *now, double drives) {
+  struct state *s = device->state;
+  double speed = now->ws->u[device->u], q = now->ws->q[device->q];
+  bool step_begins = now->point->index == 0;
+  double torque = drives + friction(device->params, s, q, speed, step_begins);
+  torque += orr_device_stopped(device, now, q, speed);
+  now->force[device->u] += torque;
+  if (step_begins)
+    s->torque = torque;
+}
+
 static void apply(const struct orr_device *device, const struct orr_acting *now) {
   const struct params *p = device->params;
   struct state *s = device->state;
-  double command = orr_device_command(device, now, 0), speed = now->ws->u[device->u], q = now->ws->q[device->q];
+  double command = orr_device_command(device, now, 0), speed = now->ws->u[device->u];
   if (p->mode == RATE) {
     if (now->point->index == 0 && now->first)
       s->acceleration = clip((clip(command, p->max_rate) - speed) / now->frame_s, p->max_acceleration);
     now->given[device->u] += s->acceleration;
     return;
   }
-  bool step_begins = now->point->index == 0;
-  double torque = p->ratio * clip(command, p->max_torque) + friction(p, s, q, speed, step_begins);
-  torque += orr_device_stopped(device, now, q, speed);
-  now->force[device->u] += torque;
-  if (step_begins)
-    s->torque = torque;
+  act(device, now, p->ratio * clip(command, p->max_torque));
+}
+
+/* The motor drives the rotor, and the teeth the hinge. */
+static void apply_meshed(const struct orr_device *device, const struct orr_acting *now) {
+  const struct params *p = device->params;
+  double teeth = orr_device_meshed(device, now, now->ws->q[device->q], now->ws->u[device->u]);
+  now->ws->rotor_torque[device->rotor] += clip(orr_device_command(device, now, 0), p->max_torque) - teeth / p->ratio;
+  act(device, now, teeth);
 }
 
 static void sense(const struct orr_device *device, const struct orr_sensing *now, double *out) {
@@ -260,15 +328,32 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
   out[0] = s->torque;
 }
 
+static void sense_meshed(const struct orr_device *device, const struct orr_sensing *now, double *out) {
+  sense(device, now, out);
+  out[1] = now->ws->rotor_speed[device->rotor];
+  out[2] = *device->mesh->shaft - now->ws->q[device->q];
+}
+
+static bool vary(const void *params, struct orr_device_kind *kind) {
+  kind->gear = NULL;
+  kind->mesh = mesh;
+  kind->apply = apply_meshed;
+  kind->sense = sense_meshed;
+  return has_backlash(params);
+}
+
 const struct orr_device_kind orr_hinge_motor = {
     .name = "hinge_motor",
     .doc = "A motor on one coordinate of a hinge, through a gear, with friction and stops. Its rotor turns on the "
            "parent's side of the hinge, about the coordinate's axis; the parent's inertia holds it locked. On a "
-           "distance the rotor is an inertia of that coordinate alone.",
+           "distance the rotor is an inertia of that coordinate alone. With `gear.backlash` it is a coordinate of its "
+           "own, on a coordinate whose axis the parent carries.",
     .equation = "mode torque: tau = n clip(torque) + friction(z, v) + stops(q, v)\n"
                 "friction: -[c + (s-c) exp(-(v/v_s)^2)] clip(z/presliding + v/rest_speed, +-1) - b v,\n"
                 "z follows q within +-presliding\n"
                 "rotor: n^2 J dv/dt + n J u.dw/dt on the hinge, n J (u dv/dt + v w x u) on the parent\n"
+                "backlash: x = q - rotor/n; beyond +-gap/2 the teeth push and never pull, located in the step:\n"
+                "F = -k (|x| - gap/2) sgn x - c dx/dt on the hinge, J (dW/dt + u.dw/dt) = clip(torque) - F/n\n"
                 "mode rate: dv/dt = clip((clip(rate) - v)/step), the hinge is prescribed\n"
                 "stops push and never pull: -k (q - end) - c v beyond an end, located in the step\n",
     .example = "motor: {kind: hinge_motor, hinge: wing, mode: torque, gear: {ratio: 100, rotor_inertia: 1e-5 kg m^2}, "
@@ -282,6 +367,7 @@ const struct orr_device_kind orr_hinge_motor = {
     .hold = hold,
     .stops = stops,
     .judge = judge,
+    .vary = vary,
     .reset = reset,
     .apply = apply,
     .sense = sense,

@@ -89,6 +89,13 @@ struct orr_device_gear {
   double ratio, inertia; /* kg m²; 0: none */
 };
 
+/* A gear with a gap between the rotor and its coordinate: the rotor is a coordinate of its own, and what lies between
+ * the two, q less the shaft's angle, is stopped at both ends of the gap. */
+struct orr_device_mesh {
+  struct orr_device_gear gear;
+  double gap, stiffness, damping; /* all of the way between its ends; at the coordinate */
+};
+
 /* The most by which a device resists its coordinate, or its rotor, in any state: per unit of it and of its speed. */
 struct orr_device_hold {
   double stiffness, damping;
@@ -134,6 +141,7 @@ struct orr_device_kind {
   bool (*prescribes)(const void *params);               /* the hinge is driven: NULL or false, it is free */
   struct orr_device_rotor (*rotor)(const void *params); /* the device carries a rotor: NULL, none */
   struct orr_device_gear (*gear)(const void *params);   /* a rotor geared to its coordinate: NULL, none */
+  struct orr_device_mesh (*mesh)(const void *params);   /* in its place, with a gap; the device's rotor: NULL, none */
   struct orr_device_hold (*hold)(const void *params);   /* on its coordinate or rotor: NULL, none */
   struct orr_device_stops (*stops)(const void *params); /* of its coordinate: NULL, none */
   orr_vec3 (*push)(const void *params);                 /* its force while it is on, node axes: NULL, none */
@@ -205,6 +213,8 @@ struct orr_device {
   const struct orr_trouble *trouble; /* the fault that it has now; NULL: none */
   int told;                          /* index in the block of the first output that is told; −1: none */
   const struct orr_stop *contact;    /* of its stops, located in the step; NULL: it has none */
+  const struct orr_stop *mesh;       /* of its gear with a gap; NULL: it has none */
+  const struct orr_events *events;   /* that both belong to */
 };
 
 /* One evaluation, for `apply`. */
@@ -234,6 +244,15 @@ static inline double orr_device_stopped(const struct orr_device *device, const s
   if (!device->contact)
     return 0;
   return now->point->index < 0 ? orr_stops_force(&device->contact->stops, q, u) : orr_stop_force(device->contact, q, u);
+}
+
+/* [rt] The torque at the coordinate q, u that comes through a gear with a gap. */
+static inline double orr_device_meshed(const struct orr_device *device, const struct orr_acting *now, double q,
+                                       double u) {
+  double lag = orr_shaft_lag(device->events, device->mesh, now->point, q);
+  double drift = orr_shaft_drift(device->mesh, u, now->ws->rotor_speed[device->rotor]);
+  return now->point->index < 0 ? orr_stops_force(&device->mesh->stops, lag, drift)
+                               : orr_stop_force(device->mesh, lag, drift);
 }
 
 /* [any] The value of command i of a device. */

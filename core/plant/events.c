@@ -83,6 +83,49 @@ static void change(struct orr_stop *c, double h) {
   c->side = side_at(&c->stops, q, u);
 }
 
+/* ---- shafts of gears with backlash ------------------------------------------------------------------------------- */
+
+/* The shaft within the step: rk4 and heun reach a stage by the speed of the stage before. */
+double orr_shaft_lag(const struct orr_events *e, const struct orr_stop *c, const struct orr_evaluation_point *point,
+                     double q) {
+  const struct orr_integration *i = e->integration;
+  if (point->index <= 0)
+    return q - *c->shaft;
+  double h = 1e-9 * (double)point->step_ns, spin = i->spin[c->rotor];
+  if (point->index > 1)
+    spin += 0.5 * h * i->ks[point->index - 2][c->rotor];
+  return q - (*c->shaft + point->part * h * spin / c->ratio);
+}
+
+double orr_shaft_drift(const struct orr_stop *c, double u, double spin) { return u - spin / c->ratio; }
+
+/* The contact's coordinate and speed between steps. */
+static double place(const struct orr_stop *c, const struct orr_integration *i) {
+  return c->shaft ? i->q[c->q] - *c->shaft : i->q[c->q];
+}
+
+static double speed(const struct orr_stop *c, const struct orr_integration *i) {
+  return c->shaft ? orr_shaft_drift(c, i->u[c->u], i->spin[c->rotor]) : i->u[c->u];
+}
+
+/* The shafts at the end of a part of h seconds, from the rotors' speeds at its start and their accelerations at its
+ * stages: h Σ w_s Ω_s written out. */
+static void turn_shafts(struct orr_events *e, const struct orr_integration *i, const double *spin, double h) {
+  for (int k = 0; k < e->count; k++) {
+    struct orr_stop *c = &e->items[k];
+    if (!c->shaft)
+      continue;
+    double mean = spin[c->rotor];
+    if (i->rule == ORR_SEMI_IMPLICIT)
+      mean = i->spin[c->rotor];
+    else if (i->rule == ORR_RK4)
+      mean += h / 6 * (i->ks[0][c->rotor] + i->ks[1][c->rotor] + i->ks[2][c->rotor]);
+    else
+      mean += h / 2 * i->ks[0][c->rotor];
+    *c->shaft += h * mean / c->ratio;
+  }
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 void orr_events_layout(struct orr_events *e, const struct orr_model *model, int count, size_t device_bytes,
@@ -95,6 +138,7 @@ void orr_events_layout(struct orr_events *e, const struct orr_model *model, int 
   e->q = ORR_TAKE(block, double, model->q_count);
   e->u = ORR_TAKE(block, double, model->u_count);
   e->spin = ORR_TAKE(block, double, model->rotor_count);
+  e->part_spin = ORR_TAKE(block, double, model->rotor_count);
   e->kept_state = ORR_TAKE(block, char, device_bytes);
 }
 
@@ -105,6 +149,10 @@ static void keep(struct orr_events *e, const struct orr_integration *i) {
   memcpy(e->u, i->u, sizeof(double) * (size_t)i->model->u_count);
   memcpy(e->spin, i->spin, sizeof(double) * (size_t)i->model->rotor_count);
   memcpy(e->kept_state, e->device_state, e->device_bytes);
+  for (int k = 0; k < e->count; k++) {
+    e->items[k].from = place(&e->items[k], i);
+    e->items[k].from_u = speed(&e->items[k], i);
+  }
   if (i->closed)
     orr_closed_keep(i->closed);
 }
@@ -122,7 +170,7 @@ static void go_back(const struct orr_events *e, struct orr_integration *i) {
 static void choose_sides(struct orr_events *e, const struct orr_integration *i, double ahead_s) {
   for (int k = 0; k < e->count; k++) {
     struct orr_stop *c = &e->items[k];
-    double q = i->q[c->q], u = i->u[c->u];
+    double q = place(c, i), u = speed(c, i);
     c->side = side_at(&c->stops, q + ahead_s * u, u);
   }
 }
@@ -133,8 +181,13 @@ static int64_t part_of(struct orr_integration *i, int64_t step_ns, int64_t left_
 }
 
 static enum orr_status part(struct orr_integration *i, int64_t start_ns, int64_t part_ns) {
-  *i->events->step_s = 1e-9 * (double)part_ns;
-  return orr_integration_part(i, start_ns, part_ns);
+  struct orr_events *e = i->events;
+  *e->step_s = 1e-9 * (double)part_ns;
+  memcpy(e->part_spin, i->spin, sizeof(double) * (size_t)i->model->rotor_count);
+  enum orr_status status = orr_integration_part(i, start_ns, part_ns);
+  if (status == ORR_OK)
+    turn_shafts(e, i, e->part_spin, 1e-9 * (double)part_ns);
+  return status;
 }
 
 /* The step from `done` up to `until`, with the sides as they are. */
@@ -154,10 +207,8 @@ static int64_t first_moment(struct orr_events *e, const struct orr_integration *
   int64_t first = INT64_MAX;
   for (int k = 0; k < e->count; k++) {
     struct orr_stop *c = &e->items[k];
-    c->from = e->q[c->q];
-    c->from_u = e->u[c->u];
-    c->until = i->q[c->q];
-    c->until_u = i->u[c->u];
+    c->until = place(c, i);
+    c->until_u = speed(c, i);
     c->moment = moment_of(c, 1e-9 * (double)part_ns);
     int64_t at = c->moment <= 1 ? llrint(c->moment * (double)part_ns) : INT64_MAX;
     first = at < first ? at : first;
@@ -190,7 +241,9 @@ enum orr_status orr_events_step(struct orr_integration *i, int64_t start_ns, int
   enum orr_status status = ORR_OK;
   if (i->rule == ORR_SEMI_IMPLICIT) {
     choose_sides(e, i, 0);
-    return orr_integration_step(i, start_ns, step_ns);
+    status = advance(i, start_ns, step_ns, 0, step_ns);
+    *e->step_s = whole_s;
+    return status;
   }
   if (*e->first)
     e->splits_left = ORR_EVENT_SPLITS;

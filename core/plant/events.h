@@ -14,11 +14,15 @@
  * A side is no state: at the start of a step it follows from places and speeds, looked at a thousandth of the step
  * ahead, so that a contact that has just been made or left is not taken for the other.
  *
+ * A gear with backlash is a contact, too: of its shaft, the rotor over the gear's ratio, with the hinge, over the way
+ * between them. The shaft's angle is a state of the plant. It follows the rotor's speed by the rule at hand, by the
+ * stages that the integration keeps, so rotor and hinge are of one order.
+ *
  * semi_implicit keeps the energy of a swing because all its steps are as long as each other, and knows forces at the
  * start of a step alone. Divided it would lose more than it does at a kink, so with it nothing is located.
  *
- * Call order: orr_events_layout [init], then its items, step_s, first and device_state, and `events` and `step` of the
- * integration; then orr_events_step in place of orr_integration_step [rt].
+ * Call order: orr_events_layout [init], then its items, integration, step_s, first and device_state, and `events` and
+ * `step` of the integration; then orr_events_step in place of orr_integration_step [rt].
  */
 #ifndef ORR_CORE_PLANT_EVENTS_H
 #define ORR_CORE_PLANT_EVENTS_H
@@ -35,6 +39,9 @@ struct orr_device_stops {
 struct orr_stop {
   int q, u; /* of the coordinate */
   struct orr_device_stops stops;
+  double *shaft; /* of a gear with backlash: its angle in the plant's state; what is stopped is q less it; or NULL */
+  int rotor;     /* that turns it, `ratio` times as far */
+  double ratio;
   int side;              /* −1 on the low stop, 1 on the high one, 0 between them */
   double from, from_u;   /* at the start of the part */
   double until, until_u; /* at its end, as tried */
@@ -44,12 +51,14 @@ struct orr_stop {
 struct orr_events {
   int count;
   struct orr_stop *items; /* in the order of the file */
-  double *step_s;         /* how long the part at hand is, for devices */
-  bool *first;            /* it is the first of its frame, for devices; set at the start of a frame */
-  int splits_left;        /* in this frame */
-  int64_t located, late;  /* contacts made and left in the middle of a step; those that had to wait */
+  const struct orr_integration *integration;
+  double *step_s;        /* how long the part at hand is, for devices */
+  bool *first;           /* it is the first of its frame, for devices; set at the start of a frame */
+  int splits_left;       /* in this frame */
+  int64_t located, late; /* contacts made and left in the middle of a step; those that had to wait */
   /* What a part is tried from. */
   double *q, *u, *spin;
+  double *part_spin; /* at the start of the part at hand */
   void *device_state;
   void *kept_state;
   size_t device_bytes;
@@ -60,6 +69,12 @@ double orr_stop_force(const struct orr_stop *contact, double q, double u);
 
 /* [any] The force of stops at q, u, by where they are: outside steps. */
 double orr_stops_force(const struct orr_device_stops *stops, double q, double u);
+
+/* [rt] By how much q is before the shaft of a gear with backlash, and how fast that grows, at the evaluation at hand;
+ * `spin` is the rotor's speed there. */
+double orr_shaft_lag(const struct orr_events *events, const struct orr_stop *contact,
+                     const struct orr_evaluation_point *point, double q);
+double orr_shaft_drift(const struct orr_stop *contact, double u, double spin);
 
 /* [init] Takes the memory for `count` contacts, and `device_bytes` of the devices' state, from the block, or measures
  * it. O(state). */

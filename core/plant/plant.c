@@ -298,8 +298,12 @@ enum orr_status orr_plant_reset(struct orr_plant *plant) {
   orr_motions_reset(&plant->motions, i->q, plant->values);
   for (int d = 0; d < plant->device_count; d++) {
     const struct orr_device *device = &plant->devices[d];
-    if (device->rotor >= 0)
+    if (device->mesh) { /* the rotor goes along, in the middle of its gap */
+      i->spin[device->rotor] = device->mesh->ratio * i->u[device->u];
+      *device->mesh->shaft = i->q[device->q];
+    } else if (device->rotor >= 0) {
       i->spin[device->rotor] = device->kind->rotor(device->params).speed;
+    }
     if (device->kind->reset)
       device->kind->reset(device);
   }

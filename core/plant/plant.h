@@ -101,14 +101,16 @@ struct orr_plant {
   char *state;
   size_t state_bytes, hashed_bytes; /* the remembered signs of quaternions stand behind hashed_bytes */
   int64_t *frame;
-  double *taken;       /* [device_count] kg of propellant used */
-  double *truth_sign;  /* [truth_count][4] the last quaternion of each attitude channel */
+  double *shafts;     /* [gears with backlash] angles of their shafts: rotor over ratio, from the hinge's first place */
+  double *taken;      /* [device_count] kg of propellant used */
+  double *truth_sign; /* [truth_count][4] the last quaternion of each attitude channel */
   double *target_sign; /* [pointing_count][4] */
 };
 
 /* [init] Rotors that the devices carry, in the order of devices: fills `rotors` (NULL: only counts) and returns their
- * number. */
-size_t orr_plant_rotors(const struct orr_device_desc *devices, size_t count, struct orr_rotor_desc *rotors);
+ * number. The bodies are those of the spacecraft, file order. */
+size_t orr_plant_rotors(const struct orr_body_desc *bodies, const struct orr_device_desc *devices, size_t count,
+                        struct orr_rotor_desc *rotors);
 
 /* What a frame costs, in evaluations of the equations of motion. */
 struct orr_frame_cost {

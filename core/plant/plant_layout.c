@@ -35,13 +35,34 @@ const struct orr_channel *orr_plant_channel(size_t index, const char **of) {
   return index < SPECS ? &specs[index] : orr_truth_channel(index - SPECS, of);
 }
 
-size_t orr_plant_rotors(const struct orr_device_desc *devices, size_t count, struct orr_rotor_desc *rotors) {
+/* The rotor of a gear with backlash turns on the parent's side of its hinge, about the hinge's first axis there. Where
+ * that is at rest, or the coordinate is a distance, it turns by itself alone: its axis is zero, and it stands at the
+ * hinge's own body so that it has a place. */
+static struct orr_rotor_desc meshed_rotor(const struct orr_body_desc *bodies, const struct orr_device_desc *d) {
+  const struct orr_hinge_desc *hinge = &bodies[d->body].hinge;
+  struct orr_rotor_desc rotor = {.name = d->name,
+                                 .body = d->body,
+                                 .node = hinge->node,
+                                 .inertia = d->kind->mesh(d->params).gear.inertia,
+                                 .source = d->source};
+  if (hinge->parent < 0 || !(orr_hinge_kind_info(hinge->kind)->angles >> d->coordinate & 1))
+    return rotor;
+  rotor.body = hinge->parent;
+  rotor.node = hinge->parent_node;
+  v3_to(rotor.axis, m3_apply(quat_matrix(hinge->rotation), v3_from(hinge->axes[0])));
+  return rotor;
+}
+
+size_t orr_plant_rotors(const struct orr_body_desc *bodies, const struct orr_device_desc *devices, size_t count,
+                        struct orr_rotor_desc *rotors) {
   size_t found = 0;
   for (size_t i = 0; i < count; i++) {
     const struct orr_device_desc *d = &devices[i];
-    if (!d->kind->rotor)
+    if (!d->kind->rotor && !d->kind->mesh)
       continue;
-    if (rotors) {
+    if (rotors && d->kind->mesh) {
+      rotors[found] = meshed_rotor(bodies, d);
+    } else if (rotors) {
       struct orr_device_rotor rotor = d->kind->rotor(d->params);
       rotors[found] = (struct orr_rotor_desc){
           .name = d->name, .body = d->body, .node = d->node, .inertia = rotor.inertia, .source = d->source};
@@ -189,10 +210,32 @@ static void declare_all(const struct orr_plant_desc *desc, struct orr_channel_ta
   declare_motions(spacecraft, table, plant);
 }
 
+static bool has_stops(const struct orr_device_desc *d) {
+  if (!d->kind->stops)
+    return false;
+  struct orr_device_stops stops = d->kind->stops(d->params);
+  return isfinite(stops.low) || isfinite(stops.high);
+}
+
+static int count_meshes(const struct orr_plant_desc *desc) {
+  int count = 0;
+  for (size_t i = 0; i < desc->device_count; i++)
+    count += desc->devices[i].kind->mesh != NULL;
+  return count;
+}
+
+static int count_contacts(const struct orr_plant_desc *desc) {
+  int count = count_meshes(desc);
+  for (size_t i = 0; i < desc->device_count; i++)
+    count += has_stops(&desc->devices[i]);
+  return count;
+}
+
 static void layout_state(struct orr_block *block, const struct orr_plant_desc *desc, struct orr_plant *p) {
   size_t start = block->used;
   p->frame = ORR_TAKE(block, int64_t, 1);
   p->state = (char *)p->frame;
+  p->shafts = ORR_TAKE(block, double, count_meshes(desc));
   p->taken = ORR_TAKE(block, double, desc->device_count);
   p->motions.state = ORR_TAKE(block, struct orr_motion_state, p->motions.count);
   for (size_t i = 0; i < desc->device_count; i++) {
@@ -247,7 +290,7 @@ static void place_device(struct orr_plant *p, int index, const struct orr_device
   device->q = limb->hinge_q + d->coordinate;
   device->u = limb->hinge_u + d->coordinate;
   device->width = width_of(d, &p->spacecraft->bodies[d->body]);
-  device->rotor = d->kind->rotor ? (*rotor)++ : -1;
+  device->rotor = d->kind->rotor || d->kind->mesh ? (*rotor)++ : -1;
   device->divisor = d->divisor;
   device->phase = d->phase;
   device->delay = d->delay;
@@ -272,22 +315,8 @@ static void place_device(struct orr_plant *p, int index, const struct orr_device
     p->accelerometer[p->accelerometer_count++] = index;
 }
 
-static bool has_stops(const struct orr_device_desc *d) {
-  if (!d->kind->stops)
-    return false;
-  struct orr_device_stops stops = d->kind->stops(d->params);
-  return isfinite(stops.low) || isfinite(stops.high);
-}
-
-static int count_stops(const struct orr_plant_desc *desc) {
-  int count = 0;
-  for (size_t i = 0; i < desc->device_count; i++)
-    count += has_stops(&desc->devices[i]);
-  return count;
-}
-
 struct orr_frame_cost orr_plant_frame_cost(const struct orr_plant_desc *desc) {
-  struct orr_frame_cost cost = {.stops = count_stops(desc)};
+  struct orr_frame_cost cost = {.stops = count_contacts(desc)};
   int step = orr_integrator_evaluations[desc->integrator];
   cost.not_located = cost.stops && desc->integrator == ORR_SEMI_IMPLICIT;
   cost.stops = cost.not_located ? 0 : cost.stops;
@@ -298,17 +327,29 @@ struct orr_frame_cost orr_plant_frame_cost(const struct orr_plant_desc *desc) {
   return cost;
 }
 
-/* Devices are placed. */
-static void place_stops(struct orr_plant *p, const struct orr_plant_desc *desc) {
+/* Devices are placed. A gear's gap stops what lies between hinge and shaft. */
+static void place_contacts(struct orr_plant *p, const struct orr_plant_desc *desc) {
   struct orr_events *e = &p->events;
-  int k = 0;
+  int k = 0, shaft = 0;
   for (int i = 0; i < p->device_count; i++) {
     struct orr_device *device = &p->devices[i];
-    if (!has_stops(&desc->devices[i]))
-      continue;
-    e->items[k] = (struct orr_stop){.q = device->q, .u = device->u, .stops = device->kind->stops(device->params)};
-    device->contact = &e->items[k++];
+    device->events = e;
+    if (has_stops(&desc->devices[i])) {
+      e->items[k] = (struct orr_stop){.q = device->q, .u = device->u, .stops = device->kind->stops(device->params)};
+      device->contact = &e->items[k++];
+    }
+    if (device->kind->mesh) {
+      struct orr_device_mesh mesh = device->kind->mesh(device->params);
+      e->items[k] = (struct orr_stop){.q = device->q,
+                                      .u = device->u,
+                                      .stops = {-0.5 * mesh.gap, 0.5 * mesh.gap, mesh.stiffness, mesh.damping},
+                                      .shaft = &p->shafts[shaft++],
+                                      .rotor = device->rotor,
+                                      .ratio = mesh.gear.ratio};
+      device->mesh = &e->items[k++];
+    }
   }
+  e->integration = p->integration;
   e->step_s = &p->acting.step_s;
   e->first = &p->acting.first;
   e->device_state = p->state;
@@ -357,7 +398,7 @@ static struct orr_plant *layout(struct orr_block *block, const struct orr_model 
   }
   p->values = ORR_TAKE(block, double, counted.value_count);
   layout_state(block, desc, p);
-  orr_events_layout(&p->events, m, count_stops(desc), p->state_bytes, block);
+  orr_events_layout(&p->events, m, count_contacts(desc), p->state_bytes, block);
   size_t bytes = orr_integration_size(m);
   char *integration = ORR_TAKE(block, char, bytes);
   if (block->base)
@@ -402,7 +443,7 @@ struct orr_plant *orr_plant_init(void *block, size_t bytes, const struct orr_mod
   for (int i = 0; i < p->device_count; i++)
     place_device(p, i, &desc->devices[i], &rotor, desc->seed);
   assert(rotor == model->rotor_count);
-  place_stops(p, desc);
+  place_contacts(p, desc);
   join_tanks(p);
   for (int i = 0; i < model->body_count; i++)
     if (p->body_command[i] >= 0)

@@ -48,10 +48,15 @@ static bool add_devices(struct orr_stiffness *s, const struct orr_plant *plant) 
   bool any = false;
   for (int i = 0; i < plant->device_count; i++) {
     const struct orr_device *d = &plant->devices[i];
+    if (d->mesh) {
+      s->gears[s->gear_count++] =
+          (struct orr_stiff_gear){d->u, d->rotor, d->mesh->ratio, d->mesh->stops.stiffness, d->mesh->stops.damping};
+      any = true;
+    }
     if (!d->kind->hold)
       continue;
     struct orr_device_hold held = d->kind->hold(d->params);
-    int at = d->rotor >= 0 ? s->model->u_count + d->rotor : d->u;
+    int at = d->kind->rotor ? s->model->u_count + d->rotor : d->u;
     s->stiffness[at] += held.stiffness;
     s->damping[at] += held.damping;
     any |= held.stiffness != 0 || held.damping != 0;

@@ -14,6 +14,7 @@ static struct orr_stiffness layout(struct orr_block *block, const struct orr_mod
   *self = ORR_TAKE(block, struct orr_stiffness, 1);
   s.stiffness = ORR_TAKE(block, double, s.size);
   s.damping = ORR_TAKE(block, double, s.size);
+  s.gears = ORR_TAKE(block, struct orr_stiff_gear, m->rotor_count);
   s.v = ORR_TAKE(block, double, ORR_STIFF_SPAN *s.size);
   s.p = ORR_TAKE(block, double, ORR_STIFF_SPAN *s.size);
   s.w = ORR_TAKE(block, double, s.size);
@@ -60,6 +61,13 @@ static void hold(const struct orr_stiffness *s, double k, double c, const double
   const struct orr_model *m = s->model;
   for (int i = 0; i < s->size; i++)
     out[i] = (k * s->stiffness[i] + c * s->damping[i]) * x[i];
+  for (int g = 0; g < s->gear_count; g++) {
+    const struct orr_stiff_gear *gear = &s->gears[g];
+    int rotor = m->u_count + gear->rotor;
+    double force = (k * gear->stiffness + c * gear->damping) * (x[gear->u] - x[rotor] / gear->ratio);
+    out[gear->u] += force;
+    out[rotor] -= force / gear->ratio;
+  }
   for (int b = 0; b < m->body_count && s->elastic; b++) {
     const struct orr_limb *limb = &m->limbs[b];
     if (limb->flex >= 0)

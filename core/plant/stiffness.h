@@ -2,7 +2,7 @@
  *
  *   M ẍ + C ẋ + K x = 0        x: speeds and rotors; M as the sweeps solve it, loops closed, prescribed hinges held
  *
- * K and C are hinge springs and dampers, modal stiffness and damping, and what the devices add on the diagonal. Speeds,
+ * K and C are hinge springs and dampers, modal stiffness and damping, and what the devices add on the diagonal or between a hinge and its rotor. Speeds,
  * gravity and the turning of static forces play no part. The method is Lanczos' iteration in the measure of M with
  * B = h² K + 2h C. There h is near the step at which the fastest motion becomes unstable, so that both springs and
  * dampers which limit a step have a large part in B:
@@ -35,6 +35,12 @@ struct orr_stiff_motion {
   double share;            /* of that coordinate in the work of springs and dampers */
 };
 
+/* A spring and a damper between a speed and a rotor over its ratio. */
+struct orr_stiff_gear {
+  int u, rotor;
+  double ratio, stiffness, damping;
+};
+
 struct orr_stiffness {
   const struct orr_model *model;
   struct orr_workspace *ws;
@@ -42,6 +48,8 @@ struct orr_stiffness {
   bool elastic;                /* springs, dampers and modes count; false: only what devices add */
   int size;                    /* speeds and rotors */
   double *stiffness, *damping; /* [size] what devices add to the diagonals of K and C */
+  int gear_count;
+  struct orr_stiff_gear *gears; /* [gear_count] what they add between the two, at most one a rotor */
   /* The span. */
   int count;
   double *v, *p; /* [ORR_STIFF_SPAN][size] v_j, and M v_j without the forces of loops */

@@ -468,6 +468,29 @@ static const struct orr_device_kind *varied(struct orr_run_draft *d, const struc
   return kind->vary(params, copy) ? copy : kind;
 }
 
+/* Where the rotor of a gear with backlash turns: about an axis that the parent carries, and with its inertia. */
+static bool mesh_has_place(struct reading *r, const struct orr_device_desc *device) {
+  const struct orr_body_desc *bodies = orr_config_description(r->d->config)->bodies;
+  if (r->d->blind || !device->kind->mesh)
+    return true;
+  const struct orr_hinge_desc *hinge = &bodies[device->body].hinge;
+  if (!(orr_hinge_kind_info(hinge->kind)->angles >> device->coordinate & 1))
+    return true;
+  if (device->coordinate > 0)
+    orr_read_error(r->d->reader, r->target->common.hinge, "no-coordinate",
+                   "a gear with backlash sits on coordinate 0 of a %s hinge: the axis of coordinate %d is turned by "
+                   "those before it, and the parent does not carry it",
+                   orr_hinge_kind_info(hinge->kind)->name, device->coordinate);
+  else if (hinge->parent >= 0 && orr_body_is_massless(&bodies[hinge->parent]))
+    orr_read_error(r->d->reader, r->target->common.hinge, "massless",
+                   "the rotor of a gear with backlash turns on '%.60s', which has no inertia: a body's mass and "
+                   "inertia include the rotors on it; give it some",
+                   bodies[hinge->parent].name);
+  else
+    return true;
+  return false;
+}
+
 static void read_device(struct orr_run_draft *d, struct orr_thing thing, enum orr_device_role role) {
   struct reading r = {.d = d, .thing = thing};
   bool named = take_name(d, thing);
@@ -497,8 +520,9 @@ static void read_device(struct orr_run_draft *d, struct orr_thing thing, enum or
     orr_read_error(d->reader, thing.key, "device", "%s '%.60s': %s", r.kind->name, thing.name, wrong);
   if (good && !wrong && r.kind->vary)
     device.kind = varied(d, r.kind, r.params);
+  good = good && !wrong && mesh_has_place(&r, &device);
   device.source = orr_place_entity(d->reader->diagnostics, thing.key, thing.place);
-  if (named && good && !wrong && !d->blind)
+  if (named && good && !d->blind)
     *orr_run_new_device(d) = device;
 }
 

@@ -161,9 +161,10 @@ static void build_table(struct orr_run_draft *d) {
 
 static void finish_plant(struct orr_run_draft *d) {
   struct orr_run *run = d->run;
-  size_t rotors = orr_plant_rotors(d->devices, d->device_count, NULL);
+  const struct orr_body_desc *bodies = orr_config_description(d->config)->bodies;
+  size_t rotors = orr_plant_rotors(bodies, d->devices, d->device_count, NULL);
   struct orr_rotor_desc *list = orr_arena_alloc(d->reader->arena, rotors, sizeof *list);
-  orr_plant_rotors(d->devices, d->device_count, list);
+  orr_plant_rotors(bodies, d->devices, d->device_count, list);
   run->spacecraft = *orr_config_description(d->config);
   run->spacecraft.rotors = list;
   run->spacecraft.rotor_count = rotors;
