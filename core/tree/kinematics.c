@@ -60,6 +60,27 @@ static inline void bend_block(const struct orr_node *n, const struct orr_modal *
     }
 }
 
+/* x u − y v of four modes. */
+static inline orr_lanes lanes_difference(double x, orr_lanes u, double y, orr_lanes v) {
+  return lanes_madd(lanes_all(x), u, -(lanes_all(y) * v));
+}
+
+/* E Π_s into the first rows of Π', and l × E Π_s onto the last, which have Π_t + H. */
+static void turn_pi(double *restrict pi, orr_mat3 e, orr_vec3 l, const double *restrict slope, int ld) {
+  for (int r = 0; r < ld; r += ORR_LANES) {
+    orr_lanes x = lanes_load(slope + r), y = lanes_load(slope + ld + r), z = lanes_load(slope + 2 * ld + r), w[3];
+    for (int c = 0; c < 3; c++) {
+      orr_lanes sum = lanes_madd(lanes_all(e.m[c][1]), y, lanes_all(e.m[c][0]) * x);
+      w[c] = lanes_madd(lanes_all(e.m[c][2]), z, sum);
+      lanes_store(pi + c * ld + r, lanes_all(0) + w[c]);
+    }
+    double *last = pi + 3 * ld + r;
+    lanes_store(last, lanes_load(last) + lanes_difference(l.y, w[2], l.z, w[1]));
+    lanes_store(last + ld, lanes_load(last + ld) + lanes_difference(l.z, w[0], l.x, w[2]));
+    lanes_store(last + 2 * ld, lanes_load(last + 2 * ld) + lanes_difference(l.x, w[1], l.y, w[0]));
+  }
+}
+
 /* Second-order shapes: l = at + (Π_t + ½ H) η, l̇ = (Π_t + H) η̇ and η̇ᵀ G η̇, with H_r = Σ_s η_s G_sr. Π_t + H goes to
  * the last rows of Π', which are wanted about the origin of S. */
 static void bend_place(const struct orr_node *n, const struct orr_flex_state *flex, orr_mat3 e,
@@ -85,13 +106,8 @@ static void bend_place(const struct orr_node *n, const struct orr_flex_state *fl
   out->l = v3_add(n->at, v3(a[0], a[1], a[2]));
   out->u.v = v3(a[3], b[0], b[1]);
   out->push = v3(b[2], b[3], lanes_sum(push[2]));
-  for (int r = 0; out->pi && r < ld; r++) {
-    const double *slope = n->mass.slope;
-    orr_vec3 w = m3_apply(e, v3(slope[r], slope[ld + r], slope[2 * ld + r])), v = v3_cross(out->l, w);
-    const double add[6] = {w.x, w.y, w.z, v.x, v.y, v.z};
-    for (int c = 0; c < 6; c++)
-      out->pi[c * ld + r] = (c < 3 ? 0 : out->pi[c * ld + r]) + add[c];
-  }
+  if (out->pi)
+    turn_pi(out->pi, e, out->l, n->mass.slope, ld);
 }
 
 /* Places: l = at + Π_t η, exp(θ) with θ = Π_s η; their rates l̇ = Π_t η̇, w = E θ̇, and Ė θ̇. */
