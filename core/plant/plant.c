@@ -17,7 +17,10 @@ void orr_plant_ask(struct orr_plant *plant, int channel) {
   if (truth < 0 || truth >= plant->truth_count)
     return;
   assert(plant->truths[truth].channel == channel);
-  plant->asked[plant->asked_count++] = truth;
+  if (orr_truth_is_node_load(&plant->truths[truth]))
+    plant->asked[plant->truth_count - ++plant->asked_loads] = truth;
+  else
+    plant->asked[plant->asked_count++] = truth;
   plant->asked_acceleration |= orr_truth_needs_acceleration(&plant->truths[truth]);
 }
 
@@ -258,6 +261,10 @@ static void compute_outputs(struct orr_plant *p) {
     int truth = p->asked[i];
     double *out = p->values + p->table.channels[p->truths[truth].channel].offset;
     orr_truth_fill(p->model, p->ws, p->integration->closed, &p->truths[truth], p->truth_sign + 4 * truth, out);
+  }
+  for (int i = 1; i <= p->asked_loads; i++) {
+    const struct orr_truth *truth = &p->truths[p->asked[p->truth_count - i]];
+    orr_plant_node_load(p, truth, p->values + p->table.channels[truth->channel].offset);
   }
 }
 

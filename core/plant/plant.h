@@ -82,10 +82,10 @@ struct orr_plant {
   bool *burns;           /* [body_count] some device uses propellant of it */
   bool has_tanks;
   int device_count, truth_count, pointing_count;
-  int *asked;         /* [truth_count] the truths that somebody reads: the first asked_count */
+  int *asked;         /* [truth_count] the truths that somebody reads: the first asked_count; loads of nodes: the last */
   int *pulse;         /* [pulse_count] places in values of pulse commands */
   int *accelerometer; /* [accelerometer_count] devices that need accelerations */
-  int asked_count, pulse_count, accelerometer_count;
+  int asked_count, asked_loads, pulse_count, accelerometer_count;
   bool asked_acceleration; /* some truth that is asked for needs accelerations */
   int64_t step_ns;
   int substeps;
@@ -198,6 +198,14 @@ const char *orr_truth_loop_entity(const struct orr_description *spacecraft, int 
 
 /* [any] How many moments and forces the channels of a loop have. */
 struct orr_loop_numbers orr_truth_loop_numbers(const struct orr_description *spacecraft, int loop);
+
+/* [any] Whether it is the load of a node, which orr_truth_fill does not know. */
+bool orr_truth_is_node_load(const struct orr_truth *truth);
+
+/* [rt] That load (plant_load.c): the moment and the force on the body of all that is attached to the node, about the
+ * node, in its axes. After orr_integration_observe; what devices push is lost, until the next evaluation brings it
+ * anew. O(bodies + loops + devices · bodies). */
+void orr_plant_node_load(struct orr_plant *plant, const struct orr_truth *truth, double out[6]);
 
 /* [any] Whether the channel needs accelerations. */
 bool orr_truth_needs_acceleration(const struct orr_truth *truth);

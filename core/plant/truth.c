@@ -4,6 +4,7 @@
  *   <body>.attitude      quaternion, body to inertial         <body>.<node>.acceleration   m/s², node axes, less g
  *   <body>.rate          rad/s, body axes, inertial motion    <body>.<node>.angular_acceleration   rad/s², node axes
  *   <body>.velocity      m/s, inertial                        <body>.load     [N; F] of the hinge, about O, body axes
+ *   <body>.<node>.load   [N; F] of all that is attached there, about the node, node axes: plant_load.c
  *   <body>.q, .speed     of the hinge                         <body>.eta, .eta_rate        of the modes
  *   loops.<loop>.force, .moment   multipliers, as the conventions order them; `determined` says which of them count
  *   energy.kinetic, energy.potential, momentum.angular, momentum.linear   of all bodies, modes and rotors
@@ -22,6 +23,7 @@ enum what {
   NODE_KINDS,
   ACCELERATION = NODE_KINDS,
   ANGULAR,
+  NODE_LOAD,
   Q,
   SPEED,
   ETA,
@@ -65,6 +67,12 @@ static const struct orr_channel specs[] = {
                  .unit = "rad/s^2",
                  .count = 3,
                  .elements = orr_channel_xyz},
+    [NODE_LOAD] = {.name = "load",
+                   .doc = "moment (N m) and force (N) on the body there, about the node, node axes: of the hinges, "
+                          "loops, rotors and actuators that are attached to the node",
+                   .unit = "",
+                   .count = 6,
+                   .elements = orr_channel_wrench},
     [Q] = {.name = "q", .doc = "coordinates of its hinge"},
     [SPEED] = {.name = "speed", .doc = "speeds of its hinge"},
     [ETA] = {.name = "eta", .doc = "amplitudes of its modes", .unit = ""},
@@ -111,7 +119,7 @@ static const struct orr_channel specs[] = {
 
 const struct orr_channel *orr_truth_channel(size_t index, const char **of) {
   enum { FIRST = WHAT_COUNT, ALL = FIRST + NODE_KINDS };
-  bool node = index >= FIRST || index == ACCELERATION || index == ANGULAR, loop = index >= LOOP_MOMENT && !node;
+  bool node = index >= FIRST || (index >= ACCELERATION && index <= NODE_LOAD), loop = index >= LOOP_MOMENT && !node;
   bool whole = index >= KINETIC && !node;
   const char *of_whole = index >= ANGULAR_MOMENTUM ? "momentum" : "energy";
   *of = node ? "BODY.NODE" : whole ? of_whole : loop ? "loops.NAME" : "BODY";
@@ -166,7 +174,7 @@ static const char *joined(const char *first, const char *second, char out[ORR_TR
 static void declare_node(struct declaring *d, const char *body, const char *node, struct orr_truth truth) {
   char entity[ORR_TRUTH_ENTITY];
   joined(body, node, entity);
-  for (int what = POSITION; what <= ANGULAR; what++)
+  for (int what = POSITION; what <= NODE_LOAD; what++)
     add(d, entity, (enum what)what, 0, NULL, truth);
 }
 
@@ -227,8 +235,10 @@ int orr_truth_declare(const struct orr_description *spacecraft, struct orr_chann
   return d.count;
 }
 
+bool orr_truth_is_node_load(const struct orr_truth *truth) { return truth->what == NODE_LOAD; }
+
 bool orr_truth_needs_acceleration(const struct orr_truth *truth) {
-  return truth->what == ACCELERATION || truth->what == ANGULAR || truth->what == LOAD || truth->what == LOOP_MOMENT ||
+  return truth->what == ACCELERATION || truth->what == ANGULAR || truth->what == NODE_LOAD || truth->what == LOAD || truth->what == LOOP_MOMENT ||
          truth->what == LOOP_FORCE;
 }
 
@@ -318,7 +328,7 @@ void orr_truth_fill(const struct orr_model *model, struct orr_workspace *ws, con
   case LOAD:
     sp_to(out, orr_hinge_force(model, ws, truth->body));
     break;
-  default: /* of a loop, or of the whole */
+  default: /* of a loop, of the whole, or a node's load */
     break;
   }
 }
