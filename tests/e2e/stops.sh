@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stops located in the step: what check says a frame costs, what the summary counts, and one state_hash in batch, in real time, out of a saved
+# Stops, and a gear with backlash, located in the step: what check says a frame costs, what the summary counts, and one state_hash in batch, in real time, out of a saved
 # state and out of a log.
 . tests/support/script.sh
 cat >"$dir/run.yaml" <<'Y'
@@ -11,7 +11,8 @@ spacecraft:
     boom: {mass: 4, com: [0, 0.5, 0], inertia: [1, 1, 1, 0, 0, 0], hinge: {kind: revolute, to: bus.origin, axis: [1, 0, 0]}}
 actuators:
   a: {kind: hinge_motor, hinge: arm, mode: torque, stops: {low: -0.1, high: 0.1003, stiffness: 2000, damping: 1}}
-  b: {kind: hinge_motor, hinge: boom, mode: torque, stops: {low: -0.1, high: 0.1, stiffness: 2000}}
+  b: {kind: hinge_motor, hinge: boom, mode: torque, stops: {low: -0.1, high: 0.1, stiffness: 2000},
+      gear: {ratio: 20, rotor_inertia: 1e-3, backlash: 10 mrad, stiffness: 400, damping: 0.3}}
 simulation: {step: 5 ms, duration: 1 s, substeps: 2, initial: {arm: {speed: 2}, boom: {speed: 2.01}}}
 Y
 "$ORRERY" check "$dir/run.yaml" >"$dir/said" 2>&1 || fail "check: $(cat "$dir/said")"
