@@ -53,6 +53,9 @@ struct orr_link_losses {
   uint64_t reconnected;            /* lines: how often it was connected again */
   uint64_t bad_frames;             /* lines: what came between two ends of frames, and was none; malformed, too */
   int not_reached;                 /* lines: why it never came to be connected, an errno; 0: it did */
+  uint64_t error_frames, bus_off;  /* can: error frames of the bus, and those of them that say that it is off */
+  uint64_t downs;                  /* can: how often its interface went down */
+  int64_t lay_ns;                  /* can: the longest that what came lay in the socket, by the kernel's stamps */
 };
 
 struct orr_carrier_kind {
@@ -141,7 +144,7 @@ struct orr_carrier_kind {
 /* The kind of a transport, and that of a controller linked in, which answers every link in batch. Const. */
 const struct orr_carrier_kind *orr_carrier_kind(enum orr_transport transport);
 extern const struct orr_carrier_kind orr_carrier_linked, orr_carrier_shm, orr_carrier_udp, orr_carrier_serial,
-    orr_carrier_tcp, orr_carrier_unix;
+    orr_carrier_tcp, orr_carrier_unix, orr_carrier_can;
 
 /* Room for what `document` says. */
 enum { ORR_CARRIER_DOCUMENT = 4096 };

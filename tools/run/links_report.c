@@ -240,6 +240,11 @@ static void print_losses(const struct orr_port *p) {
            (unsigned long long)lost.bad_frames);
   if (lost.not_reached)
     printf("            never connected: %s\n", strerror(lost.not_reached));
+  if (lost.error_frames)
+    printf("            %llu error frames of the bus; it was off %llu times\n", (unsigned long long)lost.error_frames,
+           (unsigned long long)lost.bus_off);
+  if (lost.downs)
+    printf("            its interface went down %llu times\n", (unsigned long long)lost.downs);
   if (lost.not_relayed)
     printf("            %llu frames not sent: the io thread was behind\n", (unsigned long long)lost.not_relayed);
 }
@@ -403,6 +408,10 @@ static json_t *losses_json(const struct orr_port *p) {
   set_count(to, "numbers_beyond_their_bits", lost.clipped.count);
   set_count(to, "connected_again", lost.reconnected);
   set_count(to, "frames_damaged_on_the_line", lost.bad_frames);
+  set_count(to, "error_frames", lost.error_frames);
+  set_count(to, "bus_off", lost.bus_off);
+  set_count(to, "interface_down", lost.downs);
+  set_count(to, "longest_in_the_socket_ns", (uint64_t)lost.lay_ns);
   return to;
 }
 

@@ -104,6 +104,19 @@ bool orr_run_judge_form(struct orr_run_draft *draft, const struct orr_thing *lin
  * that it cannot fly with them. */
 bool orr_run_find_effects(struct orr_run_draft *draft, struct orr_place key, int rate, struct orr_run_link *link);
 
+/* The keys of a link that only CAN has. */
+struct orr_run_can_keys {
+  const char *interface;
+  int fd;
+};
+
+/* [init] Checks them; false after reporting. */
+bool orr_run_read_can(struct orr_run_draft *draft, const struct orr_thing *link, const struct orr_run_can_keys *keys,
+                      struct orr_run_link *out);
+/* [init] Whether two links of one bus send apart, and take apart what comes; false after reporting. */
+bool orr_run_judge_bus(struct orr_run_draft *draft, const struct orr_thing *thing, const struct orr_run_link *link,
+                       const struct orr_run_link *other);
+
 /* [init] What a log holds; the channel table is complete. */
 void orr_run_read_record(struct orr_run_draft *draft);
 

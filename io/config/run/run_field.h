@@ -22,7 +22,8 @@ extern const char *const orr_byte_orders[];
 bool orr_run_read_field(struct orr_run_draft *draft, struct orr_place place, const struct orr_run_link *link,
                         bool command, bool little, struct orr_field_draft *out);
 
-/* [init] The fields of a packet, laid out and judged; out->bytes is its length, or 0. False after reporting. */
+/* [init] The fields of a packet, laid out and judged; out->bytes is its length behind out->head, or 0, and the whole
+ * length then. Bytes count from the end of the head, which becomes a constant, out->id. False after reporting. */
 bool orr_run_read_fields(struct orr_run_draft *draft, struct orr_place list, const struct orr_run_link *link,
                          bool little, struct orr_run_telegram *out);
 

@@ -41,6 +41,7 @@ enum orr_transport {
   ORR_TRANSPORT_SERIAL,
   ORR_TRANSPORT_TCP,
   ORR_TRANSPORT_UNIX,
+  ORR_TRANSPORT_CAN,
 };
 
 /* IPv4. port 0: any. */
@@ -102,6 +103,8 @@ struct orr_run_link {
   uint32_t packet_max;                 /* udp: bytes of the longest packet, without a seal */
   const char *key_file;                /* udp: every packet has a seal of this key; NULL: none has */
   const struct orr_run_layout *layout; /* packets that somebody else defined; NULL: Orrery's own */
+  const char *interface;               /* can */
+  bool can_fd;                         /* can: frames of CAN FD go out */
   bool answer_stop;                    /* lockstep: without one the run stops, else it goes on with what is held */
 };
 

@@ -1,4 +1,5 @@
 /* `layout` of a link: its packets. What stands in them is read by run_field. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/config/run/run_field.h"
@@ -13,11 +14,11 @@ struct packet_keys {
   struct orr_place fields, bytes;
   int direction, byte_order;
   int64_t every, phase, size;
-  const char *on;
-  bool answers;
+  const char *on, *id;
+  bool answers, extended;
 };
 
-enum { DIRECTION, ON, EVERY, PHASE, ANSWERS, ORDER, BYTES, FIELDS, PACKET_KEYS };
+enum { DIRECTION, ID, EXTENDED, ON, EVERY, PHASE, ANSWERS, ORDER, BYTES, FIELDS, PACKET_KEYS };
 
 static const char *const directions[] = {"telemetry", "commands", NULL};
 const char *const orr_byte_orders[] = {"big", "little", NULL};
@@ -32,6 +33,16 @@ static const struct orr_key packet_table[PACKET_KEYS] = {
                    .choices = directions,
                    .required = true,
                    .offset = offsetof(struct packet_keys, direction)},
+    [ID] = {.name = "id",
+            .doc = "can: the identifier of its frame, 0x for hexadecimal; 11 bits",
+            .type = ORR_KEY_TEXT,
+            .absent = "right for another transport",
+            .offset = offsetof(struct packet_keys, id)},
+    [EXTENDED] = {.name = "extended",
+                  .doc = "can: the identifier has 29 bits",
+                  .type = ORR_KEY_FLAG,
+                  .fallback = "false",
+                  .offset = offsetof(struct packet_keys, extended)},
     [ON] = {.name = "on",
             .doc = "telemetry: `frame`, it goes out with frames of the link; `request NAME`, it answers that packet of "
                    "flight software with the newest sample",
@@ -149,6 +160,59 @@ static bool judge_direction(const struct packet *p, const struct orr_thing *thin
   return false;
 }
 
+/* On CAN each packet has an identifier, elsewhere none. */
+static bool read_id(const struct packet *p, const struct orr_thing *thing, const struct packet_keys *keys,
+                    uint64_t present, const struct orr_run_link *link) {
+  const unsigned long most = keys->extended ? 0x1fffffff : 0x7ff;
+  char *end;
+  if (link->transport != ORR_TRANSPORT_CAN) {
+    if (!(present & (1 << ID | 1 << EXTENDED)))
+      return true;
+    complain(p, orr_read_member(p->d->reader, thing, present >> ID & 1 ? "id" : "extended"),
+             "identifiers are of frames on CAN: 'transport: can'; elsewhere packets differ by constants");
+    return false;
+  }
+  if (!keys->id) {
+    complain(p, p->key, "on CAN a packet has an 'id', such as 0x123");
+    return false;
+  }
+  unsigned long id = strtoul(keys->id, &end, 0);
+  if (keys->id[0] < '0' || keys->id[0] > '9' || *end || id > most) {
+    orr_read_error(p->d->reader, orr_read_member(p->d->reader, thing, "id"), "layout",
+                   "an 'id' is 0 to 0x%lx%s, not '%.40s'", most, keys->extended ? "" : ", more with 'extended: true'",
+                   keys->id);
+    return false;
+  }
+  p->out->id = (uint32_t)id | (keys->extended ? ORR_RUN_CAN_EXTENDED : 0);
+  p->out->head = ORR_RUN_CAN_HEAD;
+  return true;
+}
+
+uint32_t orr_run_can_room(uint32_t bytes, bool fd) {
+  static const uint32_t lengths[] = {12, 16, 20, 24, 32, 48, ORR_RUN_CAN_FD_DATA};
+  if (bytes <= ORR_RUN_CAN_DATA)
+    return bytes;
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths && fd; i++)
+    if (bytes <= lengths[i])
+      return lengths[i];
+  return 0;
+}
+
+static bool fit_frame(const struct packet *p, struct orr_place fields, bool said, bool fd) {
+  uint32_t bytes = p->out->bytes - p->out->head, room = orr_run_can_room(bytes, fd);
+  if (room && (room == bytes || !said)) {
+    p->out->bytes = p->out->head + room;
+    return true;
+  }
+  orr_read_error(p->d->reader, fields, "layout",
+                 room ? "a frame of CAN FD has 0 to 8, 12, 16, 20, 24, 32, 48 or 64 bytes, and not %u"
+                 : fd ? "a frame of CAN FD has at most 64 bytes, and this packet %u: spread it over several"
+                      : "a frame of CAN has at most 8 bytes, and this packet %u: spread it over several, or say 'fd: "
+                        "on'",
+                 bytes);
+  return false;
+}
+
 static bool read_packet(struct packet *p, struct orr_place value, const struct orr_run_link *link, bool little) {
   struct packet_keys keys = {0};
   uint64_t present;
@@ -164,10 +228,11 @@ static bool read_packet(struct packet *p, struct orr_place value, const struct o
                                       .bytes = present >> BYTES & 1 ? (uint32_t)keys.size : 0};
   p->says_answers = present >> ANSWERS & 1;
   p->on = orr_read_member(p->d->reader, &thing, "on");
-  if (!read_on(p, keys.on) || !judge_direction(p, &thing, present))
+  if (!read_on(p, keys.on) || !judge_direction(p, &thing, present) || !read_id(p, &thing, &keys, present, link))
     return false;
   little = present >> ORDER & 1 ? keys.byte_order == 1 : little;
-  return orr_run_read_fields(p->d, keys.fields, link, little, p->out);
+  return orr_run_read_fields(p->d, keys.fields, link, little, p->out) &&
+         (link->transport != ORR_TRANSPORT_CAN || fit_frame(p, keys.fields, present >> BYTES & 1, link->can_fd));
 }
 
 /* ---- packets beside each other ----------------------------------------------------------------------------------- */
@@ -270,6 +335,20 @@ static bool judge_lengths(struct orr_run_draft *d, const struct packet *packets,
   return true;
 }
 
+/* Two nodes that send one identifier disturb each other on the bus. */
+static bool judge_ids(struct orr_run_draft *d, const struct packet *packets, const struct orr_run_layout *layout) {
+  for (int i = 0; i < layout->count; i++)
+    for (int k = 0; k < i; k++)
+      if (layout->telegrams[i].id == layout->telegrams[k].id &&
+          layout->telegrams[i].command != layout->telegrams[k].command) {
+        orr_read_error(d->reader, packets[i].key, "layout",
+                       "'%.60s' comes with this 'id', and two nodes of a bus never send the same",
+                       layout->telegrams[k].name);
+        return false;
+      }
+  return true;
+}
+
 /* What is named in the link and is in no packet. */
 static void warn_of_unused(struct orr_run_draft *d, struct orr_place place, const struct orr_run_layout *layout,
                            const int *channels, int count, const char *list) {
@@ -324,6 +403,8 @@ bool orr_run_read_layout(struct orr_run_draft *d, struct orr_place place, struct
   *layout = (struct orr_run_layout){.count = (int)n, .telegrams = all};
   if (!good || !find_requests(packets, all, (int)n) || !judge_apart(d, packets, layout) ||
       !judge_lengths(d, packets, layout, link->packet_max))
+    return false;
+  if (link->transport == ORR_TRANSPORT_CAN && !judge_ids(d, packets, layout))
     return false;
   find_answers(packets, all, (int)n);
   warn_of_unused(d, place, layout, link->telemetry, link->telemetry_count, "telemetry");

@@ -82,8 +82,14 @@ struct orr_run_field {
   struct orr_field_crc crc;
 };
 
+/* On CAN a telegram begins with the identifier of its frame, big-endian, as a constant; its data stand behind. */
+enum { ORR_RUN_CAN_HEAD = 4, ORR_RUN_CAN_DATA = 8, ORR_RUN_CAN_FD_DATA = 64 };
+#define ORR_RUN_CAN_EXTENDED UINT32_C(0x80000000)
+
 struct orr_run_telegram {
   const char *name;
+  uint32_t id;      /* can: of its frame, with ORR_RUN_CAN_EXTENDED where it has 29 bits */
+  uint32_t head;    /* bytes before its data: ORR_RUN_CAN_HEAD, or 0 */
   bool command;     /* from flight software */
   int every, phase; /* telemetry: goes out with the link's frames phase + k every */
   int request;      /* telemetry: the telegram that asks for it; −1: it goes out by itself */
@@ -97,5 +103,8 @@ struct orr_run_layout {
   int count;
   const struct orr_run_telegram *telegrams;
 };
+
+/* [any] How many bytes the data of a frame that holds so many have; 0: none does. */
+uint32_t orr_run_can_room(uint32_t bytes, bool fd);
 
 #endif

@@ -13,6 +13,7 @@ static const char *const transports[] = {[ORR_TRANSPORT_LINKED] = "linked",
                                          [ORR_TRANSPORT_SERIAL] = "serial",
                                          [ORR_TRANSPORT_TCP] = "tcp",
                                          [ORR_TRANSPORT_UNIX] = "unix",
+                                         [ORR_TRANSPORT_CAN] = "can",
                                          NULL};
 
 struct link_keys {
@@ -22,6 +23,7 @@ struct link_keys {
   const char *name, *stand_in;
   struct orr_run_udp_keys udp;
   struct orr_run_cable_keys line;
+  struct orr_run_can_keys can;
   struct orr_place framing, transport, rate, phase, telemetry, commands, timeout, lockstep, layout;
 };
 
@@ -58,6 +60,8 @@ enum {
   PATH,
   SOCKET,
   ENDIAN,
+  INTERFACE,
+  FD,
   LINK_KEYS
 };
 
@@ -124,7 +128,8 @@ static const char *const endians[] = {"little", "big", NULL};
 static const struct orr_key link_table[LINK_KEYS] = {
     [TRANSPORT] = {.name = "transport",
                    .doc = "what carries it: linked, a controller inside the program; shm, shared memory; udp, tcp, "
-                          "serial, unix: packets over UDP, TCP, a serial port or a Unix socket",
+                          "serial, unix: packets over UDP, TCP, a serial port or a Unix socket; can: frames of a CAN "
+                          "bus, by a `layout`",
                    .required = true,
                    .shape = ORR_WORD(transports),
                    PLACE(transport)},
@@ -187,7 +192,7 @@ static const struct orr_key link_table[LINK_KEYS] = {
               .doc = "how long frame 0 waits for the peer, on the clock",
               .type = ORR_KEY_TIME,
               .range = &orr_range_not_negative,
-              .absent = "10 s; no wait where `peer` is named: what only reacts waits for frame 0 itself",
+              .absent = "10 s; no wait where `peer` is named, and none on CAN: what only reacts waits for frame 0 itself",
               .offset = offsetof(struct link_keys, wait)},
     [LATCH] = {.name = "latch",
                .doc = "real time: a command acts at the link's next frame (boundary), or at the first frame after it "
@@ -314,6 +319,17 @@ static const struct orr_key link_table[LINK_KEYS] = {
                 .choices = endians,
                 .fallback = "little",
                 .offset = offsetof(struct link_keys, endian)},
+    [INTERFACE] = {.name = "interface",
+                   .doc = "can: the network interface of the bus, such as can0 or vcan0",
+                   .type = ORR_KEY_TEXT,
+                   .absent = "right for another transport",
+                   .offset = offsetof(struct link_keys, can.interface)},
+    [FD] = {.name = "fd",
+            .doc = "can: frames of CAN FD go out, of up to 64 bytes, with the fast bit rate; both kinds are taken",
+            .type = ORR_KEY_CHOICE,
+            .choices = switches,
+            .fallback = "off",
+            .offset = offsetof(struct link_keys, can.fd)},
 };
 
 const struct orr_mapping orr_link_mapping = {
@@ -420,8 +436,8 @@ static int read_transport(struct orr_run_draft *d, struct orr_place link) {
     if (strcmp(text, transports[i]) == 0)
       return i;
   orr_read_error(d->reader, place, "not-built",
-                 "the transport '%.40s' is not built yet; this version has 'linked', 'shm', 'udp', 'tcp', 'serial' and "
-                 "'unix'",
+                 "the transport '%.40s' is not built yet; this version has 'linked', 'shm', 'udp', 'tcp', 'serial', "
+                 "'unix' and 'can'",
                  text);
   return -1;
 }
@@ -544,6 +560,8 @@ static bool judge_beside(struct orr_run_draft *d, const struct orr_thing *thing,
                      "the link '%.60s' has it already", other->name);
       good = false;
     }
+  if (link->interface && other->interface && strcmp(link->interface, other->interface) == 0)
+    good = orr_run_judge_bus(d, thing, link, other) && good;
   if (listens && !link->connect.port && !other->connect.port && addresses_meet(&link->listen, &other->listen)) {
     orr_read_error(d->reader, orr_read_member(d->reader, thing, "listen"), "link-shared",
                    "the link '%.60s' listens there already", other->name);
@@ -625,10 +643,10 @@ static bool judge_layout(struct orr_run_draft *d, const struct orr_thing *link, 
 static bool judge_keys(struct orr_run_draft *d, const struct orr_thing *link, uint64_t present, int transport) {
   bool good = true;
   enum { UDP = 1 << ORR_TRANSPORT_UDP, TCP = 1 << ORR_TRANSPORT_TCP, SERIAL = 1 << ORR_TRANSPORT_SERIAL };
-  enum { UNIX = 1 << ORR_TRANSPORT_UNIX, PACKETS = UDP | TCP | SERIAL | UNIX };
+  enum { CAN = 1 << ORR_TRANSPORT_CAN, UNIX = 1 << ORR_TRANSPORT_UNIX, PACKETS = UDP | TCP | SERIAL | UNIX };
   static const int of[LINK_KEYS] = {/* the transports that a key is for; 0: all */
                                     [NAME] = 1 << ORR_TRANSPORT_SHM,
-                                    [LAYOUT] = UDP,
+                                    [LAYOUT] = UDP | CAN,
                                     [LISTEN] = UDP | TCP,
                                     [PEER] = UDP,
                                     [ALLOW] = UDP | TCP,
@@ -646,7 +664,9 @@ static bool judge_keys(struct orr_run_draft *d, const struct orr_thing *link, ui
                                     [RS485] = SERIAL,
                                     [LOW_LATENCY] = SERIAL,
                                     [PATH] = UNIX,
-                                    [SOCKET] = UNIX};
+                                    [SOCKET] = UNIX,
+                                    [INTERFACE] = CAN,
+                                    [FD] = CAN};
   uint64_t foreign = 0;
   for (int i = 0; i < LINK_KEYS; i++)
     foreign |= of[i] && !(of[i] >> transport & 1) ? present & UINT64_C(1) << i : 0;
@@ -694,7 +714,7 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
   bool good = orr_read_mapping(d->reader, &thing, &orr_link_mapping, &keys, &present);
   *out = (struct orr_run_link){.name = key.node->text, .transport = (enum orr_transport)transport};
   out->name_shm = keys.name;
-  out->wait_ns = present >> WAIT & 1 ? keys.wait : keys.udp.peer ? 0 : WAIT_NS;
+  out->wait_ns = present >> WAIT & 1 ? keys.wait : keys.udp.peer || transport == ORR_TRANSPORT_CAN ? 0 : WAIT_NS;
   out->asap = keys.latch == 1;
   out->stand_in_name = keys.stand_in;
   out->stand_in = keys.stand_in || (present >> STIFFNESS & 1 && present >> DAMPING & 1);
@@ -710,10 +730,10 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
     good = judge_name(d, &thing, keys.name) && good;
   if (transport > ORR_TRANSPORT_SHM)
     good = orr_run_read_udp(d, &thing, &keys.udp, out) && orr_run_read_cable(d, &thing, &keys.line, out) &&
-           orr_run_read_framing(d, &thing, keys.framing, out) && good;
+           orr_run_read_framing(d, &thing, keys.framing, out) && orr_run_read_can(d, &thing, &keys.can, out) && good;
   if (!good || d->partial)
     return false;
-  if (transport == ORR_TRANSPORT_UDP && keys.layout.node && !orr_run_read_layout(d, keys.layout, out))
+  if ((transport == ORR_TRANSPORT_UDP || transport == ORR_TRANSPORT_CAN) && keys.layout.node && !orr_run_read_layout(d, keys.layout, out))
     return false;
   out->big_endian = keys.endian == 1;
   good = judge_payloads(d, &keys, out);

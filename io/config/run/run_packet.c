@@ -42,6 +42,8 @@ static bool place_entry(struct packet *p, struct entry *e) {
                       "the field before ends within a byte, and bits are counted otherwise there: give this one 'at' "
                       "and 'bit'");
     f->bit = p->bit;
+  } else {
+    f->bit += 8 * p->out->head;
   }
   if ((uint64_t)f->bit + (uint64_t)f->width * (uint64_t)e->draft.numbers > MOST_BITS) {
     orr_read_error(p->d->reader, e->draft.place, "layout", "a packet has at most %d bytes, and this ends beyond",
@@ -143,7 +145,7 @@ static bool read_sets(struct packet *p, const struct orr_field_draft *draft) {
   const struct entry *counter = find_counter(p, draft->by, n);
   if (!counter)
     return false;
-  uint32_t begin = draft->placed ? draft->field.bit : p->bit, end = begin;
+  uint32_t begin = draft->placed ? draft->field.bit + 8 * p->out->head : p->bit, end = begin;
   bool little = draft->placed ? p->little : p->bits_little, end_little = little;
   for (size_t i = 0; i < n; i++) {
     p->bit = begin;
@@ -173,18 +175,18 @@ static bool read_end(const struct packet *p, struct orr_place place, bool last, 
   if (!orr_read_text(p->d->reader, place, "over", &text))
     return false;
   unsigned long number = strtoul(text, &rest, 10);
+  const uint32_t bytes = p->out->bytes - p->out->head;
   const struct entry *e = find_entry(p, text);
   if (e) {
     const struct orr_run_field *f = &p->fields[e->first];
     *out = last ? (f->bit + (uint32_t)(f->width * e->count) + 7) / 8 : f->bit / 8;
   } else if (last && strcmp(text, "end") == 0) {
     *out = p->out->bytes;
-  } else if (text[0] >= '0' && text[0] <= '9' && !*rest && number < p->out->bytes) {
-    *out = (uint32_t)number + last;
+  } else if (text[0] >= '0' && text[0] <= '9' && !*rest && number < bytes) {
+    *out = p->out->head + (uint32_t)number + last;
   } else {
     orr_read_error(p->d->reader, place, "layout",
-                   "'%.60s' is no byte of this packet, which has %u, and no field that has a name", text,
-                   p->out->bytes);
+                   "'%.60s' is no byte of this packet, which has %u, and no field that has a name", text, bytes);
     return false;
   }
   return true;
@@ -194,7 +196,7 @@ static bool read_over(const struct packet *p, const struct entry *e) {
   struct orr_run_field *f = &p->fields[e->first];
   const struct orr_place over = e->draft.over;
   struct orr_diagnostics *all = p->d->reader->diagnostics;
-  f->from = 0;
+  f->from = p->out->head;
   f->to = f->kind == ORR_FIELD_LENGTH ? p->out->bytes : f->bit / 8;
   if (over.node) {
     if (!orr_expect_sequence(p->d->reader, over, "over"))
@@ -277,7 +279,8 @@ static bool finish(struct packet *p, struct orr_place list) {
   if (p->count == 0)
     return complain(p, list, "a packet has at least one field");
   if (p->out->bytes && p->out->bytes < bytes) {
-    orr_read_error(p->d->reader, list, "layout", "the fields take %u bytes, and 'bytes' says %u", bytes, p->out->bytes);
+    orr_read_error(p->d->reader, list, "layout", "the fields take %u bytes, and 'bytes' says %u", bytes - p->out->head,
+                   p->out->bytes - p->out->head);
     return false;
   }
   p->out->bytes = p->out->bytes ? p->out->bytes : bytes;
@@ -287,6 +290,20 @@ static bool finish(struct packet *p, struct orr_place list) {
       return false;
   }
   return judge_overlap(p);
+}
+
+/* What stands before the fields. */
+static void put_head(struct packet *p) {
+  const struct orr_run_telegram *t = p->out;
+  if (t->head == 0)
+    return;
+  struct entry *e = &p->entries[p->entry_count++];
+  *e = (struct entry){.draft.numbers = 1, .first = p->count, .count = 1};
+  e->draft.field = (struct orr_run_field){
+      .kind = ORR_FIELD_CONSTANT, .width = 8 * (int)t->head, .by = -1, .set = -1, .raw = t->id};
+  p->fields[p->count++] = e->draft.field;
+  p->bit = p->bits = 8 * t->head;
+  p->out->bytes += t->bytes ? t->head : 0;
 }
 
 bool orr_run_read_fields(struct orr_run_draft *d, struct orr_place list, const struct orr_run_link *link, bool little,
@@ -302,6 +319,7 @@ bool orr_run_read_fields(struct orr_run_draft *d, struct orr_place list, const s
                      .set = -1};
   if (!p.fields || !p.entries)
     abort();
+  put_head(&p);
   bool good = read_list(&p, list) && finish(&p, list);
   if (good) {
     struct orr_run_field *kept = orr_arena_alloc(d->reader->arena, (size_t)p.count, sizeof *kept);

@@ -1,0 +1,153 @@
+"""Flight software for the cubesat on a CAN bus, from the document of its frames alone, and the same law over a client or UDP.
+
+  can_peer.py can:IFACE | unix:PATH | udp:PORT | client:URL   [doubles | fd | whole] [bus-off]
+
+unix: a stand-in for a bus on a machine that has none: one socket of messages, each a frame as the kernel has it. udp: the same frames in
+datagrams, four bytes of identifier before the data. bus-off: it also sends an error frame that says so, and what is nobody's.
+"""
+import os
+import socket
+import struct
+import sys
+import time
+
+WHOLE = {"rate": 1e-6, "attitude": 2.0**-30, "torque": 3e-8}  # what one count is
+
+
+def law(rate, q, target):
+    """Torque on the rotors: a spring to the target and a damper."""
+    x, y, z, w = (-target[0], -target[1], -target[2], target[3])
+    error = (
+        w * q[0] + x * q[3] + y * q[2] - z * q[1],
+        w * q[1] - x * q[2] + y * q[3] + z * q[0],
+        w * q[2] + x * q[1] - y * q[0] + z * q[3],
+    )
+    sign = 1.0 if w * q[3] - x * q[0] - y * q[1] - z * q[2] >= 0 else -1.0
+    gains = ((0.004, 0.02), (0.004, 0.02), (0.0015, 0.006))
+    return [max(-1e-3, min(1e-3, 2 * k * sign * e + c * r)) for (k, c), e, r in zip(gains, error, rate)]
+
+
+class Bus:
+    def __init__(self, where, fd):
+        kind, place = where.split(":", 1)
+        self.kind, self.fd = kind, fd
+        if kind == "can":
+            self.socket = socket.socket(socket.AF_CAN, socket.SOCK_RAW, socket.CAN_RAW)
+            if fd:
+                self.socket.setsockopt(socket.SOL_CAN_RAW, socket.CAN_RAW_FD_FRAMES, 1)
+            self.socket.bind((place,))
+        elif kind == "unix":
+            listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            listener.bind(place + ".new")
+            listener.listen(1)
+            os.rename(place + ".new", place)  # whoever sees it can connect
+            listener.settimeout(60)
+            self.socket = listener.accept()[0]
+        else:
+            self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self.socket.connect(("127.0.0.1", int(place)))
+        self.socket.settimeout(0.2)
+
+    def send(self, identifier, data):
+        if self.kind == "udp":
+            message = struct.pack(">I", identifier) + data
+        elif self.fd:
+            message = struct.pack("=IBBBB64s", identifier, len(data), 1, 0, 0, data)
+        else:
+            message = struct.pack("=IB3x8s", identifier, len(data), data)
+        try:
+            self.socket.send(message)
+            return True
+        except OSError:
+            return False
+
+    def receive(self):
+        """(identifier, data), or None where nothing came; EOFError where the other end is gone."""
+        try:
+            message = self.socket.recv(100)
+        except (TimeoutError, ConnectionRefusedError):
+            return None
+        except OSError:  # the interface went down
+            time.sleep(0.01)
+            return None
+        if self.kind == "udp":
+            return struct.unpack(">I", message[:4])[0], message[4:]
+        if not message:
+            raise EOFError
+        identifier, length = struct.unpack("=IB", message[:5])
+        return identifier, message[8 : 8 + length]
+
+
+def whole(data, *counts):
+    """Little-endian numbers of so many bits, one behind the other."""
+    all_bits, at, out = int.from_bytes(data, "little"), 0, []
+    for width in counts:
+        raw = all_bits >> at & (1 << width) - 1
+        out.append(raw - (raw >> width - 1 << width))
+        at += width
+    return out
+
+
+def main():
+    where, form = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "doubles"
+    if where.startswith("client:"):
+        sys.path.insert(0, "io/client")
+        import orrery_client
+
+        answered = 0
+        with orrery_client.open(where[7:], 60) as link:
+            while link.wait(60):
+                torque = law(link["gyro.rate"], link["star.attitude"], link["bus.target"])
+                link.send({f"wheel_{axis}.torque": t for axis, t in zip("xyz", torque)})
+                answered += 1
+        print(answered)
+        return
+    bus, rate, attitude, target, answered = Bus(where, form == "fd"), [0] * 3, [0] * 4, [0] * 4, 0
+    begun, heard = time.monotonic(), None
+    while time.monotonic() - begun < 120:
+        try:
+            frame = bus.receive()
+        except EOFError:
+            break
+        if frame is None:
+            if heard and time.monotonic() - heard > float(os.environ.get("SILENCE", "3")):
+                break
+            if not heard:
+                bus.send(0x300, b"\x5a")
+            continue
+        heard = time.monotonic()
+        identifier, data = frame
+        if form == "doubles":
+            group, k = identifier & 0x7F0, identifier & 15
+            {0x100: rate, 0x110: attitude, 0x120: target}[group][k] = struct.unpack(">d", data)[0]
+            last = identifier == 0x123
+        elif form == "fd":
+            numbers = struct.unpack("<%dd" % (len(data) // 8), data)
+            {0x100: rate, 0x110: attitude, 0x18FF1234 | 1 << 31: target}[identifier][:] = numbers
+            last = identifier == 0x18FF1234 | 1 << 31
+        else:
+            if identifier == 0x100:
+                rate = [WHOLE["rate"] * n for n in whole(data, 21, 21, 21)]
+            else:
+                to = attitude if identifier & 0xFF0 == 0x110 else target
+                at = 2 * (identifier & 1)
+                to[at : at + 2] = [WHOLE["attitude"] * n for n in struct.unpack(">ii", data)]
+            last = identifier == 0x121
+        if not last:
+            continue
+        torque = law(rate, attitude, target)
+        answered += 1
+        if "bus-off" in sys.argv[3:] and answered == 5:
+            bus.send(0x20000000 | 0x40, bytes(8))
+            bus.send(0x7AB, b"nobody's")
+        if form == "doubles":
+            for k in range(3):
+                bus.send(0x200 + k, struct.pack("<d", torque[k]))
+        elif form == "fd":
+            bus.send(0x200, struct.pack("<ddd", *torque))
+        else:
+            bus.send(0x200, struct.pack(">hxxhh", *(round(t / WHOLE["torque"]) for t in torque)))
+    print(answered)
+
+
+main()
