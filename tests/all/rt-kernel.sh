@@ -8,6 +8,7 @@
 #   both      three processors, two of them cleared at the same time on cgroup v2, and given back in either order
 #   log       such a guest with memory for files: what a log costs the wake-up
 #   flight    such a guest, with a flight whose log the host replays
+#   can       such a guest with a virtual CAN bus, vcan: in lockstep over it the bits of shared memory and of UDP here, then real time
 #   bench     with SLICE_SECONDS=10: `orrery bench --rt` in the guest of the first kind
 # With JOBS="log features" only these jobs run. With KEEP=FOLDER the guests and their consoles stay there.
 set -u
@@ -27,6 +28,7 @@ guest_kernel "${RT_KERNEL:-}"
 echo "kernel $(basename "$kernel"), $(qemu-system-x86_64 --version | head -n 1)"
 guest_files "$ORRERY" "$(dirname "$ORRERY")/fsw" cyclictest chrt setpriv
 guest_pack "$dir/initrd"
+wanted() { case " ${JOBS:-latency same log flight older both features can} " in *" $1 "*) ;; *) return 1 ;; esac }
 
 # --- boots ---
 boot() { # NAME JOB ARGUMENTS...: the console becomes NAME
@@ -43,7 +45,6 @@ judge() { # NAME: shows its console
     status=1
   }
 }
-wanted() { case " ${JOBS:-latency same log flight older both features} " in *" $1 "*) ;; *) return 1 ;; esac }
 status=0
 start() { # JOB: in the background, its time is its count of instructions
   job=$1
@@ -91,6 +92,41 @@ if wanted flight; then
     echo "FAIL: the guest's log does not replay here: $(head -c 3000 "$dir/flight") $(cat "$dir/replay")"
     status=1
   fi
+fi
+# A guest with modules of the kernel, and python3 for its flight software. The bits that it shall have are flown here.
+if wanted can; then
+  guest_modules can can-raw can-dev vcan
+  guest_python 'os, socket, struct, time'
+  install -D -m 644 -t "$root/tests/support" tests/support/can_layouts.sh tests/support/can_peer.py
+  guest_pack "$dir/initrd.can"
+  # shellcheck disable=SC2086
+  guest_boot "$dir/can" can "$dir/initrd.can" -m 512 $counted &
+  emulators=$!
+  . tests/support/can_layouts.sh
+  port=$((20000 + $$ % 12000))
+  sed "s|name: /orrery.fsw|name: /orrery.can.$$|" configs/cubesat.yaml >"$dir/shm.yaml"
+  can_link whole "transport: udp
+    listen: 127.0.0.1:$port" >"$dir/udp.yaml"
+  for over in "shm client:shm:/orrery.can.$$" "udp udp:127.0.0.1:$port"; do
+    # shellcheck disable=SC2086
+    python3 tests/support/can_peer.py ${over#* } whole >"$dir/peer" 2>&1 &
+    peer=$!
+    "$ORRERY" run "$dir/${over%% *}.yaml" --mode lockstep --no-log --duration 20s >"$dir/here" 2>&1 || [ $? -eq 3 ] || cat "$dir/here"
+    wait $peer || cat "$dir/peer"
+    sed -n "s/^state_hash */${over%% *} /p" "$dir/here" >>"$dir/hashes"
+  done
+  wait $emulators
+  emulators=
+  judge can
+  for pair in 'doubles shm' 'fd shm' 'whole udp'; do
+    there=$(tr -d '\r' <"$dir/can" | sed -n "s/^${pair% *}: state_hash *//p") here=$(sed -n "s/^${pair#* } //p" "$dir/hashes")
+    if [ -n "$there" ] && [ "$there" = "$here" ]; then
+      echo "ok: ${pair% *} over vcan in the guest have the bits of ${pair#* } here, $here"
+    else
+      echo "FAIL: ${pair% *} over vcan in the guest have the bits '$there', and ${pair#* } here '$here'"
+      status=1
+    fi
+  done
 fi
 if [ -n "${SLICE_SECONDS:-}" ]; then
   # shellcheck disable=SC2086

@@ -45,7 +45,7 @@ class Bus:
             self.socket = listener.accept()[0]
         else:
             self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            self.socket.connect(("127.0.0.1", int(place)))
+            self.socket.connect(("127.0.0.1", int(place.split(":")[-1])))
         self.socket.settimeout(0.2)
 
     def send(self, identifier, data):

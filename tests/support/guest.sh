@@ -3,6 +3,8 @@
 #   guest_kernel NAME      $kernel: the image NAME (a file), that of the Debian package NAME, which is fetched and not installed, or without NAME the newest
 #                          that is installed, else that of linux-image-rt-amd64. What was fetched stays in build/kernels
 #   guest_files PROGRAMS   $dir/root: what the guest finds
+#   guest_modules NAMES    modules of $kernel into it, as /modules/NAME.ko
+#   guest_python MODULES   python3 into it, with those modules of its library and what they load; /bin/python3 starts it
 #   guest_pack FILE        the image of it; the same files give the same bytes
 #   guest_boot FILE JOB INITRD ARGUMENTS...   becomes the emulator; the console is FILE
 #   guest_counted NAME JOB [INITRD]   boots a counted guest: console, results, figures and checksum are $dir/NAME, NAME.results, ...; guest_end ends it
@@ -30,11 +32,11 @@ kernel_of_package() { # NAME: the path of its image, fetched if need be; nothing
   real=$(apt-cache depends "$1" 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-.*\)/\1/p' | head -n 1)
   real=${real:-$1}
   kept=build/kernels/$real
-  [ -n "$(find "$kept" -name 'vmlinuz-*' 2>/dev/null)" ] || {
+  [ -n "$(find "$kept" -name 'vmlinuz-*' 2>/dev/null)" ] && [ -d "$kept/lib" ] || {
     rm -rf "$kept" "$kept.$$"
-    mkdir -p "$kept.$$"
+    mkdir -p "$kept.$$/lib"
     (cd "$kept.$$" && apt-get -q -o APT::Sandbox::User=root download "$real" && for deb in *.deb; do
-      dpkg-deb --fsys-tarfile "$deb" | tar x --wildcards './boot/vmlinuz-*' || exit 1
+      dpkg-deb --fsys-tarfile "$deb" | tar x --wildcards './boot/vmlinuz-*' './lib/modules/*/net/can/*' || exit 1
       rm "$deb"
     done) >"$dir/fetch" 2>&1 && mv "$kept.$$" "$kept" || rm -rf "$kept.$$"
   }
@@ -78,6 +80,35 @@ guest_files() {
   cp -r tests/all/rt-kernel configs "$root"
   install "$busybox" "$root/bin/busybox"
   for program; do put "$(command -v "$program")"; done
+}
+guest_modules() {
+  version=$(basename "$kernel")
+  version=${version#vmlinuz-}
+  mkdir -p "$root/modules"
+  for module; do
+    found=$(find "$(dirname "$kernel")/../lib/modules/$version" "/lib/modules/$version" -name "$module.ko*" 2>/dev/null | head -n 1)
+    case $found in
+    *.ko) cp "$found" "$root/modules/$module.ko" ;;
+    *.xz) xz -dc "$found" >"$root/modules/$module.ko" ;;
+    *.zst) zstd -q -dc "$found" >"$root/modules/$module.ko" ;;
+    *) skip "the kernel $version has no module $module" ;;
+    esac
+  done
+}
+guest_python() {
+  python3 -S -E -c "import sys, $1
+print(sys.executable)
+print(sys.prefix)
+for module in list(sys.modules.values()):
+    print(getattr(module, '__file__', None) or '')" >"$dir/python" || skip "python3 has not the modules $1"
+  real=$(readlink -f "$(sed -n 1p "$dir/python")")
+  put "$real" python3.real
+  sed 1,2d "$dir/python" | sort -u | grep '^/' | while read -r file; do
+    install -D "$file" "$root$file"
+    case $file in *.so) for library in $(ldd "$file" | grep -o '/[^ ]*'); do install -D "$(readlink -f "$library")" "$root$library"; done ;; esac
+  done
+  printf '#!/bin/sh\nPYTHONHOME=%s exec /bin/python3.real -S "$@"\n' "$(sed -n 2p "$dir/python")" >"$root/bin/python3"
+  chmod +x "$root/bin/python3"
 }
 # Without symbols, sorted, of one date, and with numbers of inodes of its own.
 guest_pack() {
