@@ -5,52 +5,7 @@
 . tests/support/script.sh
 . tests/support/can_layouts.sh
 
-cat >"$dir/bus.c" <<'P2'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <linux/can/raw.h>
-#include <net/if.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#define REAL(name) ((__typeof__(name) *)dlsym(RTLD_NEXT, #name))
-static int bus = -1;
-int socket(int domain, int type, int protocol) {
-  int fd = domain == PF_CAN ? REAL(socket)(AF_UNIX, (type & ~0xf) | SOCK_SEQPACKET, 0) : REAL(socket)(domain, type, protocol);
-  return domain == PF_CAN ? (bus = fd) : fd;
-}
-int setsockopt(int fd, int level, int what, const void *value, socklen_t size) {
-  return fd == bus && level == SOL_CAN_RAW ? 0 : REAL(setsockopt)(fd, level, what, value, size);
-}
-unsigned if_nametoindex(const char *name) { return strcmp(name, "vcan7") == 0 ? 7 : REAL(if_nametoindex)(name); }
-int ioctl(int fd, unsigned long what, ...) {
-  va_list all;
-  va_start(all, what);
-  void *value = va_arg(all, void *);
-  va_end(all);
-  struct ifreq *r = value;
-  if (fd != bus || (what != SIOCGIFMTU && what != SIOCGIFFLAGS))
-    return REAL(ioctl)(fd, what, value);
-  if (what == SIOCGIFMTU)
-    r->ifr_mtu = atoi(getenv("BUS_MTU"));
-  else
-    r->ifr_flags = getenv("BUS_DOWN") ? 0 : IFF_UP;
-  return 0;
-}
-int bind(int fd, const struct sockaddr *to, socklen_t size) {
-  struct sockaddr_un at = {.sun_family = AF_UNIX};
-  strcpy(at.sun_path, getenv("BUS"));
-  return fd == bus ? connect(fd, (struct sockaddr *)&at, sizeof at) : REAL(bind)(fd, to, size);
-}
-P2
-cc -shared -fPIC -O1 -o "$dir/bus.so" "$dir/bus.c" || fail "no library"
-on_bus() { # COMMAND...
-  BUS="$dir/bus" BUS_MTU="${mtu:-72}" LD_PRELOAD="$dir/bus.so" ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0" "$@"
-}
+start_stand_in
 
 peer() { # ARGUMENTS: in the background
   python3 -I tests/support/can_peer.py "$@" >"$dir/peer" 2>&1 &

@@ -2,6 +2,8 @@
 #   can_link FORM CARRIER   the link `fsw` of a run file that carries frames of a form: doubles, one in each classic frame; fd, several in a frame of CAN FD;
 #                           whole, whole numbers in classic frames, of both byte orders. CARRIER is the line that says over what. Over UDP the same packets begin
 #                           with the identifier
+#   start_stand_in          the library that makes a Unix socket of messages of CAN's, $dir/bus
+#   on_bus COMMAND...       COMMAND with it; BUS_MTU and BUS_DOWN say what its interface vcan7 is like
 can_link() {
   udp=
   case $2 in *udp*) udp=1 ;; esac
@@ -54,3 +56,51 @@ P2
 }
 can_head() { [ -n "$udp" ] || printf 'id: %s, ' "$1"; }
 can_id() { [ -z "$udp" ] || printf '{constant: %s, type: u32}, ' "$1"; }
+start_stand_in() {
+cat >"$dir/bus.c" <<'P2'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/can/raw.h>
+#include <net/if.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#define REAL(name) ((__typeof__(name) *)dlsym(RTLD_NEXT, #name))
+static int bus = -1;
+int socket(int domain, int type, int protocol) {
+  int fd = domain == PF_CAN ? REAL(socket)(AF_UNIX, (type & ~0xf) | SOCK_SEQPACKET, 0) : REAL(socket)(domain, type, protocol);
+  return domain == PF_CAN ? (bus = fd) : fd;
+}
+int setsockopt(int fd, int level, int what, const void *value, socklen_t size) {
+  return fd == bus && level == SOL_CAN_RAW ? 0 : REAL(setsockopt)(fd, level, what, value, size);
+}
+unsigned if_nametoindex(const char *name) { return strcmp(name, "vcan7") == 0 ? 7 : REAL(if_nametoindex)(name); }
+int ioctl(int fd, unsigned long what, ...) {
+  va_list all;
+  va_start(all, what);
+  void *value = va_arg(all, void *);
+  va_end(all);
+  struct ifreq *r = value;
+  if (fd != bus || (what != SIOCGIFMTU && what != SIOCGIFFLAGS))
+    return REAL(ioctl)(fd, what, value);
+  if (what == SIOCGIFMTU)
+    r->ifr_mtu = atoi(getenv("BUS_MTU"));
+  else
+    r->ifr_flags = getenv("BUS_DOWN") ? 0 : IFF_UP;
+  return 0;
+}
+int bind(int fd, const struct sockaddr *to, socklen_t size) {
+  struct sockaddr_un at = {.sun_family = AF_UNIX};
+  strcpy(at.sun_path, getenv("BUS"));
+  return fd == bus ? connect(fd, (struct sockaddr *)&at, sizeof at) : REAL(bind)(fd, to, size);
+}
+P2
+cc -shared -fPIC -O1 -o "$dir/bus.so" "$dir/bus.c" || fail "no library"
+}
+on_bus() { # COMMAND...
+  BUS="$dir/bus" BUS_MTU="${mtu:-72}" LD_PRELOAD="$dir/bus.so" ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0" "$@"
+}

@@ -1,9 +1,10 @@
 """Flight software for the cubesat on a CAN bus, from the document of its frames alone, and the same law over a client or UDP.
 
-  can_peer.py can:IFACE | unix:PATH | udp:PORT | client:URL   [doubles | fd | whole] [bus-off]
+  can_peer.py can:IFACE | unix:PATH | udp:PORT | client:URL   [doubles | fd | whole | dbc:FILE [CHANNEL=MESSAGE.SIGNAL...]] [bus-off]
 
 unix: a stand-in for a bus on a machine that has none: one socket of messages, each a frame as the kernel has it. udp: the same frames in
-datagrams, four bytes of identifier before the data. bus-off: it also sends an error frame that says so, and what is nobody's.
+datagrams, four bytes of identifier before the data. bus-off: it also sends an error frame that says so, and what is nobody's. dbc: frames
+as a CAN database has them, by the reader in dbc.py; it begins when the first of them comes.
 """
 import os
 import socket
@@ -88,6 +89,47 @@ def whole(data, *counts):
     return out
 
 
+def fly_by_dbc(where, path, names):
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    import dbc
+
+    base = dbc.read(path)
+    bus = Bus(where, any(m.bytes > 8 for m in base.values()))
+    outputs = [f"gyro_rate_{a}" for a in "xyz"] + [f"{c}_{a}" for c in ("star_attitude", "bus_target") for a in "xyzw"]
+    commands = [f"wheel_{a}_torque" for a in "xyz"]
+    place = {channel: dbc.find(base, names.get(channel, channel)) for channel in outputs + commands}
+    awaited, values, seen, answered, begun, heard = {place[c][0].id for c in outputs}, {}, set(), 0, time.monotonic(), None
+    while time.monotonic() - begun < 120:
+        try:
+            frame = bus.receive()
+        except EOFError:
+            break
+        if frame is None:
+            if heard and time.monotonic() - heard > float(os.environ.get("SILENCE", "3")):
+                break
+            if not heard and bus.kind == "udp":
+                bus.send(0x300, b"\x5a")
+            continue
+        heard = time.monotonic()
+        identifier, data = frame
+        for c in outputs:
+            if place[c][0].id == identifier:
+                values[c] = place[c][1].get(data)
+        seen.add(identifier)
+        if not awaited <= seen:
+            continue
+        seen = set()
+        torque = law(*([values[c] for c in outputs[a:b]] for a, b in ((0, 3), (3, 7), (7, 11))))
+        for message in sorted({place[c][0] for c in commands}, key=lambda m: m.id):
+            data = bytes(message.bytes)
+            for c, t in zip(commands, torque):
+                if place[c][0] is message:
+                    data = place[c][1].put(data, t)
+            bus.send(message.id, data)
+        answered += 1
+    print(answered)
+
+
 def main():
     where, form = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "doubles"
     if where.startswith("client:"):
@@ -101,6 +143,9 @@ def main():
                 link.send({f"wheel_{axis}.torque": t for axis, t in zip("xyz", torque)})
                 answered += 1
         print(answered)
+        return
+    if form.startswith("dbc:"):
+        fly_by_dbc(where, form[4:], dict(word.split("=") for word in sys.argv[3:]))
         return
     bus, rate, attitude, target, answered = Bus(where, form == "fd"), [0] * 3, [0] * 4, [0] * 4, 0
     begun, heard = time.monotonic(), None

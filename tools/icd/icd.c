@@ -16,6 +16,7 @@ static const struct orr_icd_format formats[] = {
     {.name = "xtce", .write = orr_icd_xtce, .identifiers = true, .packets = true},
     {.name = "cosmos", .write = orr_icd_cosmos, .identifiers = true, .packets = true, .folds = true},
     {.name = "eds", .write = orr_icd_eds, .identifiers = true, .packets = true},
+    {.name = "dbc", .write = orr_icd_dbc, .identifiers = true, .layouts = true, .holds = orr_icd_dbc_holds},
     {.name = "json", .write = orr_icd_json},
     {.name = "python", .write = orr_icd_python, .blocks = true},
 };
@@ -230,6 +231,7 @@ static bool can_write(const struct orr_icd *icd, const struct orr_icd_format *fo
   return knows_layouts(icd, format) && (!format->blocks || has_blocks(icd, format->name)) &&
          (!format->packets ||
           (has_packets(icd, format->name) && has_blocks(icd, format->name) && ids_apart(icd, format->name))) &&
+         (!format->holds || format->holds(icd)) &&
          (!format->identifiers || (links_apart(icd, format) && names_apart(icd, format)));
 }
 
@@ -273,7 +275,7 @@ static int run(int argc, char **argv) {
     if (strcmp(argv[i], "--format") == 0 && i + 1 < argc) {
       format = find(argv[++i]);
       if (!format)
-        return usage("the formats are markdown, c, xtce, cosmos, eds, json and python, not", argv[i]);
+        return usage("the formats are markdown, c, xtce, cosmos, eds, dbc, json and python, not", argv[i]);
     } else if (strcmp(argv[i], "--set") == 0 && i + 1 < argc) {
       if (setting_count == MOST_SETTINGS)
         return usage("too many settings", NULL);
@@ -303,7 +305,7 @@ static int run(int argc, char **argv) {
 const struct orr_command orr_cmd_icd = {
     .name = "icd",
     .summary = "the interface document of a run's links",
-    .usage = "RUN [--format markdown | c | xtce | cosmos | eds | json | python] [--set PATH=VALUE]...",
+    .usage = "RUN [--format markdown | c | xtce | cosmos | eds | dbc | json | python] [--set PATH=VALUE]...",
     .help = "Prints what flight software must know of the links of a run file: each channel's place in the\n"
             "payload, type and unit, the range of a command, and over UDP the packets around it. From the table\n"
             "that the program itself uses.\n"
@@ -317,6 +319,8 @@ const struct orr_command orr_cmd_icd = {
             "  --format xtce        XTCE 1.2: the packets of the links over UDP, bit for bit\n"
             "  --format cosmos      the same as command and telemetry definitions of COSMOS\n"
             "  --format eds         the same as an electronic data sheet (CCSDS 876.0, SEDS)\n"
+            "  --format dbc         a CAN database: the frames of links on CAN; of others each number in a frame\n"
+            "                       of its own, for a run file that says 'transport: can' and 'dbc'\n"
             "  --set PATH=VALUE     any value of the file, as for 'orrery run'\n"
             "\n"
             "Example:\n"

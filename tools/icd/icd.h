@@ -39,6 +39,7 @@ struct orr_icd_format {
   bool packets;     /* it has links over UDP only, with Orrery's block in each packet */
   bool layouts;     /* it has links with a layout of their own */
   bool blocks;      /* so it has, and links in shared memory too */
+  bool (*holds)(const struct orr_icd *icd); /* whether it can hold this one; false with a message. NULL: it can */
   bool folds;       /* it does not tell small letters from capitals */
   void (*write)(const struct orr_icd *icd);
 };
@@ -50,6 +51,9 @@ void orr_icd_python(const struct orr_icd *icd);
 void orr_icd_xtce(const struct orr_icd *icd);
 void orr_icd_cosmos(const struct orr_icd *icd);
 void orr_icd_eds(const struct orr_icd *icd);
+void orr_icd_dbc(const struct orr_icd *icd);
+/* Whether the numbers of links that are on no bus go into frames; false with a message. */
+bool orr_icd_dbc_holds(const struct orr_icd *icd);
 
 /* The part of a link with a layout of its own. */
 void orr_icd_layout_markdown(const struct orr_icd *icd, const struct orr_icd_link *link);

@@ -52,9 +52,9 @@ static void print_channel(const struct orr_icd *icd, const struct orr_run_field 
     printf("(taken: %.9g … %.9g%s) ", c->low, c->high, c->hold == ORR_CHANNEL_PULSE ? ", a pulse" : "");
 }
 
-static void print_checksum(const struct orr_run_field *f) {
+static void print_checksum(const struct orr_run_field *f, uint32_t head) {
   static const char *const sums[] = {"XOR", "sum", "two's complement of the sum", "ones' complement of the sum", "CRC"};
-  printf("%s of bytes %u to %u", sums[f->sum], f->from, f->to - (f->to > f->from));
+  printf("%s of bytes %u to %u", sums[f->sum], f->from - head, f->to - (f->to > f->from) - head);
   if (f->zeros)
     printf(" and %u bytes of 0 behind them", f->zeros);
   if (f->sum == ORR_SUM_CRC)
@@ -64,7 +64,7 @@ static void print_checksum(const struct orr_run_field *f) {
   printf(" | | | |");
 }
 
-static void print_what(const struct orr_icd *icd, const struct orr_run_field *f) {
+static void print_what(const struct orr_icd *icd, const struct orr_run_field *f, uint32_t head) {
   switch (f->kind) {
   case ORR_FIELD_CHANNEL:
     print_channel(icd, f);
@@ -87,16 +87,20 @@ static void print_what(const struct orr_icd *icd, const struct orr_run_field *f)
     printf("time of the run | lsb %s%s | s | |", f->lsb_text, f->offset_ns ? ", with an offset" : "");
     break;
   case ORR_FIELD_LENGTH:
-    printf("length of bytes %u to %u | %llu | | |", f->from, f->to - (f->to > f->from), (unsigned long long)f->raw);
+    printf("length of bytes %u to %u | %llu | | |", f->from - head, f->to - (f->to > f->from) - head,
+           (unsigned long long)f->raw);
     break;
   default:
-    print_checksum(f);
+    print_checksum(f, head);
   }
 }
 
 static void print_packet(const struct orr_icd *icd, const struct orr_run_layout *layout,
                          const struct orr_run_telegram *t) {
-  printf("\n### %s: %s, %u bytes", t->name, t->command ? "commands" : "telemetry", t->bytes);
+  printf("\n### %s: %s, %u bytes", t->name, t->command ? "commands" : "telemetry", t->bytes - t->head);
+  if (t->head)
+    printf(", identifier 0x%lx%s", (unsigned long)(t->id & ~ORR_RUN_CAN_EXTENDED),
+           t->id & ORR_RUN_CAN_EXTENDED ? " of 29 bits" : "");
   if (t->request >= 0)
     printf(", the answer to `%s`\n\n", layout->telegrams[t->request].name);
   else if (!t->command && t->every > 1)
@@ -107,14 +111,14 @@ static void print_packet(const struct orr_icd *icd, const struct orr_run_layout 
     printf(t->answers ? ", answers a frame\n\n" : ", kept until a packet answers\n\n");
   printf("| byte | bit | bits | type | order | stands | what | value | unit | range |\n"
          "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
-  for (int i = 0; i < t->count; i++) {
+  for (int i = t->head > 0; i < t->count; i++) {
     const struct orr_run_field *f = &t->fields[i];
-    printf("| %u | %u | %d | %c%d | %s | ", f->bit / 8, f->bit % 8, f->width, letter_of(f), f->width,
+    printf("| %u | %u | %d | %c%d | %s | ", f->bit / 8 - t->head, f->bit % 8, f->width, letter_of(f), f->width,
            f->little ? "little" : "big");
     if (f->by >= 0)
       printf("`%s` = %d", t->fields[f->by].name, f->set);
     printf(" | ");
-    print_what(icd, f);
+    print_what(icd, f, t->head);
     putchar('\n');
   }
 }
@@ -145,10 +149,12 @@ static void field_word(const struct orr_icd *icd, const struct orr_run_field *f,
   snprintf(text, size, "%s_%d", name, number);
 }
 
-static void c_field(const struct orr_icd *icd, const char *packet, const struct orr_run_field *f, int number) {
+static void c_field(const struct orr_icd *icd, const char *packet, const struct orr_run_field *f, int number,
+                    uint32_t head) {
   char name[2 * NAME_SIZE];
   field_word(icd, f, number, name, sizeof name);
-  printf("#define %s_%s %u, %d, %d /* bit, width, little", packet, name, f->bit, f->width, f->little);
+  printf("#define %s_%s %u, %d, %d /* bit, width, little", packet, name, f->bit - 8 * head, f->width,
+         f->little);
   if (f->by >= 0)
     printf("; of set %d", f->set);
   if (f->kind == ORR_FIELD_CHANNEL && channel_of(icd, f)->unit[0])
@@ -195,8 +201,11 @@ void orr_icd_layout_c(const struct orr_icd *icd, const struct orr_icd_link *link
     const struct orr_run_telegram *t = &layout->telegrams[i];
     orr_icd_identifier(t->name, word, sizeof word);
     snprintf(packet, sizeof packet, "%s_%s", name, word);
-    printf("\n/* %s: %s */\n#define %s_BYTES %u\n", t->name, t->command ? "commands" : "telemetry", packet, t->bytes);
-    for (int k = 0; k < t->count; k++)
-      c_field(icd, packet, &t->fields[k], k);
+    printf("\n/* %s: %s */\n#define %s_BYTES %u\n", t->name, t->command ? "commands" : "telemetry", packet,
+           t->bytes - t->head);
+    if (t->head)
+      printf("#define %s_ID 0x%lxu /* as the kernel has it: bit 31 with 29 bits */\n", packet, (unsigned long)t->id);
+    for (int k = t->head > 0; k < t->count; k++)
+      c_field(icd, packet, &t->fields[k], k, t->head);
   }
 }

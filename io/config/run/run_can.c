@@ -19,10 +19,17 @@ bool orr_run_read_can(struct orr_run_draft *d, const struct orr_thing *link, con
                    "an interface has a name of 1 to %d letters, such as can0", LONGEST);
     return false;
   }
-  if (orr_yaml_find(link->place.node, "layout") < orr_place_count(link->place))
+  bool laid_out = orr_yaml_find(link->place.node, "layout") < orr_place_count(link->place);
+  if (!keys->dbc && (keys->signals.node || keys->answers)) {
+    orr_read_error(d->reader, orr_read_member(d->reader, link, keys->answers ? "answers" : "signals"), "link-key",
+                   "'signals' and 'answers' are of a file of 'dbc'");
+    return false;
+  }
+  if (laid_out != !!keys->dbc)
     return true;
-  orr_read_error(d->reader, link->key, "missing-key",
-                 "a link on CAN says by a 'layout' which frames hold which numbers");
+  orr_read_error(d->reader, link->key, laid_out ? "link-key" : "missing-key",
+                 "a link on CAN says by a 'layout' or by a file of 'dbc' which frames hold which numbers%s",
+                 laid_out ? ", and not by both" : "");
   return false;
 }
 

@@ -106,12 +106,16 @@ bool orr_run_find_effects(struct orr_run_draft *draft, struct orr_place key, int
 
 /* The keys of a link that only CAN has. */
 struct orr_run_can_keys {
-  const char *interface;
+  const char *interface, *dbc, *answers;
   int fd;
+  struct orr_place signals;
 };
 
 /* [init] Checks them; false after reporting. */
 bool orr_run_read_can(struct orr_run_draft *draft, const struct orr_thing *link, const struct orr_run_can_keys *keys,
+                      struct orr_run_link *out);
+/* [init] `dbc` of a link, whose lists of channels are complete: link->layout. False after reporting. */
+bool orr_run_read_dbc(struct orr_run_draft *draft, const struct orr_thing *link, const struct orr_run_can_keys *keys,
                       struct orr_run_link *out);
 /* [init] Whether two links of one bus send apart, and take apart what comes; false after reporting. */
 bool orr_run_judge_bus(struct orr_run_draft *draft, const struct orr_thing *thing, const struct orr_run_link *link,

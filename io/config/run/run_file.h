@@ -120,6 +120,9 @@ struct orr_run_payload {
 };
 struct orr_run_payload orr_run_payload(const struct orr_channel_table *table, const int *channels, int count);
 
+/* [any] The signal of a number of a channel in a CAN database, where the run file names no other: gyro_rate_x. */
+void orr_run_signal_name(const struct orr_channel *channel, int element, char *text, size_t size);
+
 /* `realtime`: how the executive keeps time. */
 struct orr_run_realtime {
   int core;                  /* or ORR_CORE_AUTO, ORR_CORE_ANY */

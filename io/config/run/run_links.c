@@ -62,6 +62,9 @@ enum {
   ENDIAN,
   INTERFACE,
   FD,
+  DBC,
+  SIGNALS,
+  ANSWERS,
   LINK_KEYS
 };
 
@@ -129,7 +132,7 @@ static const struct orr_key link_table[LINK_KEYS] = {
     [TRANSPORT] = {.name = "transport",
                    .doc = "what carries it: linked, a controller inside the program; shm, shared memory; udp, tcp, "
                           "serial, unix: packets over UDP, TCP, a serial port or a Unix socket; can: frames of a CAN "
-                          "bus, by a `layout`",
+                          "bus, by a `layout` or a `dbc`",
                    .required = true,
                    .shape = ORR_WORD(transports),
                    PLACE(transport)},
@@ -330,6 +333,22 @@ static const struct orr_key link_table[LINK_KEYS] = {
             .choices = switches,
             .fallback = "off",
             .offset = offsetof(struct link_keys, can.fd)},
+    [DBC] = {.name = "dbc",
+             .doc = "can: a CAN database, beside the run file or by its whole path, that says which frames hold which "
+                    "numbers, in place of `layout`; the signal of gyro.rate.x is gyro_rate_x",
+             .type = ORR_KEY_TEXT,
+             .absent = "`layout` says it",
+             .offset = offsetof(struct link_keys, can.dbc)},
+    [SIGNALS] = {.name = "signals",
+                 .doc = "dbc: signals of other names, by the numbers of channels: `gyro.rate.x: Rates.omega_x`",
+                 .absent = "each has the name of its channel",
+                 .shape = ORR_NAMED("channel", ORR_TEXT("a signal, or MESSAGE.SIGNAL")),
+                 PLACE(can.signals)},
+    [ANSWERS] = {.name = "answers",
+                 .doc = "dbc: the message of commands that ends an answer; the others are kept until it comes",
+                 .type = ORR_KEY_TEXT,
+                 .absent = "that of the highest identifier, which comes last on a bus",
+                 .offset = offsetof(struct link_keys, can.answers)},
 };
 
 const struct orr_mapping orr_link_mapping = {
@@ -666,7 +685,10 @@ static bool judge_keys(struct orr_run_draft *d, const struct orr_thing *link, ui
                                     [PATH] = UNIX,
                                     [SOCKET] = UNIX,
                                     [INTERFACE] = CAN,
-                                    [FD] = CAN};
+                                    [FD] = CAN,
+                                    [DBC] = CAN,
+                                    [SIGNALS] = CAN,
+                                    [ANSWERS] = CAN};
   uint64_t foreign = 0;
   for (int i = 0; i < LINK_KEYS; i++)
     foreign |= of[i] && !(of[i] >> transport & 1) ? present & UINT64_C(1) << i : 0;
@@ -734,6 +756,8 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
   if (!good || d->partial)
     return false;
   if ((transport == ORR_TRANSPORT_UDP || transport == ORR_TRANSPORT_CAN) && keys.layout.node && !orr_run_read_layout(d, keys.layout, out))
+    return false;
+  if (transport == ORR_TRANSPORT_CAN && keys.can.dbc && !orr_run_read_dbc(d, &thing, &keys.can, out))
     return false;
   out->big_endian = keys.endian == 1;
   good = judge_payloads(d, &keys, out);
