@@ -104,7 +104,7 @@ def main():
     years = [1858.877 + x / 365.25 for x in (begin, end)]
     print(f"{len(moments)} moments from {years[0]:.1f} to {years[1]:.1f}: Sun within {worst[0]:.1f} km ({math.sqrt(sums[0] / len(moments)):.1f} rms), "
           f"Moon within {worst[1]:.1f} km ({math.sqrt(sums[1] / len(moments)):.1f} rms)")
-    return not (len(moments) > 1000 and worst[0] < 12 and worst[1] < 32)  # what the authors of ERFA's Moon found themselves: 31.7 km at most
+    return not (len(moments) > 1000 and worst[0] < 12 and worst[1] < 25)
 
 
 sys.exit(main())
