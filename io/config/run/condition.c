@@ -246,6 +246,10 @@ enum { MOST_TOLD = 4 };
 
 static void unknown_channel(struct parse *p, const char *name, size_t length) {
   struct orr_nearest found = {.wanted = name};
+  if (p->at[strlen(name)] == '(') {
+    fail(p, p->at, strlen(name), "condition", "'%.80s' is no function of a channel, did you mean 'norm'?", name);
+    return;
+  }
   for (int i = 0; i < p->table->count; i++) {
     const struct orr_channel *c = &p->table->channels[i];
     orr_nearest_offer(&found, c->name);

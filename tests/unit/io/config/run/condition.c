@@ -247,6 +247,7 @@ static void mistakes_are_told_at_their_place(void **state) {
        ">=), not '&'"},
       {"s.ok is 1 for 1 s qq.ok", 18, "'qq.ok' is no unit; a time (s) is wanted here"},
       {"norm a.rate above 1", 0, "'norm' takes a channel in parentheses, as in norm(gyro.rate)"},
+      {"nrom(a.rate) above 1", 0, "'nrom' is no function of a channel, did you mean 'norm'?"},
       {"norm(a.rate above 1", 12, "the ')' of 'norm' is missing"},
       {"not", 3, "the condition breaks off where a channel should stand"},
       {"s.ok and", 8, "the condition breaks off where a channel should stand"},
