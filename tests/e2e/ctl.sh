@@ -114,6 +114,29 @@ wait $peer
 [ "$(hash_of "$dir/plain")" = "$(hash_of "$dir/lockstep")" ] || fail "lockstep that was paused has other bits"
 identical "$dir/lockstep.mcap"
 
+# commanded alike, batch and lockstep have the same bits, and both logs fly again
+for mode in batch lockstep; do
+  if [ $mode = lockstep ]; then
+    "$fsw" "$(url_of shm)" cubesat >"$dir/fsw" 2>&1 &
+    peer=$!
+  fi
+  "$ORRERY" run "$dir/ship.yaml" --mode $mode --paused --duration 4s --set 'expect=[]' --set 'faults=[{name: dull, channel: gyro.rate, scale: 0.5}]' --log "$dir/$mode.mcap" \
+    >"$dir/$mode" 2>"$dir/err" &
+  run=$!
+  await listens $run || fail "no socket: $(cat "$dir/err")"
+  for words in 'step 43' 'set wheel_x.torque 0.5 mN m' 'fault dull' 'step 40' 'get wheel_x.torque' 'clear' 'mark over' 'go'; do
+    # shellcheck disable=SC2086
+    ctl $run $words >"$dir/out" 2>&1 || fail "$mode, $words: $(cat "$dir/out" "$dir/err")"
+  done
+  wait $run || fail "$mode, commanded: $(cat "$dir/$mode" "$dir/err")"
+  [ $mode = batch ] || wait $peer
+  says "$dir/$mode" '^fault       dull begins at 0.43 s$'
+  says "$dir/$mode" '^fault       dull ends at 0.83 s$'
+  identical "$dir/$mode.mcap"
+done
+[ "$(hash_of "$dir/batch")" = "$(hash_of "$dir/lockstep")" ] || fail "commanded in lockstep: $(hash_of "$dir/lockstep"), in batch: $(hash_of "$dir/batch")"
+[ "$(hash_of "$dir/batch")" != "$(hash_of "$dir/plain")" ] || fail "the commands did nothing"
+
 # --- stop ends a run with its summary, also one that stands
 "$ORRERY" run configs/cubesat.yaml --mode batch --paused >"$dir/out" 2>&1 &
 run=$!
@@ -150,6 +173,7 @@ faults:
 sequence: [{mark: begin}, {wait: 300 ms}, {until: wheel_x.speed above 5000 rpm, timeout: 1000 s}]
 Y
 "$ORRERY" run "$dir/ship.yaml" --mode realtime --duration 60s --sequence "$dir/storm.yaml" --set 'expect=[]' --set 'links={}' --set realtime.spin=0s --set realtime.phase=0s \
+  --set 'actuators.push={kind: wrench, node: bus.imu, frame: body, max_force: 1 N}' \
   --set realtime.core=any --log "$dir/storm.mcap" --json >"$dir/storm.json" 2>"$dir/err" &
 run=$!
 await listens $run && await flies $run || fail "real time: $(cat "$dir/err")"

@@ -24,6 +24,8 @@ static const char craft[] =
     "    bus: {mass: 10, inertia: [2, 3, 4, 0, 0, 0], hinge: {kind: free, to: inertial}, nodes: {a: {at: [1, 0, 0]}}}\n"
     "    crank: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], hinge: {kind: revolute, to: bus.a, axis: [0, 0, 1]}}\n"
     "    follower: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], hinge: {kind: revolute, to: bus.a, axis: [0, 0, 1]}}\n"
+    "    dish: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], hinge: {kind: revolute, to: bus.a, axis: [1, 0, 0],\n"
+    "      motion: {sine: {amplitude: 0.5 rad, frequency: 0.2 Hz}}}}\n"
     "  loops: [{gear: {hinge: crank, drives: follower, ratio: -2}, method: augment}]\n"
     "actuators:\n"
     "  jet: {kind: thruster, node: bus.origin, direction: [1, 0, 0], thrust: 1, valve_delay: 50 ms, isp: 200 s,\n"
@@ -38,7 +40,8 @@ static const char craft[] =
     "commands: [{channel: jet.on_time, at: 0.02 s, value: 0.5}]\n"
     "links: {fsw: {transport: shm, name: /orrery.saved, rate: 100 Hz, telemetry: [gyro.rate],\n"
     "  commands: [wheel.torque]}}\n"
-    "faults: [{channel: wheel.torque, at: 0 s, bias: 0.01}]\n";
+    "faults: [{channel: wheel.torque, at: 0 s, bias: 0.01}, {hinge: crank, at: 40 ms, for: 50 ms, jammed: 100 ms},\n"
+    "  {hinge: follower, at: 60 ms, jammed: true}, {hinge: dish, at: 50 ms, jammed: 100 ms}]\n";
 
 enum { FRAMES = 8, FURTHER = 3 };
 

@@ -4,7 +4,7 @@
     ctl_clients.py client PID ANSWERS NAME           one of them: a line in ANSWERS for each answer it got
     ctl_clients.py check LOG ANSWERS                 each answered command stands in the log at its frame, and acted whole
 """
-import os
+import json
 import random
 import signal
 import subprocess
@@ -17,13 +17,15 @@ import orrery_log
 
 
 def client(pid, answers, name):
-    """Commands that tell whose they are: marks by their text, torques by their value."""
+    """Commands that tell whose they are: marks by their text, torques and forces by their values, of which a force has three."""
     with orrery_ctl.open(pid) as run, open(answers, "a", buffering=1) as out:
         count = 0
         while True:
             count += 1
             torque = f"{random.randrange(1, 10**9)}e-13"
-            line = random.choice([f"mark {name}-{count}", f"set wheel_x.torque {torque}", "fault stuck", "clear stuck", "get gyro.*", "status"])
+            force = random.randrange(1, 10**6)
+            line = random.choice([f"mark {name}-{count}", f"set wheel_x.torque {torque}", "fault stuck", "clear stuck", "get gyro.*", "status",
+                                  f"set push.force [{force}e-13, {2 * force}e-13, {3 * force}e-13]"])
             answer = run.ask(line)
             if line.split()[0] in ("mark", "set", "fault", "clear"):
                 out.write(f"{answer['frame']} {line}\n")
@@ -63,9 +65,10 @@ def check(log_path, answers):
         if command not in events.get(int(frame), []):
             sys.exit(f"'{command}' was answered with frame {frame}, where the log has {events.get(int(frame))}")
         count += 1
-    sets = stuck = 0
+    sets = stuck = forces = 0
     for frame in sorted(events):
-        torques = [e.split()[2] for e in events[frame] if e.startswith("set ")]
+        torques = [e.split()[2] for e in events[frame] if e.startswith("set wheel_x.torque ")]
+        pushes = [json.loads(e.split(" ", 2)[2]) for e in events[frame] if e.startswith("set push.force ")]
         for event in events[frame]:
             stuck = {"fault stuck": 1, "clear stuck": 0}.get(event, stuck)
         if torques and not stuck:
@@ -73,8 +76,14 @@ def check(log_path, answers):
             if float(torques[-1]) not in values:
                 sys.exit(f"frame {frame}: {torques[-1]} was set, and {values} acted")
             sets += 1
-    print(f"{count} answered, {sum(map(len, events.values()))} in the log, {sets} torques acted in their frames")
-    if count < 50 or sets < 10:
+        if pushes:  # the last one, all of it
+            values = [list(v) for f in acted.get(frame, {}).values() if isinstance(f, (list, tuple)) for v in (f, *f) if isinstance(v, (list, tuple))]
+            whole = [v for v in values if any(v[i:i + 3] == pushes[-1] for i in range(len(v) - 2))]
+            if not whole:
+                sys.exit(f"frame {frame}: {pushes[-1]} was set, and {values} acted")
+            forces += 1
+    print(f"{count} answered, {sum(map(len, events.values()))} in the log, {sets} torques and {forces} forces acted in their frames")
+    if count < 50 or sets < 10 or forces < 10:
         sys.exit("too few to show anything")
 
 

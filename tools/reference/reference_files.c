@@ -187,6 +187,13 @@ enum orr_exit orr_reference_conditions(struct orr_page *page, const char *nothin
   orr_page_paragraph(page, "`and` binds stronger than `or`; `not` and `rising` stand in front, and parentheses group. "
                            "`for TIME` behind a comparison or parentheses: it held in every frame of the last TIME. "
                            "`rising`: it holds, and did not in the frame before.");
+  orr_page_code(page, "",
+                "condition  = and { \"or\" and }\n"
+                "and        = unary { \"and\" unary }\n"
+                "unary      = ( \"not\" | \"rising\" ) unary | timed\n"
+                "timed      = ( comparison | \"(\" condition \")\" ) [ \"for\" TIME ]\n"
+                "comparison = signal relation NUMBER | signal \"between\" NUMBER \"and\" NUMBER | FLAG\n"
+                "signal     = CHANNEL | CHANNEL.ELEMENT | CHANNEL[I] | \"norm(\" CHANNEL \")\" | \"time\"\n");
   return ORR_EXIT_OK;
 }
 
