@@ -43,8 +43,8 @@ static bool *prescribed(const struct orr_plant *p, const struct orr_jam *jam) {
   return &p->ws->prescribed[p->model->limb_of_body[jam->body]];
 }
 
-/* β̇ = −β/(what is left of the time to rest, to the end of the frame at least), chosen at the start of each frame and of
- * each part of one, and held in it. */
+/* β̇ = −β/(what is left of the time to rest, to the end of the frame at least), chosen at the start of each frame and
+ * of each part of one, and held in it. */
 static void brake(const struct orr_plant *p, struct orr_jam *jam, const struct orr_limb *limb,
                   const struct orr_evaluation_point *point) {
   int64_t frame_end_ns = orr_plant_time_ns(p) + p->step_ns;

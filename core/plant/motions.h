@@ -73,7 +73,8 @@ void orr_motions_reset(struct orr_motions *motions, const double *q, double *val
 /* [rt] At the start of the frame at now_ns: commands that have changed are followed from here. O(motions log rows). */
 void orr_motions_command(struct orr_motions *motions, int64_t now_ns, const double *values);
 
-/* [init] The coordinates of a limb go by this clock, which must live as long; true if they have a motion. O(motions). */
+/* [init] The coordinates of a limb go by this clock, which must live as long; true if they have a motion.
+ * O(motions). */
 bool orr_motions_clock(struct orr_motions *motions, const struct orr_limb *limb, const struct orr_motion_clock *clock);
 
 /* [rt] From now_ns on the pace goes to `to` within over_ns. O(1). */

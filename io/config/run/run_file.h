@@ -200,7 +200,7 @@ enum orr_fault_form {
   ORR_FAULT_NOISE,    /* x + value n, n standard normal, new for each sample */
   ORR_FAULT_FREEZE,   /* what stood in the frame before it began */
   ORR_FAULT_STUCK_AT, /* value */
-  ORR_FAULT_BIT_FLIP, /* x with a bit turned over, in a part of the samples: of a double, of a whole number, of a flag */
+  ORR_FAULT_BIT_FLIP, /* x with a bit turned over, in a part of the samples */
   ORR_FAULT_DELAY,    /* x of so many frames before */
   ORR_FAULT_DROP,     /* the sample before it; a part of the samples is lost */
   ORR_FAULT_FORMS

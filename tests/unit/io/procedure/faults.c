@@ -140,7 +140,7 @@ static double expected(enum orr_fault_form form, const struct subject *s, const 
     fail();
   }
   if (s->flag)
-    return form == ORR_FAULT_BIT_FLIP ? !h[k] : x >= 0.5;
+    return form == ORR_FAULT_BIT_FLIP ? h[k] == 0 : x >= 0.5;
   double low = s->pulse ? 0 : -HUGE_VAL;
   return s->command ? fmax(low, fmin(HUGE_VAL, x)) : x;
 }

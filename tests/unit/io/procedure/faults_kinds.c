@@ -1,6 +1,6 @@
-/* Each fault of a channel on each kind of channel, one by one: scalars, whole vectors and single elements, attitudes and
- * their elements, whole numbers, flags; outputs, commands that stand and commands that come once. What each is to be is
- * written here once more, from the definition: attitudes by matrices. */
+/* Each fault of a channel on each kind of channel, one by one: scalars, whole vectors and single elements, attitudes
+ * and their elements, whole numbers, flags; outputs, commands that stand and commands that come once. What each is to
+ * be is written here once more, from the definition: attitudes by matrices. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -182,7 +182,7 @@ static double as_kind(const struct kind *k, double x) {
 
 static bool quiet(const struct kind *k, double x) { return k->pulse && x == 0; }
 
-static const double per_number[] = {0.011, -0.023, 0.037};
+static const double per_number[MOST] = {0.011, -0.023, 0.037, 0.05};
 
 static void expect_numbers(const struct kind *k, const char *effect, const struct taken *healthy,
                            const struct taken *broken, double (*of)(const struct kind *, int, int, double)) {
@@ -219,7 +219,7 @@ static const char *values(const struct kind *k, const char *name, char *text, si
   double scale = k->sort == WHOLE ? 1e4 : k->sort == FLAG ? -100 : 1;
   int count = k->sort == ATTITUDE ? 3 : k->count;
   size_t used = (size_t)snprintf(text, size, "%s: [", name);
-  for (int i = 0; i < count; i++)
+  for (int i = 0; i < count && i < MOST; i++)
     used += (size_t)snprintf(text + used, size - used, "%s%.17g", i ? ", " : "", scale * per_number[i]);
   snprintf(text + used, size - used, "]");
   return text;
