@@ -9,7 +9,7 @@ static const struct orr_carrier_kind *const kinds[] = {
     [ORR_TRANSPORT_LINKED] = &orr_carrier_linked, [ORR_TRANSPORT_SHM] = &orr_carrier_shm,
     [ORR_TRANSPORT_UDP] = &orr_carrier_udp,       [ORR_TRANSPORT_SERIAL] = &orr_carrier_serial,
     [ORR_TRANSPORT_TCP] = &orr_carrier_tcp,       [ORR_TRANSPORT_UNIX] = &orr_carrier_unix,
-    [ORR_TRANSPORT_CAN] = &orr_carrier_can,
+    [ORR_TRANSPORT_CAN] = &orr_carrier_can,       [ORR_TRANSPORT_PCAP] = &orr_carrier_pcap,
 };
 
 const struct orr_carrier_kind *orr_carrier_kind(enum orr_transport transport) { return kinds[transport]; }

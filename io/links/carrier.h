@@ -144,7 +144,7 @@ struct orr_carrier_kind {
 /* The kind of a transport, and that of a controller linked in, which answers every link in batch. Const. */
 const struct orr_carrier_kind *orr_carrier_kind(enum orr_transport transport);
 extern const struct orr_carrier_kind orr_carrier_linked, orr_carrier_shm, orr_carrier_udp, orr_carrier_serial,
-    orr_carrier_tcp, orr_carrier_unix, orr_carrier_can;
+    orr_carrier_tcp, orr_carrier_unix, orr_carrier_can, orr_carrier_pcap;
 
 /* Room for what `document` says. */
 enum { ORR_CARRIER_DOCUMENT = 4096 };

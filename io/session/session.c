@@ -25,14 +25,16 @@ static void layout_links(struct orr_session *s, orr_answer_fn *answer, struct or
     const struct orr_run_link *desc = &s->run->links[i];
     const struct orr_carrier_kind *kind = orr_carrier_kind(desc->transport);
     struct orr_session_link link = {.desc = desc, .inside = ORR_TAKE(block, struct orr_port, 1)};
-    orr_port_init(link.inside, desc, &orr_carrier_linked, &s->plant->table, block);
+    bool linked = kind->outside || kind == &orr_carrier_linked; /* else another kind inside answers, in every mode */
+    orr_port_init(link.inside, desc, linked ? &orr_carrier_linked : kind, &s->plant->table, block);
     if (kind->outside) {
       link.room = ORR_TAKE(block, struct orr_port, 1);
       orr_port_init(link.room, desc, kind, &s->plant->table, block);
     }
     if (!links || !link.inside) /* it measures */
       continue;
-    orr_linked_answer_by(link.inside->carrier, answer);
+    if (linked)
+      orr_linked_answer_by(link.inside->carrier, answer);
     links[i] = link;
   }
   s->links = links;

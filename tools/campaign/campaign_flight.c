@@ -312,7 +312,7 @@ static void place_links(const struct orr_campaign *c, const struct orr_flight_pl
   for (size_t i = 0; i < c->nominal->link_count && urls->count < ORR_FLIGHT_LINKS; i++) {
     const struct orr_run_link *link = &c->nominal->links[i];
     char segment[ORR_FLIGHT_SEGMENT], path[120], address[40];
-    if (link->transport == ORR_TRANSPORT_LINKED)
+    if (link->transport == ORR_TRANSPORT_LINKED || link->capture)
       continue;
     bool shm = link->transport == ORR_TRANSPORT_SHM;
     snprintf(address, sizeof address, "127.0.0.1:%d", shm ? 0 : free_port());

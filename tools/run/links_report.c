@@ -370,6 +370,8 @@ void orr_links_print(const struct orr_session *s) {
   for (size_t i = 0; i < s->run->link_count; i++)
     if (s->links[i].outside)
       print_link(s->run->links[i].name, s->links[i].outside);
+    else if (s->run->links[i].capture)
+      print_link(s->run->links[i].name, s->links[i].inside);
     else
       print_inside(s->run->links[i].name, s->links[i].inside);
   print_io_thread(&s->relay);
@@ -494,6 +496,8 @@ void orr_links_json(const struct orr_session *s, const char *otherwise, json_t *
     const char *name = s->run->links[i].name;
     if (s->links[i].outside) {
       json_object_set_new(links, name, link_json(s->links[i].outside));
+    } else if (s->run->links[i].capture) {
+      json_object_set_new(links, name, link_json(s->links[i].inside));
     } else if (has_firsts(&s->links[i].inside->rules)) {
       json_object_set_new(inside, name, json_object());
       firsts_json(&s->links[i].inside->rules, json_object_get(inside, name));

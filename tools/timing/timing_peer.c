@@ -108,7 +108,7 @@ bool orr_timing_peers_open(const struct orr_timing_case *c, uint64_t frames, int
     return false;
   }
   for (size_t i = 0; i < c->run->link_count && echoes && good; i++)
-    if (c->run->links[i].transport != ORR_TRANSPORT_LINKED)
+    if (c->run->links[i].transport != ORR_TRANSPORT_LINKED && !c->run->links[i].capture)
       good = add(c, &c->run->links[i], core, p);
   if (!echoes && strcmp(c->peer, "none") != 0)
     good = add(c, NULL, core, p);

@@ -104,6 +104,16 @@ bool orr_run_judge_form(struct orr_run_draft *draft, const struct orr_thing *lin
  * that it cannot fly with them. */
 bool orr_run_find_effects(struct orr_run_draft *draft, struct orr_place key, int rate, struct orr_run_link *link);
 
+/* The keys of a link that only a replay of a capture has. */
+struct orr_run_pcap_keys {
+  const char *file;
+  int64_t port, begin;
+};
+
+/* [init] Checks them, and reads the capture; false after reporting. */
+bool orr_run_read_pcap(struct orr_run_draft *draft, const struct orr_thing *link, const struct orr_run_pcap_keys *keys,
+                       struct orr_run_link *out);
+
 /* The keys of a link that only CAN has. */
 struct orr_run_can_keys {
   const char *interface, *dbc, *answers;

@@ -42,6 +42,7 @@ enum orr_transport {
   ORR_TRANSPORT_TCP,
   ORR_TRANSPORT_UNIX,
   ORR_TRANSPORT_CAN,
+  ORR_TRANSPORT_PCAP,
 };
 
 /* IPv4. port 0: any. */
@@ -58,6 +59,21 @@ struct orr_run_effect {
       torque[3]; /* wheel: its axis, the body feels the opposite; thruster: about the mass centre while it is on, N m */
   double force[3]; /* thruster: N */
   double limit;    /* wheel: its largest torque; 0: none */
+};
+
+/* A capture of a network: what was in the datagrams to one port (io/config/run/capture.h). */
+struct orr_run_datagram {
+  int64_t at_ns; /* after the first */
+  const uint8_t *bytes;
+  size_t count;
+};
+
+struct orr_run_capture {
+  size_t count;
+  const struct orr_run_datagram *datagrams;
+  int64_t begin_ns; /* simulated time of the first */
+  size_t cut;       /* datagrams to the port that are not all there */
+  bool ends_early;  /* the file ends within a packet */
 };
 
 /* What a packet of a link is (io/links/form.h). */
@@ -103,6 +119,8 @@ struct orr_run_link {
   uint32_t packet_max;                 /* udp: bytes of the longest packet, without a seal */
   const char *key_file;                /* udp: every packet has a seal of this key; NULL: none has */
   const struct orr_run_layout *layout; /* packets that somebody else defined; NULL: Orrery's own */
+  const char *capture_name;            /* pcap */
+  const struct orr_run_capture *capture;
   const char *interface;               /* can */
   bool can_fd;                         /* can: frames of CAN FD go out */
   bool answer_stop;                    /* lockstep: without one the run stops, else it goes on with what is held */

@@ -14,6 +14,7 @@ static const char *const transports[] = {[ORR_TRANSPORT_LINKED] = "linked",
                                          [ORR_TRANSPORT_TCP] = "tcp",
                                          [ORR_TRANSPORT_UNIX] = "unix",
                                          [ORR_TRANSPORT_CAN] = "can",
+                                         [ORR_TRANSPORT_PCAP] = "pcap",
                                          NULL};
 
 struct link_keys {
@@ -24,6 +25,7 @@ struct link_keys {
   struct orr_run_udp_keys udp;
   struct orr_run_cable_keys line;
   struct orr_run_can_keys can;
+  struct orr_run_pcap_keys pcap;
   struct orr_place framing, transport, rate, phase, telemetry, commands, timeout, lockstep, layout;
 };
 
@@ -65,6 +67,9 @@ enum {
   DBC,
   SIGNALS,
   ANSWERS,
+  CAPTURE,
+  PORT,
+  BEGIN,
   LINK_KEYS
 };
 
@@ -121,6 +126,7 @@ static const struct orr_key lockstep_table[] = {
 static const struct orr_mapping lockstep_mapping = {
     .name = "links.lockstep", .doc = "How a run in lockstep waits for answers.", ORR_KEYS(lockstep_table)};
 
+static const struct orr_range port_range = {1, 65535, false};
 static const struct orr_range mtu_range = {128, 8192, false};
 static const struct orr_range baud_range = {50, 4000000, false}, data_range = {5, 8, false}, stop_range = {1, 2, false};
 static const char *const parities[] = {"none", "even", "odd", NULL}, *const switches[] = {"off", "on", NULL};
@@ -132,7 +138,7 @@ static const struct orr_key link_table[LINK_KEYS] = {
     [TRANSPORT] = {.name = "transport",
                    .doc = "what carries it: linked, a controller inside the program; shm, shared memory; udp, tcp, "
                           "serial, unix: packets over UDP, TCP, a serial port or a Unix socket; can: frames of a CAN "
-                          "bus, by a `layout` or a `dbc`",
+                          "bus, by a `layout` or a `dbc`; pcap, commands of a capture of UDP, and no flight software",
                    .required = true,
                    .shape = ORR_WORD(transports),
                    PLACE(transport)},
@@ -349,6 +355,24 @@ static const struct orr_key link_table[LINK_KEYS] = {
                  .type = ORR_KEY_TEXT,
                  .absent = "that of the highest identifier, which comes last on a bus",
                  .offset = offsetof(struct link_keys, can.answers)},
+    [CAPTURE] = {.name = "file",
+                 .doc = "pcap: the capture, beside the run file or by its whole path",
+                 .type = ORR_KEY_TEXT,
+                 .absent = "right for another transport",
+                 .offset = offsetof(struct link_keys, pcap.file)},
+    [PORT] = {.name = "port",
+              .doc = "pcap: the UDP port that the commands went to",
+              .type = ORR_KEY_WHOLE,
+              .range = &port_range,
+              .fallback = "5010",
+              .offset = offsetof(struct link_keys, pcap.port)},
+    [BEGIN] = {.name = "begin",
+               .doc = "pcap: simulated time of the first datagram to that port; those that say by an echo which frame "
+                      "they answer do not need it",
+               .type = ORR_KEY_TIME,
+               .range = &orr_range_not_negative,
+               .fallback = "0 s",
+               .offset = offsetof(struct link_keys, pcap.begin)},
 };
 
 const struct orr_mapping orr_link_mapping = {
@@ -456,7 +480,7 @@ static int read_transport(struct orr_run_draft *d, struct orr_place link) {
       return i;
   orr_read_error(d->reader, place, "not-built",
                  "the transport '%.40s' is not built yet; this version has 'linked', 'shm', 'udp', 'tcp', 'serial', "
-                 "'unix' and 'can'",
+                 "'unix', 'can' and 'pcap'",
                  text);
   return -1;
 }
@@ -662,18 +686,19 @@ static bool judge_layout(struct orr_run_draft *d, const struct orr_thing *link, 
 static bool judge_keys(struct orr_run_draft *d, const struct orr_thing *link, uint64_t present, int transport) {
   bool good = true;
   enum { UDP = 1 << ORR_TRANSPORT_UDP, TCP = 1 << ORR_TRANSPORT_TCP, SERIAL = 1 << ORR_TRANSPORT_SERIAL };
-  enum { CAN = 1 << ORR_TRANSPORT_CAN, UNIX = 1 << ORR_TRANSPORT_UNIX, PACKETS = UDP | TCP | SERIAL | UNIX };
+  enum { CAN = 1 << ORR_TRANSPORT_CAN, PCAP = 1 << ORR_TRANSPORT_PCAP };
+  enum { UNIX = 1 << ORR_TRANSPORT_UNIX, PACKETS = UDP | TCP | SERIAL | UNIX };
   static const int of[LINK_KEYS] = {/* the transports that a key is for; 0: all */
                                     [NAME] = 1 << ORR_TRANSPORT_SHM,
-                                    [LAYOUT] = UDP | CAN,
+                                    [LAYOUT] = UDP | CAN | PCAP,
                                     [LISTEN] = UDP | TCP,
                                     [PEER] = UDP,
                                     [ALLOW] = UDP | TCP,
-                                    [IDS] = PACKETS,
-                                    [MTU] = PACKETS,
+                                    [IDS] = PACKETS | PCAP,
+                                    [MTU] = PACKETS | PCAP,
                                     [KEY_FILE] = PACKETS,
-                                    [FRAMING] = PACKETS,
-                                    [ENDIAN] = PACKETS,
+                                    [FRAMING] = PACKETS | PCAP,
+                                    [ENDIAN] = PACKETS | PCAP,
                                     [CONNECT] = TCP,
                                     [DEVICE] = SERIAL,
                                     [BAUD] = SERIAL,
@@ -688,7 +713,10 @@ static bool judge_keys(struct orr_run_draft *d, const struct orr_thing *link, ui
                                     [FD] = CAN,
                                     [DBC] = CAN,
                                     [SIGNALS] = CAN,
-                                    [ANSWERS] = CAN};
+                                    [ANSWERS] = CAN,
+                                    [CAPTURE] = PCAP,
+                                    [PORT] = PCAP,
+                                    [BEGIN] = PCAP};
   uint64_t foreign = 0;
   for (int i = 0; i < LINK_KEYS; i++)
     foreign |= of[i] && !(of[i] >> transport & 1) ? present & UINT64_C(1) << i : 0;
@@ -752,10 +780,11 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
     good = judge_name(d, &thing, keys.name) && good;
   if (transport > ORR_TRANSPORT_SHM)
     good = orr_run_read_udp(d, &thing, &keys.udp, out) && orr_run_read_cable(d, &thing, &keys.line, out) &&
-           orr_run_read_framing(d, &thing, keys.framing, out) && orr_run_read_can(d, &thing, &keys.can, out) && good;
+           orr_run_read_framing(d, &thing, keys.framing, out) && orr_run_read_can(d, &thing, &keys.can, out) &&
+           orr_run_read_pcap(d, &thing, &keys.pcap, out) && good;
   if (!good || d->partial)
     return false;
-  if ((transport == ORR_TRANSPORT_UDP || transport == ORR_TRANSPORT_CAN) && keys.layout.node && !orr_run_read_layout(d, keys.layout, out))
+  if ((transport == ORR_TRANSPORT_UDP || transport >= ORR_TRANSPORT_CAN) && keys.layout.node && !orr_run_read_layout(d, keys.layout, out))
     return false;
   if (transport == ORR_TRANSPORT_CAN && keys.can.dbc && !orr_run_read_dbc(d, &thing, &keys.can, out))
     return false;
