@@ -24,6 +24,7 @@ struct state {
   uint64_t *held;                   /* the commands so far, */
   uint64_t *next;                   /* and with what was read last */
   int read;                         /* the telegram that was read last, until it is known whether it is the peer's */
+  bool waits_for_more;              /* the telegram before it answers nothing: what it said is not handed over yet */
   bool good;                        /* its numbers are values of their channels */
   bool waits[ORR_TELEGRAMS_MAX];    /* telemetry that was asked for, and goes out with the next frame */
   uint64_t sent[ORR_TELEGRAMS_MAX]; /* of each kind */
@@ -125,7 +126,7 @@ static enum orr_refusal read_packet(struct orr_form_state *state, const uint8_t 
   const struct orr_layout_side *side = &state->layout->commands;
   const struct orr_run_telegram *t = s->telegrams.all[s->read].desc;
   memcpy(s->next, s->held, 8 * orr_wire_words(side->bytes));
-  orr_telegram_read(&s->telegrams, s->read, bytes, s->next);
+  (s->waits_for_more ? orr_telegram_add : orr_telegram_read)(&s->telegrams, s->read, bytes, s->next);
   enum orr_refusal refusal = orr_layout_judge(side, s->next);
   s->good = refusal == ORR_REFUSAL_NONE;
   if (!t->answers && !s->good)
@@ -156,6 +157,7 @@ static size_t accept_packet(struct orr_form_state *state, const struct orr_form_
     s->held = s->next;
     s->next = held;
   }
+  s->waits_for_more = !s->telegrams.all[read].desc->answers;
   s->read = -1;
   return bytes;
 }
@@ -196,7 +198,8 @@ static void document(const struct orr_run_link *desc, const struct orr_wire_head
   snprintf(text, size,
            "One packet of those below per %s, as the run file's `layout` has them. A packet of commands that answers "
            "counts for the newest frame that went out; numbers that it has not keep the values that came last (before "
-           "the first: 0, or as near to it as their range allows), and pulses that it has not are none. The run says "
+           "the first: 0, or as near to it as their range allows), and pulses that neither it nor those kept since the last "
+           "answer have are none. The run says "
            "nothing else: no description, no farewell, and nothing twice.\n",
            unit);
 }

@@ -363,8 +363,12 @@ static void put_rest(const struct orr_telegrams *t, bool pulses, uint64_t *paylo
 void orr_telegram_rest(const struct orr_telegrams *t, uint64_t *payload) { put_rest(t, false, payload); }
 
 void orr_telegram_read(const struct orr_telegrams *telegrams, int which, const uint8_t *bytes, uint64_t *payload) {
-  const struct orr_telegram *t = &telegrams->all[which];
   put_rest(telegrams, true, payload);
+  orr_telegram_add(telegrams, which, bytes, payload);
+}
+
+void orr_telegram_add(const struct orr_telegrams *telegrams, int which, const uint8_t *bytes, uint64_t *payload) {
+  const struct orr_telegram *t = &telegrams->all[which];
   for (int i = 0; i < t->desc->count; i++) {
     const struct orr_telegram_op *op = &t->ops[i];
     if (op->channel && stands(t, op->field, bytes))

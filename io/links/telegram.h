@@ -81,6 +81,9 @@ enum orr_telegram_verdict orr_telegram_begins(const struct orr_telegrams *telegr
  * as they are, but for pulses, which become 0. O(fields + commands). */
 void orr_telegram_read(const struct orr_telegrams *telegrams, int which, const uint8_t *bytes, uint64_t *payload);
 
+/* [any] The same, where another one came for the same payload before: its pulses stay, too. */
+void orr_telegram_add(const struct orr_telegrams *telegrams, int which, const uint8_t *bytes, uint64_t *payload);
+
 /* [any] The payload that stands before the first telegram: each number 0, or as near to it as its range allows.
  * O(commands). */
 void orr_telegram_rest(const struct orr_telegrams *telegrams, uint64_t *payload);
