@@ -115,7 +115,7 @@ static bool pull(struct orr_packets *k, uint8_t *scratch, uint8_t *reply) {
   int taken = 0;
   send_waiting(c);
   for (; taken < AT_A_TIME; taken++) {
-    char stamps[STAMPS];
+    _Alignas(struct cmsghdr) char stamps[STAMPS];
     struct iovec piece = {scratch, CANFD_MTU};
     struct msghdr m = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = stamps, .msg_controllen = sizeof stamps};
     ssize_t n = recvmsg(c->fd, &m, MSG_DONTWAIT);
@@ -178,8 +178,7 @@ static int set_up(int fd, const struct orr_run_link *desc) {
   if (error)
     return error;
   if ((desc->can_fd && setsockopt(fd, SOL_CAN_RAW, CAN_RAW_FD_FRAMES, &on, sizeof on) != 0) ||
-      filter(fd, desc->layout) != 0 ||
-      setsockopt(fd, SOL_CAN_RAW, CAN_RAW_ERR_FILTER, &errors, sizeof errors) != 0 ||
+      filter(fd, desc->layout) != 0 || setsockopt(fd, SOL_CAN_RAW, CAN_RAW_ERR_FILTER, &errors, sizeof errors) != 0 ||
       setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) != 0)
     return errno;
   return bind(fd, (const struct sockaddr *)&here, sizeof here) == 0 ? 0 : errno;
@@ -239,11 +238,11 @@ static void explain(const struct orr_run_link *desc, int error, char *text, size
   else if (error == EPROTONOSUPPORT)
     snprintf(text, size, "'%s' has no CAN FD: a bus takes it by 'fd on' of ip link, vcan by 'mtu 72'", i);
   else if (error == ENODEV)
-    snprintf(text, size, "there is no interface '%s'; 'ip link' names them. One without a bus: ip link add dev %s type vcan",
-             i, i);
+    snprintf(text, size,
+             "there is no interface '%s'; 'ip link' names them. One without a bus: ip link add dev %s type vcan", i, i);
   else if (error == ENETDOWN)
-    snprintf(text, size, "the interface '%s' is down: ip link set %s up (a bus has a bit rate: type can bitrate 500000)", i,
-             i);
+    snprintf(text, size,
+             "the interface '%s' is down: ip link set %s up (a bus has a bit rate: type can bitrate 500000)", i, i);
   else
     snprintf(text, size, "%s", strerror(error));
 }
@@ -270,18 +269,11 @@ static struct orr_link_losses losses(const struct orr_carrier *carrier) {
 }
 
 const struct orr_carrier_kind orr_carrier_can = {
-    ORR_PACKETS_CALLBACKS,
-    .name = "can",
-    .outside = true,
-    .handover_ns = 100000,
-    .first_wait_ns = 20000000,
-    .bytes = sizeof(struct orr_can),
-    .lay_out = lay_out,
-    .open = open_socket,
-    .close = close_socket,
-    .join = join,
-    .describe = describe,
-    .explain = explain,
-    .document = document,
-    .losses = losses,
+    ORR_PACKETS_CALLBACKS,     .name = "can",
+    .outside = true,           .handover_ns = 100000,
+    .first_wait_ns = 20000000, .bytes = sizeof(struct orr_can),
+    .lay_out = lay_out,        .open = open_socket,
+    .close = close_socket,     .join = join,
+    .describe = describe,      .explain = explain,
+    .document = document,      .losses = losses,
 };

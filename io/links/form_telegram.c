@@ -195,13 +195,14 @@ static void document(const struct orr_run_link *desc, const struct orr_wire_head
                      size_t size) {
   (void)desc;
   (void)h;
-  snprintf(text, size,
-           "One packet of those below per %s, as the run file's `layout` has them. A packet of commands that answers "
-           "counts for the newest frame that went out; numbers that it has not keep the values that came last (before "
-           "the first: 0, or as near to it as their range allows), and pulses that neither it nor those kept since the last "
-           "answer have are none. The run says "
-           "nothing else: no description, no farewell, and nothing twice.\n",
-           unit);
+  snprintf(
+      text, size,
+      "One packet of those below per %s, as the run file's `layout` has them. A packet of commands that answers "
+      "counts for the newest frame that went out; numbers that it has not keep the values that came last (before "
+      "the first: 0, or as near to it as their range allows), and pulses that neither it nor those kept since the last "
+      "answer have are none. The run says "
+      "nothing else: no description, no farewell, and nothing twice.\n",
+      unit);
 }
 
 const struct orr_form orr_form_telegram = {

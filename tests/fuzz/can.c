@@ -37,7 +37,14 @@ static const struct orr_run_field mode_fields[] = {
     {.kind = ORR_FIELD_CHANNEL, .width = 1, .by = -1, .set = -1, .bit = 40, .channel_name = "d.on", .lsb = 1}};
 static const struct orr_run_telegram telegrams[] = {
     {.name = "out", .head = 4, .every = 1, .request = -1, .bytes = 8, .count = 2, .fields = out_fields},
-    {.name = "in", .head = 4, .command = true, .answers = true, .request = -1, .bytes = 12, .count = 2, .fields = in_fields},
+    {.name = "in",
+     .head = 4,
+     .command = true,
+     .answers = true,
+     .request = -1,
+     .bytes = 12,
+     .count = 2,
+     .fields = in_fields},
     {.name = "mode", .head = 4, .command = true, .request = -1, .bytes = 6, .count = 3, .fields = mode_fields}};
 static const struct orr_run_layout layout = {3, telegrams};
 

@@ -35,12 +35,12 @@ struct orr_icd {
 
 struct orr_icd_format {
   const char *name;
-  bool identifiers; /* it makes identifiers of channel names, and they must differ */
-  bool packets;     /* it has links over UDP only, with Orrery's block in each packet */
-  bool layouts;     /* it has links with a layout of their own */
-  bool blocks;      /* so it has, and links in shared memory too */
+  bool identifiers;                         /* it makes identifiers of channel names, and they must differ */
+  bool packets;                             /* it has links over UDP only, with Orrery's block in each packet */
+  bool layouts;                             /* it has links with a layout of their own */
+  bool blocks;                              /* so it has, and links in shared memory too */
   bool (*holds)(const struct orr_icd *icd); /* whether it can hold this one; false with a message. NULL: it can */
-  bool folds;       /* it does not tell small letters from capitals */
+  bool folds;                               /* it does not tell small letters from capitals */
   void (*write)(const struct orr_icd *icd);
 };
 

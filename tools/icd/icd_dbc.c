@@ -41,8 +41,8 @@ static void print_signal(const struct orr_icd *icd, const struct orr_run_telegra
   printf(" SG_ %s ", name_of(icd, f, number, name));
   print_turns(f);
   printf(": %u|%d@%d%c (%.17g,%.17g) [%.17g|%.17g] \"%s\" Vector__XXX\n",
-         (unsigned)(f->little ? bit : bit / 8 * 8 + 7 - bit % 8), f->width, f->little, has_sign ? '-' : '+', lsb, offset,
-         low < high ? low : high, low < high ? high : low, c ? c->unit : "");
+         (unsigned)(f->little ? bit : bit / 8 * 8 + 7 - bit % 8), f->width, f->little, has_sign ? '-' : '+', lsb,
+         offset, low < high ? low : high, low < high ? high : low, c ? c->unit : "");
 }
 
 /* The first field is the identifier. */
@@ -115,7 +115,8 @@ static void print_double(uint32_t id, const struct orr_channel *c, int k) {
     printf("SIG_VALTYPE_ %lu %s : 2;\n", (unsigned long)id, name);
 }
 
-static void each_link(const struct orr_icd *icd, void (*of_layout)(const struct orr_icd *, const struct orr_run_telegram *),
+static void each_link(const struct orr_icd *icd,
+                      void (*of_layout)(const struct orr_icd *, const struct orr_run_telegram *),
                       void (*of_number)(uint32_t, const struct orr_channel *, int)) {
   uint32_t at = 0;
   for (size_t i = 0; i < icd->count; i++) {
@@ -137,11 +138,13 @@ bool orr_icd_dbc_holds(const struct orr_icd *icd) {
     const struct orr_icd_link *l = &icd->links[i];
     if (l->desc->transport == ORR_TRANSPORT_CAN)
       continue;
-    if (++links > (0x7ff - COMMANDS_FROM) / APART || l->sides[0].side->numbers > APART || l->sides[1].side->numbers > APART) {
-      fprintf(stderr,
-              "orrery icd: %s: the link '%s' is on no CAN bus, and has too many numbers for a frame each of 11 bits: give "
-              "it a 'layout'\n",
-              icd->path, l->desc->name);
+    if (++links > (0x7ff - COMMANDS_FROM) / APART || l->sides[0].side->numbers > APART ||
+        l->sides[1].side->numbers > APART) {
+      fprintf(
+          stderr,
+          "orrery icd: %s: the link '%s' is on no CAN bus, and has too many numbers for a frame each of 11 bits: give "
+          "it a 'layout'\n",
+          icd->path, l->desc->name);
       return false;
     }
   }

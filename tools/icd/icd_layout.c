@@ -153,8 +153,7 @@ static void c_field(const struct orr_icd *icd, const char *packet, const struct 
                     uint32_t head) {
   char name[2 * NAME_SIZE];
   field_word(icd, f, number, name, sizeof name);
-  printf("#define %s_%s %u, %d, %d /* bit, width, little", packet, name, f->bit - 8 * head, f->width,
-         f->little);
+  printf("#define %s_%s %u, %d, %d /* bit, width, little", packet, name, f->bit - 8 * head, f->width, f->little);
   if (f->by >= 0)
     printf("; of set %d", f->set);
   if (f->kind == ORR_FIELD_CHANNEL && channel_of(icd, f)->unit[0])

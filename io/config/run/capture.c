@@ -6,7 +6,15 @@
 
 /* draft-ietf-opsawg-pcap: the head of a file, the head of a record, link types. */
 enum { FILE_HEAD = 24, RECORD_HEAD = 16, MOST_RECORD = 262144 };
-enum { LINK_ETHERNET = 1, LINK_RAW_OLD = 12, LINK_RAW_BSD = 14, LINK_RAW = 101, LINK_SLL = 113, LINK_IPV4 = 228, LINK_SLL2 = 276 };
+enum {
+  LINK_ETHERNET = 1,
+  LINK_RAW_OLD = 12,
+  LINK_RAW_BSD = 14,
+  LINK_RAW = 101,
+  LINK_SLL = 113,
+  LINK_IPV4 = 228,
+  LINK_SLL2 = 276
+};
 enum { TYPE_IPV4 = 0x0800, TYPE_VLAN = 0x8100, TYPE_QINQ = 0x88a8, UDP = 17, UDP_HEAD = 8, IP_HEAD = 20 };
 
 struct reading {
@@ -51,8 +59,7 @@ static bool read_head(struct reading *r) {
     uint32_t magic;
     bool swapped;
     int64_t unit_ns;
-  } kinds[] = {
-      {0xa1b2c3d4, false, 1000}, {0xa1b23c4d, false, 1}, {0xd4c3b2a1, true, 1000}, {0x4d3cb2a1, true, 1}};
+  } kinds[] = {{0xa1b2c3d4, false, 1000}, {0xa1b23c4d, false, 1}, {0xd4c3b2a1, true, 1000}, {0x4d3cb2a1, true, 1}};
   uint32_t magic = r->count >= FILE_HEAD ? word_at(r, 0) : 0;
   if (magic == 0x0a0d0d0a)
     return complain(r, "it is a pcapng file: save it as pcap (editcap -F pcap, or tcpdump -w)");
@@ -154,7 +161,8 @@ bool orr_capture_read(struct orr_text text, uint16_t port, struct orr_arena *are
   for (size_t i = 0; i < sizeof links / sizeof *links; i++)
     known |= links[i] == r.link;
   if (!known)
-    return complain(&r, "it was captured on a link of type %lu; here go Ethernet (1), Linux cooked (113, 276) and raw IP",
+    return complain(&r,
+                    "it was captured on a link of type %lu; here go Ethernet (1), Linux cooked (113, 276) and raw IP",
                     (unsigned long)r.link);
   while (r.count - r.at >= RECORD_HEAD)
     if (!read_record(&r))

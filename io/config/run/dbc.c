@@ -75,7 +75,8 @@ static void next(struct reading *r) {
   if (r->at == r->end)
     return;
   char c = *r->at;
-  bool number = is_digit(c) || ((c == '-' || c == '+') && r->at + 1 < r->end && (is_digit(r->at[1]) || r->at[1] == '.'));
+  bool number =
+      is_digit(c) || ((c == '-' || c == '+') && r->at + 1 < r->end && (is_digit(r->at[1]) || r->at[1] == '.'));
   if (c == '"') {
     r->at++;
     r->now.kind = STRING;
@@ -306,12 +307,8 @@ static bool read_statement(struct reading *r) {
 
 bool orr_dbc_read(struct orr_text text, struct orr_arena *arena, struct orr_dbc *out,
                   struct orr_table_problem *problem) {
-  struct reading r = {.at = text.bytes,
-                      .end = text.bytes + text.length,
-                      .line = 1,
-                      .arena = arena,
-                      .out = out,
-                      .problem = problem};
+  struct reading r = {
+      .at = text.bytes, .end = text.bytes + text.length, .line = 1, .arena = arena, .out = out, .problem = problem};
   *out = (struct orr_dbc){0};
   if (text.length > MOST_BYTES)
     return complain(&r, "a file of more than %d MB", MOST_BYTES >> 20);

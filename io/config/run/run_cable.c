@@ -41,7 +41,8 @@ static bool read_framing(struct orr_run_draft *d, struct orr_place place, struct
 
 /* A packet ends somewhere, or nobody can read the next one. */
 static bool judge_framing(struct orr_run_draft *d, const struct orr_thing *link, const struct orr_run_link *out) {
-  bool whole = out->transport == ORR_TRANSPORT_UDP || out->transport == ORR_TRANSPORT_PCAP || (out->transport == ORR_TRANSPORT_UNIX && !out->stream);
+  bool whole = out->transport == ORR_TRANSPORT_UDP || out->transport == ORR_TRANSPORT_PCAP ||
+               (out->transport == ORR_TRANSPORT_UNIX && !out->stream);
   struct orr_place key = orr_read_member(d->reader, link, "framing");
   if (whole && out->framing != ORR_FRAMING_NONE) {
     orr_read_error(d->reader, key, "framing",

@@ -135,8 +135,9 @@ static bool read_unit(const struct reading *r, const struct pair *p, struct orr_
   if (!*p->signal->unit || orr_unit_parse(c->unit, &ours, &at) != ORR_QUANTITY_OK)
     return true;
   if (orr_unit_parse(p->signal->unit, theirs, &at) != ORR_QUANTITY_OK) {
-    orr_read_warning(r->d->reader, p->place, "dbc", "the unit '%.40s' of '%.80s' is not known: its numbers are taken as %s",
-                     p->signal->unit, p->signal->name, *c->unit ? c->unit : "plain ones");
+    orr_read_warning(r->d->reader, p->place, "dbc",
+                     "the unit '%.40s' of '%.80s' is not known: its numbers are taken as %s", p->signal->unit,
+                     p->signal->name, *c->unit ? c->unit : "plain ones");
     *theirs = (struct orr_unit){1, 1, {0}};
     return true;
   }
@@ -223,8 +224,8 @@ static bool make_packet(const struct reading *r, const struct orr_dbc_message *m
 static bool find_answer(const struct reading *r, struct orr_run_telegram *all, int count) {
   int last = -1;
   for (int i = 0; i < count; i++)
-    if (all[i].command && (r->keys->answers ? strcmp(all[i].name, r->keys->answers) == 0
-                                            : last < 0 || all[i].id > all[last].id))
+    if (all[i].command &&
+        (r->keys->answers ? strcmp(all[i].name, r->keys->answers) == 0 : last < 0 || all[i].id > all[last].id))
       last = i;
   if (last >= 0)
     all[last].answers = true;

@@ -121,9 +121,9 @@ struct orr_run_link {
   const struct orr_run_layout *layout; /* packets that somebody else defined; NULL: Orrery's own */
   const char *capture_name;            /* pcap */
   const struct orr_run_capture *capture;
-  const char *interface;               /* can */
-  bool can_fd;                         /* can: frames of CAN FD go out */
-  bool answer_stop;                    /* lockstep: without one the run stops, else it goes on with what is held */
+  const char *interface; /* can */
+  bool can_fd;           /* can: frames of CAN FD go out */
+  bool answer_stop;      /* lockstep: without one the run stops, else it goes on with what is held */
 };
 
 /* [any] Whether a frame is one of the link's, and the newest one of the link before a frame; −1: there is none. O(1).

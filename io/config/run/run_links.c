@@ -7,15 +7,10 @@
 
 #define WAIT_NS INT64_C(10000000000) /* where the file says nothing */
 
-static const char *const transports[] = {[ORR_TRANSPORT_LINKED] = "linked",
-                                         [ORR_TRANSPORT_SHM] = "shm",
-                                         [ORR_TRANSPORT_UDP] = "udp",
-                                         [ORR_TRANSPORT_SERIAL] = "serial",
-                                         [ORR_TRANSPORT_TCP] = "tcp",
-                                         [ORR_TRANSPORT_UNIX] = "unix",
-                                         [ORR_TRANSPORT_CAN] = "can",
-                                         [ORR_TRANSPORT_PCAP] = "pcap",
-                                         NULL};
+static const char *const transports[] = {
+    [ORR_TRANSPORT_LINKED] = "linked", [ORR_TRANSPORT_SHM] = "shm",   [ORR_TRANSPORT_UDP] = "udp",
+    [ORR_TRANSPORT_SERIAL] = "serial", [ORR_TRANSPORT_TCP] = "tcp",   [ORR_TRANSPORT_UNIX] = "unix",
+    [ORR_TRANSPORT_CAN] = "can",       [ORR_TRANSPORT_PCAP] = "pcap", NULL};
 
 struct link_keys {
   double stiffness[3], damping[3];
@@ -201,7 +196,8 @@ static const struct orr_key link_table[LINK_KEYS] = {
               .doc = "how long frame 0 waits for the peer, on the clock",
               .type = ORR_KEY_TIME,
               .range = &orr_range_not_negative,
-              .absent = "10 s; no wait where `peer` is named, and none on CAN: what only reacts waits for frame 0 itself",
+              .absent =
+                  "10 s; no wait where `peer` is named, and none on CAN: what only reacts waits for frame 0 itself",
               .offset = offsetof(struct link_keys, wait)},
     [LATCH] = {.name = "latch",
                .doc = "real time: a command acts at the link's next frame (boundary), or at the first frame after it "
@@ -784,7 +780,8 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
            orr_run_read_pcap(d, &thing, &keys.pcap, out) && good;
   if (!good || d->partial)
     return false;
-  if ((transport == ORR_TRANSPORT_UDP || transport >= ORR_TRANSPORT_CAN) && keys.layout.node && !orr_run_read_layout(d, keys.layout, out))
+  if ((transport == ORR_TRANSPORT_UDP || transport >= ORR_TRANSPORT_CAN) && keys.layout.node &&
+      !orr_run_read_layout(d, keys.layout, out))
     return false;
   if (transport == ORR_TRANSPORT_CAN && keys.can.dbc && !orr_run_read_dbc(d, &thing, &keys.can, out))
     return false;

@@ -299,8 +299,8 @@ static void put_head(struct packet *p) {
     return;
   struct entry *e = &p->entries[p->entry_count++];
   *e = (struct entry){.draft.numbers = 1, .first = p->count, .count = 1};
-  e->draft.field = (struct orr_run_field){
-      .kind = ORR_FIELD_CONSTANT, .width = 8 * (int)t->head, .by = -1, .set = -1, .raw = t->id};
+  e->draft.field =
+      (struct orr_run_field){.kind = ORR_FIELD_CONSTANT, .width = 8 * (int)t->head, .by = -1, .set = -1, .raw = t->id};
   p->fields[p->count++] = e->draft.field;
   p->bit = p->bits = 8 * t->head;
   p->out->bytes += t->bytes ? t->head : 0;

@@ -16,8 +16,9 @@ static bool read_capture(struct orr_run_draft *d, const struct orr_thing *link, 
   }
   out->begin_ns = keys->begin;
   if (out->count == 0) {
-    orr_read_error(d->reader, place, "pcap", "%.100s: no datagram goes to port %d: 'port' is where the commands went to",
-                   keys->file, (int)keys->port);
+    orr_read_error(d->reader, place, "pcap",
+                   "%.100s: no datagram goes to port %d: 'port' is where the commands went to", keys->file,
+                   (int)keys->port);
     return false;
   }
   if (out->cut)

@@ -136,7 +136,9 @@ static bool judge_connect(struct orr_run_draft *d, const struct orr_thing *link,
 bool orr_run_read_udp(struct orr_run_draft *d, const struct orr_thing *link, const struct orr_run_udp_keys *keys,
                       struct orr_run_link *out) {
   enum { IP_AND_UDP_BYTES = 28, LEAST_MTU = 128 };
-  out->packet_max = (uint32_t)keys->mtu - (out->transport == ORR_TRANSPORT_UDP || out->transport == ORR_TRANSPORT_PCAP ? IP_AND_UDP_BYTES : 0);
+  out->packet_max =
+      (uint32_t)keys->mtu -
+      (out->transport == ORR_TRANSPORT_UDP || out->transport == ORR_TRANSPORT_PCAP ? IP_AND_UDP_BYTES : 0);
   bool good = !keys->key_file || keys->mtu >= LEAST_MTU + ORR_WIRE_SEAL_BYTES;
   if (!good)
     orr_read_error(d->reader, orr_read_member(d->reader, link, "mtu"), "out-of-range",

@@ -138,9 +138,12 @@ static const char run_text[] = ORR_FLIGHT_CRAFT
     "    commands: [wheel.torque, jet.on_time]\n"
     "    layout:\n"
     "      packets:\n"
-    "        rate: {id: 0x123, direction: telemetry, fields: [{channel: gyro.rate.z, type: i16, lsb: 0.01 rad/s}, {constant: 0xa5, type: u8}]}\n"
-    "        torque: {id: 0x18daf110, extended: true, direction: commands, fields: [{channel: wheel.torque, type: i16, lsb: 1 mN m}]}\n"
-    "        jet: {id: 0x456, direction: commands, answers: false, fields: [{channel: jet.on_time, type: u8, lsb: 1 ms}, {at: 3, checksum: xor, type: u8}]}\n"
+    "        rate: {id: 0x123, direction: telemetry, fields: [{channel: gyro.rate.z, type: i16, lsb: 0.01 rad/s}, "
+    "{constant: 0xa5, type: u8}]}\n"
+    "        torque: {id: 0x18daf110, extended: true, direction: commands, fields: [{channel: wheel.torque, type: i16, "
+    "lsb: 1 mN m}]}\n"
+    "        jet: {id: 0x456, direction: commands, answers: false, fields: [{channel: jet.on_time, type: u8, lsb: 1 "
+    "ms}, {at: 3, checksum: xor, type: u8}]}\n"
     "        ask: {id: 0x457, direction: commands, fields: [{constant: 7, type: u8}]}\n"
     "        told: {id: 0x458, direction: telemetry, on: request ask, fields: [{counter: packets, type: u8}]}\n";
 
@@ -210,10 +213,9 @@ static void the_kernel_is_asked_for_commands_errors_and_stamps(void **state) {
   assert_int_equal(kernel.index, 3);
   assert_true(kernel.stamps && kernel.fd_frames);
   assert_int_equal(kernel.errors, CAN_ERR_MASK);
-  static const struct can_filter wanted[] = {
-      {0x18daf110 | CAN_EFF_FLAG, CAN_EFF_MASK | CAN_EFF_FLAG | CAN_RTR_FLAG},
-      {0x456, CAN_SFF_MASK | CAN_EFF_FLAG | CAN_RTR_FLAG},
-      {0x457, CAN_SFF_MASK | CAN_EFF_FLAG | CAN_RTR_FLAG}};
+  static const struct can_filter wanted[] = {{0x18daf110 | CAN_EFF_FLAG, CAN_EFF_MASK | CAN_EFF_FLAG | CAN_RTR_FLAG},
+                                             {0x456, CAN_SFF_MASK | CAN_EFF_FLAG | CAN_RTR_FLAG},
+                                             {0x457, CAN_SFF_MASK | CAN_EFF_FLAG | CAN_RTR_FLAG}};
   assert_int_equal(kernel.filter_count, 3);
   assert_memory_equal(kernel.filters, wanted, sizeof wanted);
   done(&r);
@@ -275,12 +277,12 @@ static void what_is_no_command_is_counted(void **state) {
   uint8_t bytes[CANFD_MTU] = {0};
   begin(&r, false);
   publish(&r, 0);
-  send_from_bus(0x7ff, (const uint8_t[]){0xff, 0xf6}, 2, CAN_MTU);                    /* nobody's */
-  send_from_bus(0x18daf110, (const uint8_t[]){0xff, 0xf6}, 2, CAN_MTU);               /* without its bit 31 */
-  send_from_bus(0x18daf110 | CAN_EFF_FLAG, (const uint8_t[]){1, 2, 3}, 3, CAN_MTU);   /* of another length */
-  send_from_bus(0x18daf110 | CAN_EFF_FLAG | CAN_RTR_FLAG, NULL, 2, CAN_MTU);          /* asks, and has no data */
-  send_from_bus(0x456, (const uint8_t[]){5, 0, 0, 6}, 4, CAN_MTU);                    /* its sum is wrong */
-  send_from_bus(0x456, NULL, 9, CAN_MTU);                                             /* longer than a frame */
+  send_from_bus(0x7ff, (const uint8_t[]){0xff, 0xf6}, 2, CAN_MTU);                  /* nobody's */
+  send_from_bus(0x18daf110, (const uint8_t[]){0xff, 0xf6}, 2, CAN_MTU);             /* without its bit 31 */
+  send_from_bus(0x18daf110 | CAN_EFF_FLAG, (const uint8_t[]){1, 2, 3}, 3, CAN_MTU); /* of another length */
+  send_from_bus(0x18daf110 | CAN_EFF_FLAG | CAN_RTR_FLAG, NULL, 2, CAN_MTU);        /* asks, and has no data */
+  send_from_bus(0x456, (const uint8_t[]){5, 0, 0, 6}, 4, CAN_MTU);                  /* its sum is wrong */
+  send_from_bus(0x456, NULL, 9, CAN_MTU);                                           /* longer than a frame */
   send_from_bus(0x456, NULL, 65, CANFD_MTU);
   send_from_bus(CAN_ERR_FLAG | CAN_ERR_BUSOFF, bytes, 8, CAN_MTU);
   send_from_bus(CAN_ERR_FLAG | CAN_ERR_ACK, bytes, 8, CAN_MTU);
