@@ -82,7 +82,7 @@ struct orr_plant {
   bool *burns;           /* [body_count] some device uses propellant of it */
   bool has_tanks;
   int device_count, truth_count, pointing_count;
-  int *asked;         /* [truth_count] the truths that somebody reads: the first asked_count; loads of nodes: the last */
+  int *asked;         /* [truth_count] truths that somebody reads: the first asked_count; loads of nodes: the last */
   int *pulse;         /* [pulse_count] places in values of pulse commands */
   int *accelerometer; /* [accelerometer_count] devices that need accelerations */
   int asked_count, asked_loads, pulse_count, accelerometer_count;

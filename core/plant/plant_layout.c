@@ -343,10 +343,11 @@ static void place_contacts(struct orr_plant *p, const struct orr_plant_desc *des
       e->items[k] = (struct orr_stop){.q = device->q,
                                       .u = device->u,
                                       .stops = {-0.5 * mesh.gap, 0.5 * mesh.gap, mesh.stiffness, mesh.damping},
-                                      .shaft = &p->shafts[shaft++],
+                                      .shaft = &p->shafts[shaft],
                                       .rotor = device->rotor,
                                       .ratio = mesh.gear.ratio};
       device->mesh = &e->items[k++];
+      shaft++;
     }
   }
   e->integration = p->integration;

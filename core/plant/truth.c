@@ -238,8 +238,8 @@ int orr_truth_declare(const struct orr_description *spacecraft, struct orr_chann
 bool orr_truth_is_node_load(const struct orr_truth *truth) { return truth->what == NODE_LOAD; }
 
 bool orr_truth_needs_acceleration(const struct orr_truth *truth) {
-  return truth->what == ACCELERATION || truth->what == ANGULAR || truth->what == NODE_LOAD || truth->what == LOAD || truth->what == LOOP_MOMENT ||
-         truth->what == LOOP_FORCE;
+  return truth->what == ACCELERATION || truth->what == ANGULAR || truth->what == NODE_LOAD || truth->what == LOAD ||
+         truth->what == LOOP_MOMENT || truth->what == LOOP_FORCE;
 }
 
 static void fill_attitude(orr_mat3 attitude, double *last, double *out) {

@@ -38,8 +38,9 @@ static struct orr_flight arm(int step_us, const char *rule, const char *gear, co
  * between the contacts both go on as they are, a contact lasts π/ω, and its half wave turns their drift round. */
 static double lag_at(double t) {
   double contact = M_PI / sqrt(STIFF * (1 / ARM + 1 / (RATIO * RATIO * ROTOR))), drift = 1, lag = 0, until = 0.5 * GAP;
-  for (; t > until + contact; until = GAP) {
+  while (t > until + contact) {
     t -= until + contact;
+    until = GAP;
     lag = drift * 0.5 * GAP;
     drift = -drift;
   }
