@@ -2,10 +2,10 @@
  *
  *   M ẍ + C ẋ + K x = 0        x: speeds and rotors; M as the sweeps solve it, loops closed, prescribed hinges held
  *
- * K and C are hinge springs and dampers, modal stiffness and damping, and what the devices add on the diagonal or between a hinge and its rotor. Speeds,
- * gravity and the turning of static forces play no part. The method is Lanczos' iteration in the measure of M with
- * B = h² K + 2h C. There h is near the step at which the fastest motion becomes unstable, so that both springs and
- * dampers which limit a step have a large part in B:
+ * K and C are hinge springs and dampers, modal stiffness and damping, and what the devices add on the diagonal or
+ * between a hinge and its rotor. Speeds, gravity and the turning of static forces play no part. The method is Lanczos'
+ * iteration in the measure of M with B = h² K + 2h C. There h is near the step at which the fastest motion becomes
+ * unstable, so that both springs and dampers which limit a step have a large part in B:
  *
  *   v_0 random, B v_j = M w; w less its part along v_0 … v_j; v_{j+1} = w / |w|_M
  *

@@ -14,7 +14,7 @@
 
 enum { SAMPLES = 400, TIMES = 50 };
 
-/* G of each pair of modes of each node as a file would give it, in three directions; what it is does not matter here. */
+/* G of each pair of modes of each node as a file would give it, in three directions; its values do not matter here. */
 static void give_curves(struct orr_body_desc *body, struct orr_node_desc *nodes, struct orr_curve_desc *curves) {
   size_t n = body->mode_count, pairs = n * (n + 1) / 2;
   memcpy(nodes, body->nodes, body->node_count * sizeof *nodes);

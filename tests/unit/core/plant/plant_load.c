@@ -12,7 +12,7 @@
 
 #include "tests/support/flight.h"
 
-/* A body in the middle with something of each kind on it: hinges with geared rotors and with a gap, a wheel, a thruster,
+/* A body in the middle with something of each kind on it: hinges with geared rotors and a gap, a wheel, a thruster,
  * and a strut from one of its children to another of its nodes. Its mass centre is the node c. */
 static struct orr_flight craft(const char *method) {
   char text[8192];
