@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "rt/machine/rights.h"
 #include "rt/tick/clock.h"
 
 enum { STACK_BYTES = ORR_STACK_TOUCHED + 512 * 1024, CALIBRATE_DEFAULT_NS = 500 * ORR_NS_PER_MS };
@@ -53,6 +54,8 @@ static const char *prepare(struct orr_executive *e, const struct orr_work *work,
     if (e->lacks.entry[i].lack == ORR_LACK_PRIORITY)
       stats->priority = 0;
   }
+  if (!e->options.keeps_rights)
+    (void)orr_rights_drop(ORR_RIGHTS_NONE); /* core, memory and priority are set */
   return orr_cycle_init(&e->cycle, &cycle, work, user, stats);
 }
 

@@ -1,7 +1,7 @@
 /* The executive: a thread of its own for the cycle (tick/cycle.h), prepared and measured. What the tools call.
  *
  *   orr_executive_prepare the block of statistics, memory, the core; then the thread: affinity, priority,
- *                         calibration. It waits there
+ *                         calibration. It gives up its rights, and waits there
  *   orr_executive_go      the first tick
  *   orr_executive_start   both at once, where nothing is to be done between them
  *   orr_executive_stop    from anywhere, also a signal handler
@@ -35,6 +35,7 @@ struct orr_executive_options {
   int core;                              /* or ORR_CORE_AUTO (orr_setup_choose_core), ORR_CORE_ANY (not bound) */
   int priority;                          /* SCHED_FIFO; 0: none */
   bool strict;                           /* a lack ends the start */
+  bool keeps_rights;                     /* the thread stays as privileged as it began */
   const struct orr_isolation *isolation; /* applied already, for this core; NULL: none */
   const struct orr_lacks *noted;         /* lacks that were found before, to stand with the others; NULL: none */
   int64_t calibrate_ns;                  /* budget for each calibration; 0: half a second */

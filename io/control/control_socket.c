@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "io/links/sandbox.h"
 
 /* How often it looks whether what is on its way has been applied. */
 enum { LOOK_NS = 500000 };
@@ -46,6 +49,9 @@ struct orr_control_socket {
   const char *file, *mode;
   int listener, wake;
   pthread_t thread;
+  bool caged;
+  int cage_error;
+  sem_t ready; /* it is in its sandbox, or not, as cage_error says */
   atomic_bool over;
   bool snapshot_taken; /* by a command that is on its way */
   struct client clients[ORR_CONTROL_CLIENTS];
@@ -373,6 +379,12 @@ static void say_good_bye(struct orr_control_socket *s) {
 static void *serve(void *user) {
   struct orr_control_socket *s = user;
   uint64_t done = 0;
+  free(malloc(1)); /* its heap */
+  s->cage_error = s->caged ? orr_sandbox_enter(ORR_SANDBOX_CONTROL) : 0;
+  bool good = s->cage_error == 0;
+  sem_post(&s->ready);
+  if (!good)
+    return NULL;
   while (!atomic_load(&s->over)) {
     wait_for_clients(s, somebody_waits(s, done));
     done = take_done(s, done);
@@ -399,8 +411,17 @@ static int start_thread(struct orr_control_socket *s, int avoid_core) {
   }
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
+  sem_init(&s->ready, 0, 0);
   int error = pthread_create(&s->thread, &attributes, serve, s);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
+  while (!error && sem_wait(&s->ready) != 0) {
+    /* a signal was handled meanwhile */
+  }
+  if (!error && s->cage_error) {
+    pthread_join(s->thread, NULL);
+    error = s->cage_error;
+  }
+  sem_destroy(&s->ready);
   pthread_attr_destroy(&attributes);
   return error;
 }
@@ -448,7 +469,8 @@ static void give_back(struct orr_control_socket *s) {
 }
 
 struct orr_control_socket *orr_control_serve(struct orr_control *control, const struct orr_run *run, const char *file,
-                                             const char *mode, int avoid_core, char *message, size_t size) {
+                                             const char *mode, struct orr_control_thread how, char *message,
+                                             size_t size) {
   char folder[sizeof((struct sockaddr_un *)0)->sun_path];
   message[0] = '\0';
   if (!orr_control_folder(folder, sizeof folder))
@@ -457,6 +479,7 @@ struct orr_control_socket *orr_control_serve(struct orr_control *control, const 
   if (!s)
     abort();
   *s = (struct orr_control_socket){.control = control, .file = file, .mode = mode, .listener = -1, .wake = -1};
+  s->caged = how.caged;
   s->known = known_channels(control->plant);
   s->scope = (struct orr_control_scope){.table = &control->plant->table,
                                         .known = s->known,
@@ -467,7 +490,7 @@ struct orr_control_socket *orr_control_serve(struct orr_control *control, const 
     s->clients[i].fd = -1;
   int error = open_socket(s, folder);
   if (!error) {
-    error = start_thread(s, avoid_core);
+    error = start_thread(s, how.avoid_core);
     if (error)
       unlink(s->address.sun_path);
   }

@@ -22,10 +22,17 @@ bool orr_control_folder(char *folder, size_t size);
 /* [init] 0, or an errno that says why the folder is not one that only this user can write; where `make`, it is made. */
 int orr_control_check_folder(const char *folder, bool make);
 
-/* [init] Makes the socket and starts the thread, which stays off a core (−1: any will do). NULL with what is wrong in
- * `message`, empty where there shall be none. `file` and `mode` are what `status` says of the run. */
+/* How its thread runs. */
+struct orr_control_thread {
+  int avoid_core; /* that it stays off; −1: any will do */
+  bool caged;     /* it goes into a sandbox (io/links/sandbox.h), which was prepared */
+};
+
+/* [init] Makes the socket and starts the thread. NULL with what is wrong in `message`, empty where there shall be none.
+ * `file` and `mode` are what `status` says of the run. */
 struct orr_control_socket *orr_control_serve(struct orr_control *control, const struct orr_run *run, const char *file,
-                                             const char *mode, int avoid_core, char *message, size_t size);
+                                             const char *mode, struct orr_control_thread how, char *message,
+                                             size_t size);
 /* [init] After the last frame: whoever still waits is told that the run is over. NULL: nothing. */
 void orr_control_socket_close(struct orr_control_socket *socket);
 

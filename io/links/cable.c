@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "io/links/relay.h"
+#include "rt/machine/rights.h"
 #include "rt/tick/clock.h"
 
 static struct orr_cable *cable_of(struct orr_packets *k) { return (struct orr_cable *)k; }
@@ -62,6 +63,7 @@ static void look_for_one(struct orr_cable *l) {
 static void *open_again(void *user) {
   enum { APART_NS = 20000000 };
   struct orr_cable *l = user;
+  (void)orr_rights_drop(ORR_RIGHTS_FILES | ORR_RIGHTS_MEMORY); /* it opens what a file's rights let it open */
   while (!atomic_load(&l->over)) {
     if (atomic_load(&l->wanted) && atomic_load(&l->fresh) < 0) {
       int fd = l->way->reach(l);

@@ -457,7 +457,7 @@ static void *run(void *user) {
   take_priority(m.relay);
   /* all that it needs is open, and it has its priority */
   if (!m.relay->loose && m.relay->sandbox_error == 0)
-    m.relay->sandbox_error = orr_sandbox_enter();
+    m.relay->sandbox_error = orr_sandbox_enter(ORR_SANDBOX_IO);
   pthread_barrier_wait(&m.relay->ready);
   if (uring) {
     run_uring(&m);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <liburing.h>
 #include <linux/audit.h>
-#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -11,10 +10,11 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "rt/machine/rights.h"
 
 #if defined(__x86_64__)
 #define ORR_SANDBOX_ARCH            AUDIT_ARCH_X86_64
@@ -79,6 +79,9 @@ static void refuse(int signal, siginfo_t *info, void *context) {
 }
 
 int orr_sandbox_prepare(void) {
+  const uint32_t trap = SECCOMP_RET_TRAP;
+  if (syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &trap) != 0)
+    return errno;
   struct sigaction action = {.sa_flags = SA_SIGINFO | SA_NODEFER};
   action.sa_sigaction = refuse;
   sigemptyset(&action.sa_mask);
@@ -87,61 +90,70 @@ int orr_sandbox_prepare(void) {
 
 /* ---- the filter -------------------------------------------------------------------------------------------------- */
 
-/* What a thread does with what is open: none of these gets at a file, a program or a process that it has not. mmap and
+/* What threads do with what is open: none of these gets at a file, a program or a process that they have not. mmap and
  * mprotect are the heap's, and may not make memory that can be run: that is judged apart. */
-static const int allowed[] = {
-    SYS_io_uring_enter,
-    SYS_clock_nanosleep,
-    SYS_clock_gettime,
-    SYS_ppoll,
-    SYS_sendto,
-    SYS_recvfrom,
-    SYS_sendmsg,
-    SYS_recvmsg,
-    SYS_sendmmsg,
-    SYS_recvmmsg,
-    SYS_read,
-    SYS_write,
-    SYS_readv,
-    SYS_writev,
-    SYS_accept,
-    SYS_accept4,
-    SYS_shutdown,
-    SYS_close,
-    SYS_getsockopt,
-    SYS_setsockopt,
-    SYS_getsockname,
-    SYS_getpeername,
-    SYS_fcntl,
-    SYS_fstat,
-    SYS_futex,
-    SYS_nanosleep,
-    SYS_sched_yield,
-    SYS_restart_syscall,
-    SYS_munmap,
-    SYS_madvise,
-    SYS_brk,
-    SYS_mremap,
-    SYS_exit,
-    SYS_exit_group,
-    SYS_rt_sigreturn,
-    SYS_rt_sigprocmask,
-    SYS_getpid,
-    SYS_gettid,
-    SYS_getrandom,
-    SYS_rseq,
-    SYS_set_robust_list,
-    SYS_epoll_pwait,
-    SYS_epoll_ctl,
-    SYS_membarrier,
-    SYS_getrusage,
-    SYS_sigaltstack,
+enum { IO = ORR_SANDBOX_IO, LOG = ORR_SANDBOX_LOG, CONTROL = ORR_SANDBOX_CONTROL, ALL = IO | LOG | CONTROL };
+
+static const struct {
+  int call;
+  unsigned who;
+} allowed[] = {
+    {SYS_io_uring_enter, IO},
+    {SYS_clock_nanosleep, ALL},
+    {SYS_clock_gettime, ALL},
+    {SYS_ppoll, IO | CONTROL},
+    {SYS_sendto, IO | CONTROL},
+    {SYS_recvfrom, IO | CONTROL},
+    {SYS_pwrite64, LOG},
+    {SYS_sendmsg, IO},
+    {SYS_recvmsg, IO},
+    {SYS_sendmmsg, IO},
+    {SYS_recvmmsg, IO},
+    {SYS_read, IO},
+    {SYS_write, ALL},
+    {SYS_readv, IO},
+    {SYS_writev, ALL},
+    {SYS_accept, IO},
+    {SYS_accept4, IO | CONTROL},
+    {SYS_shutdown, IO},
+    {SYS_close, IO | CONTROL},
+    {SYS_getsockopt, IO | CONTROL},
+    {SYS_setsockopt, IO},
+    {SYS_getsockname, IO},
+    {SYS_getpeername, IO},
+    {SYS_fcntl, IO},
+    {SYS_fstat, ALL},
+    {SYS_fstatfs, LOG},
+    {SYS_futex, ALL},
+    {SYS_nanosleep, ALL},
+    {SYS_sched_yield, ALL},
+    {SYS_sched_getaffinity, ALL}, /* how many heaps the C library makes */
+    {SYS_restart_syscall, ALL},
+    {SYS_munmap, ALL},
+    {SYS_madvise, ALL},
+    {SYS_brk, ALL},
+    {SYS_mremap, ALL},
+    {SYS_exit, ALL},
+    {SYS_exit_group, ALL},
+    {SYS_rt_sigreturn, ALL},
+    {SYS_rt_sigprocmask, ALL},
+    {SYS_getpid, ALL},
+    {SYS_gettid, ALL},
+    {SYS_geteuid, CONTROL},
+    {SYS_getrandom, ALL},
+    {SYS_rseq, ALL},
+    {SYS_set_robust_list, ALL},
+    {SYS_epoll_pwait, IO},
+    {SYS_epoll_ctl, IO},
+    {SYS_membarrier, ALL},
+    {SYS_getrusage, IO},
+    {SYS_sigaltstack, ALL},
 #ifdef SYS_poll
-    SYS_poll,
-    SYS_epoll_wait,
+    {SYS_poll, IO | CONTROL},
+    {SYS_epoll_wait, IO},
 #endif
 #ifdef SYS_newfstatat
-    SYS_newfstatat, /* fstat of glibc 2.33 and later: it tells of a path, and opens none */
+    {SYS_newfstatat, ALL}, /* fstat of glibc 2.33 and later: it tells of a path, and opens none */
 #endif
 };
 
@@ -191,7 +203,7 @@ static int add_abort(struct sock_filter *f, int n) {
   return add(f, n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP));
 }
 
-static int filter(struct sock_filter f[MOST]) {
+static int filter(struct sock_filter f[MOST], enum orr_sandbox what_for) {
   const struct sock_filter number = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, nr));
   int n = 0;
   n = add(f, n, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, arch)));
@@ -199,7 +211,8 @@ static int filter(struct sock_filter f[MOST]) {
   n = add(f, n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP));
   n = add(f, n, number);
   for (int i = 0; i < ALLOWED; i++)
-    n = add_check(f, n, (uint32_t)allowed[i], SECCOMP_RET_ALLOW);
+    if (allowed[i].who & (unsigned)what_for)
+      n = add_check(f, n, (uint32_t)allowed[i].call, SECCOMP_RET_ALLOW);
   n = add_memory(f, n, SYS_mmap);
   n = add_memory(f, n, SYS_mprotect);
   n = add_abort(f, n);
@@ -210,21 +223,15 @@ static int filter(struct sock_filter f[MOST]) {
 
 /* ---- in ---------------------------------------------------------------------------------------------------------- */
 
-static int drop_rights(void) {
-  struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-  struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
-  return syscall(SYS_capset, &head, none) == 0 ? 0 : errno;
-}
-
-int orr_sandbox_enter(void) {
+int orr_sandbox_enter(enum orr_sandbox what_for) {
   struct sock_filter code[MOST];
-  struct sock_fprog program = {.len = (unsigned short)filter(code), .filter = code};
+  struct sock_fprog program = {.len = (unsigned short)filter(code, what_for), .filter = code};
   sigset_t told;
   sigemptyset(&told);
   sigaddset(&told, SIGSYS); /* blocked, it would end the process */
   int error = pthread_sigmask(SIG_UNBLOCK, &told, NULL);
   if (error == 0)
-    error = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? drop_rights() : errno;
+    error = orr_rights_drop(what_for == ORR_SANDBOX_IO ? ORR_RIGHTS_NONE : ORR_RIGHTS_MEMORY);
   if (error == 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) != 0)
     error = errno;
   return error;
@@ -233,7 +240,10 @@ int orr_sandbox_enter(void) {
 #else
 
 int orr_sandbox_prepare(void) { return ENOSYS; }
-int orr_sandbox_enter(void) { return ENOSYS; }
+int orr_sandbox_enter(enum orr_sandbox what_for) {
+  (void)what_for;
+  return ENOSYS;
+}
 
 #endif
 

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/links/sandbox.h"
 #include "rt/tick/ring.h"
 #include "rt/tick/verdict.h"
 
@@ -70,6 +72,8 @@ struct orr_logger {
   int64_t chunk_first;  /* the first frame of the chunk */
   struct orr_logger_result result;
   pthread_t thread;
+  sem_t ready; /* the thread is in its sandbox, or not, as cage_error says */
+  int cage_error;
   _Atomic int stopping;
   _Atomic int stopped, error; /* file.stop and file.error for others to see */
 };
@@ -449,7 +453,11 @@ static void *write_log(void *user) {
   uint8_t *scratch = memory(frame_bytes(r));
   if (!r->desc.patient) /* before what has no deadline, where that is allowed: a ring holds a second at most */
     setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
-  for (;;) {
+  r->cage_error =
+      r->desc.caged ? orr_sandbox_enter(ORR_SANDBOX_LOG) : 0; /* its file is open, and it has its priority */
+  bool good = r->cage_error == 0;
+  sem_post(&r->ready);
+  while (good) {
     int stopping = atomic_load(&r->stopping);
     if (take_all(r, scratch))
       continue;
@@ -583,8 +591,17 @@ static int start_thread(struct orr_logger *r) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
+  sem_init(&r->ready, 0, 0);
   int error = pthread_create(&r->thread, NULL, write_log, r);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
+  while (!error && sem_wait(&r->ready) != 0) {
+    /* a signal was handled meanwhile */
+  }
+  if (!error && r->cage_error) {
+    pthread_join(r->thread, NULL);
+    error = r->cage_error;
+  }
+  sem_destroy(&r->ready);
   return error;
 }
 

@@ -46,6 +46,7 @@ struct orr_logger_desc {
   uint64_t limit, keep_free; /* bytes; 0: none */
   bool patient;
   bool zstd;                         /* chunks are compressed */
+  bool caged;                        /* the thread goes into a sandbox (io/links/sandbox.h), which was prepared */
   const char *const *stages;         /* [ORR_STAGES_MAX] names, NULL beyond the last; NULL: no executive */
   const struct orr_mcap_pair *facts; /* metadata `orrery` */
   size_t fact_count;

@@ -69,6 +69,7 @@ bool orr_recording_start(struct orr_recording *r, const struct orr_recording_req
                                        .keep_free = request->keep_free,
                                        .patient = request->patient,
                                        .zstd = s->run->record.zstd,
+                                       .caged = request->caged,
                                        .stages = request->stages,
                                        .facts = request->facts,
                                        .fact_count = request->fact_count,

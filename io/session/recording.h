@@ -32,6 +32,7 @@ struct orr_recording_request {
   const char *build;         /* the same, for checkpoints */
   uint64_t keep_free;        /* bytes of the disk */
   bool patient;              /* not in real time: a full ring is waited for */
+  bool caged;                /* its thread goes into a sandbox that was prepared */
   const char *const *stages; /* of the executive; NULL: none */
   const struct orr_mcap_pair *facts, *machine;
   size_t fact_count, machine_count;

@@ -78,7 +78,7 @@ static void travel(struct traveller *t) {
 
 static void *live(void *user) {
   struct traveller *t = user;
-  if (t->caged && orr_sandbox_enter() != 0)
+  if (t->caged && orr_sandbox_enter(ORR_SANDBOX_IO) != 0)
     abort();
   for (int k = 0; k < SLICES; k++) {
     if (t->caged)

@@ -7,6 +7,6 @@
 
 /* For a session that takes control. NULL, with a warning where it cannot be had: the run flies without. */
 struct orr_control_socket *orr_run_serve_control(struct orr_session *session, const char *file, const char *mode,
-                                                 int avoid_core);
+                                                 struct orr_control_thread how);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "rt/machine/rights.h"
 #include "rt/tick/clock.h"
 #include "tools/common/commands.h"
 #include "tools/common/neighbours.h"
@@ -296,6 +297,8 @@ static int fly(struct flight *f, const struct orr_executive_options *options, co
     orr_run_log_drop(f->request->log);
     return summarise_no_frame(f, session);
   }
+  if (f->request->sandbox != ORR_LINKS_NO_SANDBOX) /* what is left to do is to write files, and to undo --fix */
+    (void)orr_rights_drop(ORR_RIGHTS_FILES | ORR_RIGHTS_MEMORY | (f->request->fix->wanted ? ORR_RIGHTS_UNDO : 0));
   orr_executive_go(&f->executive);
   f->signal =
       orr_run_realtime_wait(&f->executive, session->control, signals, f->request->status, f->request->log, NULL, 0);
@@ -359,10 +362,13 @@ int orr_run_realtime(const struct orr_realtime_request *request, struct orr_sess
     let_signals_back(&signals, &before);
     return ORR_EXIT_BAD;
   }
-  f.control = orr_run_serve_control(session, request->path, "realtime", core_of(run->realtime.core));
+  const struct orr_control_thread served = {.avoid_core = core_of(run->realtime.core),
+                                            .caged = request->sandbox != ORR_LINKS_NO_SANDBOX};
+  f.control = orr_run_serve_control(session, request->path, "realtime", served);
   orr_realtime_init(&f.realtime, session);
   start_log(&f);
   struct orr_executive_options options = orr_realtime_options(&f.realtime, request->path, (uint64_t)frames_asked(run));
+  options.keeps_rights = request->sandbox == ORR_LINKS_NO_SANDBOX;
   int status = fly_fixed(&f, &options, &signals);
   orr_control_socket_close(f.control);
   orr_realtime_close(&f.realtime);

@@ -79,6 +79,18 @@ static bool say_ready(const char *path) {
   return good;
 }
 
+bool orr_links_sandbox_prepare(enum orr_links_sandbox *sandbox) {
+  int error = *sandbox == ORR_LINKS_NO_SANDBOX ? 0 : orr_sandbox_prepare();
+  bool wanted = *sandbox == ORR_LINKS_SANDBOX;
+  if (!error)
+    return true;
+  fprintf(stderr, "orrery run: %s: no sandbox for the threads of the run: %s%s\n", wanted ? "error" : "warning",
+          strerror(error),
+          wanted ? "; --no-sandbox flies without" : "; they read packets with all that this user may do");
+  *sandbox = ORR_LINKS_NO_SANDBOX;
+  return !wanted;
+}
+
 /* Unasked the io thread goes without where the kernel has none, and says so; asked for, the run does not start. */
 static bool judge_sandbox(const struct orr_session *s, bool wanted) {
   const struct orr_relay *r = &s->relay;
@@ -355,14 +367,13 @@ static const char *tried_name(struct orr_sandbox_tried tried, char text[TRIED_TE
   return text;
 }
 
-static void print_io_thread(const struct orr_relay *r) {
+static void print_sandbox(void) {
   const struct orr_sandbox_tried tried = orr_sandbox_tried();
   char text[TRIED_TEXT];
-  if (r->count == 0 || tried.count == 0)
+  if (tried.count == 0)
     return;
-  printf("io thread   refused by its sandbox: %llu system calls, the last one %s. It needs none of these: packets may "
-         "have "
-         "been made to take it over, so trust neither this run nor its state\n",
+  printf("sandbox     refused %llu system calls, the last one %s. No thread in one needs any: packets or commands may "
+         "have been made to take it over, so trust neither this run nor its state\n",
          (unsigned long long)tried.count, tried_name(tried, text));
 }
 
@@ -374,7 +385,7 @@ void orr_links_print(const struct orr_session *s) {
       print_link(s->run->links[i].name, s->links[i].inside);
     else
       print_inside(s->run->links[i].name, s->links[i].inside);
-  print_io_thread(&s->relay);
+  print_sandbox();
   char text[ORR_LINKS_END_TEXT];
   if (orr_links_end(s, text))
     printf("ended       %s\n", text);
@@ -509,5 +520,10 @@ void orr_links_json(const struct orr_session *s, const char *otherwise, json_t *
   json_decref(inside);
   if (s->relay.count > 0)
     json_object_set_new(root, "io_thread", io_thread_json(&s->relay));
+  const struct orr_sandbox_tried tried = orr_sandbox_tried();
+  char call[TRIED_TEXT];
+  if (tried.count > 0)
+    json_object_set_new(root, "sandbox_refused",
+                        json_pack("{s:I, s:s}", "calls", (json_int_t)tried.count, "last", tried_name(tried, call)));
   json_object_set_new(root, "links_end", json_string(orr_links_end(s, text) ? text : otherwise));
 }

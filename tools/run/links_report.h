@@ -18,9 +18,13 @@ bool orr_links_interrupted(void);
  * that orr_links_interrupted looks for. */
 bool orr_links_batch(const struct orr_run *run, const char *path);
 
-/* Whether the io thread of links over UDP goes into its sandbox (io/links/sandbox.h): as default where the machine has
- * one, with a warning where not; or it must, or shall not. */
+/* Whether the threads of a run go into sandboxes (io/links/sandbox.h) and all of it gives up rights: as default where
+ * the machine has sandboxes, with a warning where not; or they must, or shall not. */
 enum orr_links_sandbox { ORR_LINKS_SANDBOX_IF_ANY, ORR_LINKS_SANDBOX, ORR_LINKS_NO_SANDBOX };
+
+/* Before any of its threads starts. Turns *sandbox into ORR_LINKS_NO_SANDBOX where the machine has none; prints that.
+ * False where there has to be one. */
+bool orr_links_sandbox_prepare(enum orr_links_sandbox *sandbox);
 
 /* Opens the links, shut (orr_session_shut_links). Says what is wrong. */
 bool orr_links_open(struct orr_session *session, bool lockstep, enum orr_links_sandbox sandbox);

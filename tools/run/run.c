@@ -14,6 +14,7 @@
 #include "io/session/status_text.h"
 #include "io/session/step_limit.h"
 #include "rt/machine/denormals.h"
+#include "rt/machine/rights.h"
 #include "tools/common/commands.h"
 #include "tools/common/progress.h"
 #include "tools/run/control_start.h"
@@ -299,7 +300,8 @@ static struct orr_run_log log_of(const struct arguments *a) {
                               .run_path = a->path,
                               .settings = a->settings,
                               .setting_count = a->setting_count,
-                              .origin = a->origin};
+                              .origin = a->origin,
+                              .caged = a->sandbox != ORR_LINKS_NO_SANDBOX};
 }
 
 static int fly_in_real_time(struct arguments *a, const struct orr_run *run, struct orr_diagnostics *d) {
@@ -380,8 +382,9 @@ static int fly_and_tell(struct arguments *a, const struct orr_run *run, struct o
     good = put_state(a, f.session);
   if (good && status == ORR_OK)
     good = a->lockstep ? orr_links_open(f.session, true, a->sandbox) : orr_links_batch(run, a->path);
+  const struct orr_control_thread served = {.avoid_core = -1, .caged = log.caged};
   struct orr_control_socket *control =
-      good && status == ORR_OK ? orr_run_serve_control(f.session, a->path, a->mode, -1) : NULL;
+      good && status == ORR_OK ? orr_run_serve_control(f.session, a->path, a->mode, served) : NULL;
   if (good && status == ORR_OK && a->lockstep)
     good = orr_links_wait(f.session, a->ready);
   f.first = orr_plant_frame(f.session->plant);
@@ -389,6 +392,8 @@ static int fly_and_tell(struct arguments *a, const struct orr_run *run, struct o
   bool started = good && status == ORR_OK;
   if (started && f.session->end == ORR_PORT_GOES_ON) {
     orr_run_log_start(&log, d, NULL, true);
+    if (log.caged) /* what is left to do is to fly, and to write files */
+      (void)orr_rights_drop(ORR_RIGHTS_FILES);
     status = fly(&f);
     orr_run_log_stop(&log);
   }
@@ -480,10 +485,12 @@ static int load_and_fly(struct arguments *a, char *wrong, size_t size) {
     status = ORR_EXIT_BAD;
   else if (a->plot && !file->duration_ns)
     status = usage("a picture needs a run with a duration: in the file, or by", "--duration 10s");
+  else if (!a->realtime && !file->duration_ns)
+    status = usage("a run in this mode needs a duration: in the file, or by", "--duration 10s");
+  else if (!orr_links_sandbox_prepare(&a->sandbox))
+    status = ORR_EXIT_BAD;
   else if (a->realtime)
     status = fly_in_real_time(a, file, d);
-  else if (!file->duration_ns)
-    status = usage("a run in this mode needs a duration: in the file, or by", "--duration 10s");
   else
     status = fly_and_tell(a, file, d);
   orr_diagnostics_destroy(d);
@@ -568,11 +575,12 @@ const struct orr_command orr_cmd_run = {
             "  --fix                in real time: what can be done for the core at run time, taken back at the\n"
             "                       end (see 'orrery help doctor'); with --move PID,... only these tasks are\n"
             "                       moved off the core\n"
-            "  --sandbox            links over UDP: do not start without the sandbox of the io thread, which\n"
-            "                       reads their packets: it opens no file, starts no program and has no rights\n"
-            "                       of root. By default it has one where the kernel does, and a warning says\n"
-            "                       where not\n"
-            "  --no-sandbox         without it\n"
+            "  --sandbox            do not start without sandboxes: the threads that read packets, write the log\n"
+            "                       and serve `orrery ctl` open no file, start no program and have no rights of\n"
+            "                       root. By default they have them where the kernel does, and a warning says\n"
+            "                       where not. Of root's rights the other threads keep none but those to write\n"
+            "                       files, and with --fix to take it back\n"
+            "  --no-sandbox         without them, and with all rights\n"
             "  --json [FILE.json]   the summary as JSON, one object whatever the end; or in that file\n"
             "  --junit FILE         the verdict as JUnit, a case for each expectation\n"
             "\n"

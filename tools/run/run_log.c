@@ -201,6 +201,7 @@ void orr_run_log_start(struct orr_run_log *log, struct orr_diagnostics *d, const
                                           .build = orr_version_build(),
                                           .keep_free = ORR_LOG_KEEP_FREE,
                                           .patient = patient,
+                                          .caged = log->caged,
                                           .stages = stages,
                                           .facts = run.pairs,
                                           .fact_count = run.count,

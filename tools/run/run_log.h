@@ -12,7 +12,7 @@
 enum { ORR_RUN_LOG_TEXT = PATH_MAX + 200 };
 
 struct orr_run_log {
-  bool wanted;
+  bool wanted, caged; /* caged: its thread goes into a sandbox that was prepared */
   const char *mode, *run_path;
   const char *const *settings;
   size_t setting_count;
