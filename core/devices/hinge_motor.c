@@ -289,6 +289,23 @@ static double friction(const struct params *p, struct state *s, double q, double
   return orr_friction_stick(&p->friction, z, speed);
 }
 
+enum { MAX_TORQUE, MAX_RATE, MAX_ACCELERATION };
+
+static const struct orr_limit limits[] = {
+    [MAX_TORQUE] = {.name = "max_torque", .words = "at max_torque"},
+    [MAX_RATE] = {.name = "max_rate", .words = "at max_rate"},
+    [MAX_ACCELERATION] = {.name = "max_acceleration", .words = "at max_acceleration"},
+};
+
+/* The acceleration that brings the hinge to its rate within the frame. */
+static double towards(const struct orr_device *device, const struct orr_acting *now, double command, double speed) {
+  const struct params *p = device->params;
+  double wanted = (clip(command, p->max_rate) - speed) / now->frame_s;
+  orr_device_judge(device, now, MAX_RATE, command, p->max_rate);
+  orr_device_judge(device, now, MAX_ACCELERATION, wanted, p->max_acceleration);
+  return clip(wanted, p->max_acceleration);
+}
+
 /* At the hinge, of friction and stops and of what `drives` it. */
 static inline void act(const struct orr_device *device, const struct orr_acting *now, double drives) {
   struct state *s = device->state;
@@ -307,10 +324,11 @@ static void apply(const struct orr_device *device, const struct orr_acting *now)
   double command = orr_device_command(device, now, 0), speed = now->ws->u[device->u];
   if (p->mode == RATE) {
     if (now->point->index == 0 && now->first)
-      s->acceleration = clip((clip(command, p->max_rate) - speed) / now->frame_s, p->max_acceleration);
+      s->acceleration = towards(device, now, command, speed);
     now->given[device->u] += s->acceleration;
     return;
   }
+  orr_device_judge(device, now, MAX_TORQUE, command, p->max_torque);
   act(device, now, p->ratio * clip(command, p->max_torque));
 }
 
@@ -318,7 +336,9 @@ static void apply(const struct orr_device *device, const struct orr_acting *now)
 static void apply_meshed(const struct orr_device *device, const struct orr_acting *now) {
   const struct params *p = device->params;
   double teeth = orr_device_meshed(device, now, now->ws->q[device->q], now->ws->u[device->u]);
-  now->ws->rotor_torque[device->rotor] += clip(orr_device_command(device, now, 0), p->max_torque) - teeth / p->ratio;
+  double command = orr_device_command(device, now, 0);
+  orr_device_judge(device, now, MAX_TORQUE, command, p->max_torque);
+  now->ws->rotor_torque[device->rotor] += clip(command, p->max_torque) - teeth / p->ratio;
   act(device, now, teeth);
 }
 
@@ -371,4 +391,5 @@ const struct orr_device_kind orr_hinge_motor = {
     .reset = reset,
     .apply = apply,
     .sense = sense,
+    ORR_DEVICE_LIMITS,
 };

@@ -399,18 +399,46 @@ static const struct orr_device_fault faults[] = {
      .sense = sense_drag},
 };
 
+enum { MAX_TORQUE, MAX_SPEED, DRIVE };
+
+static const struct orr_limit limits[] = {
+    [MAX_TORQUE] = {.name = "max_torque", .words = "at max_torque"},
+    [MAX_SPEED] = {.name = "max_speed", .words = "held back by max_speed"},
+    [DRIVE] = {.name = "drive", .words = "held back by its drive"},
+};
+
+/* Of the step that ended. */
+static __attribute__((noinline)) void judge_given(const struct orr_device *device, const struct orr_acting *now,
+                                                  double command, double given) {
+  const struct params *p = device->params;
+  double speed = now->ws->rotor_speed[device->rotor], within = motor(p, command, speed, now->frame_s);
+  double clipped = orr_max(-p->max_torque, orr_min(p->max_torque, command));
+  if (clipped != command)
+    orr_device_limited(device, MAX_TORQUE, *now->frame - 1);
+  if (within != clipped)
+    orr_device_limited(device, MAX_SPEED, *now->frame - 1);
+  if (given != within)
+    orr_device_limited(device, DRIVE, *now->frame - 1);
+}
+
 /* A motor that is seized gives nothing; drag is not the motor's. */
 static void tell(const struct orr_device *device, const struct orr_acting *now, double *out) {
   bool seized = device->trouble && device->trouble->kind.apply == apply_seized;
   double speed = now->ws->rotor_speed[device->rotor];
-  out[0] = seized ? 0 : motor(device->params, orr_device_command(device, now, 0), speed, now->frame_s);
+  double command = orr_device_command(device, now, 0);
+  out[0] = seized ? 0 : motor(device->params, command, speed, now->frame_s);
+  if (out[0] != command && !seized)
+    judge_given(device, now, command, out[0]);
 }
 
 static void tell_more(const struct orr_device *device, const struct orr_acting *now, double *out) {
   const struct params *p = device->params;
   bool seized = device->trouble && device->trouble->kind.apply == apply_seized;
   double speed = now->ws->rotor_speed[device->rotor];
-  out[0] = seized ? 0 : driven(p, orr_device_command(device, now, 0), speed, now->frame_s);
+  double command = orr_device_command(device, now, 0);
+  out[0] = seized ? 0 : driven(p, command, speed, now->frame_s);
+  if (out[0] != command && !seized)
+    judge_given(device, now, command, out[0]);
   double current = p->drive.constant > 0 ? out[0] / p->drive.constant : 0;
   if (has_drive(p))
     out[1] = out[0] * speed + p->drive.resistance * current * current;
@@ -451,5 +479,6 @@ const struct orr_device_kind orr_reaction_wheel = {
     .apply = apply,
     .sense = sense,
     .tell = tell,
+    ORR_DEVICE_LIMITS,
     ORR_DEVICE_FAULTS,
 };

@@ -117,6 +117,14 @@ static const char *judge(const void *params) {
   return p->propellant > 0 && !(p->isp > 0) ? "'propellant' needs an 'isp' to be used by" : NULL;
 }
 
+enum { MAX_ON_TIME, MIN_ON_TIME, EMPTY };
+
+static const struct orr_limit limits[] = {
+    [MAX_ON_TIME] = {.name = "max_on_time", .words = "cut to max_on_time", .pulses = true},
+    [MIN_ON_TIME] = {.name = "min_on_time", .words = "not made: shorter than min_on_time", .pulses = true},
+    [EMPTY] = {.name = "empty", .words = "without propellant"},
+};
+
 static void reset(const struct orr_device *device) {
   struct state *s = device->state;
   *s = (struct state){.left = propellant(device->params)};
@@ -136,7 +144,10 @@ static bool is_sound(const void *state) {
 
 /* A command from the moment on at which the valve hears of it. Where there is no room for one pulse more it lengthens
  * the last that waits, never beyond its own end, so that no list of commands adds up. */
-static void command(const struct params *p, struct state *s, int64_t start_ns, double on_time) {
+static void command(const struct orr_device *device, const struct orr_acting *now, double on_time) {
+  const struct params *p = device->params;
+  struct state *s = device->state;
+  int64_t start_ns = now->point->start_ns;
   int64_t heard = start_ns + llrint(1e9 * p->valve_delay);
   while (s->count && s->open_ns[s->count - 1] >= heard) {
     s->count--;
@@ -146,8 +157,14 @@ static void command(const struct params *p, struct state *s, int64_t start_ns, d
   bool open = last && *last >= heard;
   if (open)
     *last = heard;
-  if (!(on_time > 0) || (!open && on_time < p->min_on_time))
+  if (!(on_time > 0))
     return;
+  if (on_time > p->max_on_time)
+    orr_device_limited(device, MAX_ON_TIME, *now->frame);
+  if (!open && on_time < p->min_on_time) {
+    orr_device_limited(device, MIN_ON_TIME, *now->frame);
+    return;
+  }
   int64_t length = llrint(1e9 * orr_min(on_time, p->max_on_time)), close = heard + length;
   if (open || s->count == PULSES) {
     *last = *last + length < close ? *last + length : close;
@@ -217,11 +234,14 @@ static double burn(const struct params *p, struct state *s, int64_t from_ns, int
 }
 
 /* What an impulse takes of the propellant, and what of it there is propellant for. */
-static double feed(const struct params *p, struct state *s, const struct orr_acting *now, double impulse) {
+static double feed(const struct orr_device *device, const struct orr_acting *now, double impulse) {
+  const struct params *p = device->params;
+  struct state *s = device->state;
   if (!(p->propellant > 0 && impulse > 0))
     return impulse;
   double mass = impulse / (STANDARD_GRAVITY * p->isp);
   if (mass > s->left) {
+    orr_device_limited(device, EMPTY, *now->frame);
     impulse *= s->left / mass;
     mass = s->left;
     s->thrust = 0;
@@ -232,19 +252,21 @@ static double feed(const struct params *p, struct state *s, const struct orr_act
 }
 
 /* The same from its tank. */
-static double draw(const struct orr_device *device, double impulse) {
+static double draw(const struct orr_device *device, const struct orr_acting *now, double impulse) {
   const struct params *p = device->params;
   struct state *s = device->state;
   if (!(impulse > 0))
     return 0;
   double mass = impulse / (STANDARD_GRAVITY * p->isp), given = device->tank->kind->draw(device->tank, mass);
-  if (given < mass)
+  if (given < mass) {
     s->thrust = 0;
+    orr_device_limited(device, EMPTY, *now->frame);
+  }
   return impulse * (given / mass);
 }
 
 static double supply(const struct orr_device *device, const struct orr_acting *now, double impulse) {
-  return device->tank ? draw(device, impulse) : feed(device->params, device->state, now, impulse);
+  return device->tank ? draw(device, now, impulse) : feed(device, now, impulse);
 }
 
 static inline void start_step(const struct orr_device *device, const struct orr_acting *now, bool fed) {
@@ -253,9 +275,9 @@ static inline void start_step(const struct orr_device *device, const struct orr_
   double on_time = orr_device_command(device, now, 0);
   int64_t start = now->point->start_ns;
   if (now->first && on_time != 0)
-    command(p, s, start, on_time);
+    command(device, now, on_time);
   double impulse = s->count || s->thrust > 0 ? burn(p, s, start, start + now->point->step_ns) : 0;
-  s->mean = (fed ? draw(device, impulse) : feed(p, s, now, impulse)) / now->step_s;
+  s->mean = (fed ? draw(device, now, impulse) : feed(device, now, impulse)) / now->step_s;
 }
 
 static inline void act(const struct orr_device *device, const struct orr_acting *now, bool fed) {
@@ -381,5 +403,6 @@ const struct orr_device_kind orr_thruster = {
     .is_sound = is_sound,
     .apply = apply,
     .sense = sense,
+    ORR_DEVICE_LIMITS,
     ORR_DEVICE_FAULTS,
 };

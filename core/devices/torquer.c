@@ -52,14 +52,20 @@ static const struct orr_device_channel channels[] = {
      .most = most_dipole},
 };
 
+enum { MAX_DIPOLE };
+
+static const struct orr_limit limits[] = {[MAX_DIPOLE] = {.name = "max_dipole", .words = "at max_dipole"}};
+
 static void apply(const struct orr_device *device, const struct orr_acting *now) {
   const struct params *p = device->params;
-  double strength = orr_max(-p->max_dipole, orr_min(p->max_dipole, orr_device_command(device, now, 0)));
+  double command = orr_device_command(device, now, 0);
+  double strength = orr_max(-p->max_dipole, orr_min(p->max_dipole, command));
   orr_vec3 dipole = v3_madd(v3_from(p->residual), strength, v3_from(p->axis));
   struct orr_node_state node;
   orr_node_query(now->model, now->ws, device->node, &node);
   orr_vec3 moment = v3_cross(m3_apply(node.attitude, dipole), v3_from(p->field));
   orr_force_add(now->model, now->ws, device->node, ORR_AXES_INERTIAL, v3_zero(), moment);
+  orr_device_judge(device, now, MAX_DIPOLE, command, p->max_dipole);
 }
 
 const struct orr_device_kind orr_torquer = {
@@ -71,5 +77,6 @@ const struct orr_device_kind orr_torquer = {
     .host = ORR_ON_NODE,
     ORR_DEVICE_TABLES,
     .needs_places = true,
+    ORR_DEVICE_LIMITS,
     .apply = apply,
 };

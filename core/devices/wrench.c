@@ -62,12 +62,23 @@ static orr_vec3 clipped(const double *given, double limit) {
             orr_max(-limit, orr_min(limit, given[2])));
 }
 
+enum { MAX_FORCE, MAX_TORQUE };
+
+static const struct orr_limit limits[] = {
+    [MAX_FORCE] = {.name = "max_force", .words = "at max_force"},
+    [MAX_TORQUE] = {.name = "max_torque", .words = "at max_torque"},
+};
+
+static double largest(const double *given) { return orr_max(fabs(given[0]), orr_max(fabs(given[1]), fabs(given[2]))); }
+
 static void apply(const struct orr_device *device, const struct orr_acting *now) {
   static const enum orr_axes axes[] = {ORR_AXES_NODE, ORR_AXES_BODY, ORR_AXES_INERTIAL};
   const struct params *p = device->params;
   const double *given = now->values + device->command;
   orr_force_add(now->model, now->ws, device->node, axes[p->frame], clipped(given, p->max_force),
                 clipped(given + 3, p->max_torque));
+  orr_device_judge(device, now, MAX_FORCE, largest(given), p->max_force);
+  orr_device_judge(device, now, MAX_TORQUE, largest(given + 3), p->max_torque);
 }
 
 const struct orr_device_kind orr_wrench = {
@@ -79,5 +90,6 @@ const struct orr_device_kind orr_wrench = {
     .host = ORR_ON_NODE,
     ORR_DEVICE_TABLES,
     .needs_places = true,
+    ORR_DEVICE_LIMITS,
     .apply = apply,
 };

@@ -4,6 +4,15 @@
 
 #include "core/math/elementary.h"
 
+void orr_device_limited(const struct orr_device *device, int limit, int64_t frame) {
+  struct orr_limited *l = device->limited;
+  if (l->met[limit].frames > 0 && l->met[limit].last == frame)
+    return;
+  if (l->met[limit].frames++ == 0)
+    l->met[limit].first = frame;
+  l->met[limit].last = frame;
+}
+
 double orr_device_noisy(double value, double sigma, const struct orr_device *device, const struct orr_sensing *now,
                         uint64_t draw) {
   return sigma > 0 ? value + sigma * orr_noise_normal(device->noise, now->frame, draw) : value;

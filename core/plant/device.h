@@ -17,6 +17,7 @@
 #ifndef ORR_CORE_PLANT_DEVICE_H
 #define ORR_CORE_PLANT_DEVICE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +25,7 @@
 #include "core/plant/channel.h"
 #include "core/plant/events.h"
 #include "core/plant/integrate.h"
+#include "core/plant/limits.h"
 #include "core/plant/noise.h"
 
 /* ---- what a kind declares ---------------------------------------------------------------------------------------- */
@@ -161,6 +163,8 @@ struct orr_device_kind {
   /* [rt] The outputs that are `told`, from the commands of the step that ended and the state that is set: they are no
    * state, and not in its hash. NULL: there are none. */
   void (*tell)(const struct orr_device *device, const struct orr_acting *now, double *out);
+  const struct orr_limit *limits;        /* [limit_count] that commands to its devices meet */
+  int limit_count;                       /* ORR_LIMITS_MAX at most */
   const struct orr_device_fault *faults; /* [fault_count] that its devices can have */
   size_t fault_count;
 };
@@ -171,12 +175,14 @@ struct orr_trouble;
  * `table`, and its channels `channels`.
  *   ORR_DEVICE_PARAM(member)   in an entry of `table`: where the parameter stands in struct params
  *   ORR_DEVICE_TABLES          in the struct orr_device_kind: both tables, with their sizes
- *   ORR_DEVICE_FAULTS          there: its faults, a table called `faults` */
+ *   ORR_DEVICE_FAULTS          there: its faults, a table called `faults`
+ *   ORR_DEVICE_LIMITS          there: its limits, a table called `limits` */
 #define ORR_DEVICE_PARAM(member) .offset = offsetof(struct params, member)
 #define ORR_DEVICE_TABLES                                                                                              \
   .params = table, .param_count = sizeof table / sizeof *table, .param_bytes = sizeof(struct params),                  \
   .channels = channels, .channel_count = sizeof channels / sizeof *channels
 #define ORR_DEVICE_FAULTS .faults = faults, .fault_count = sizeof faults / sizeof *faults
+#define ORR_DEVICE_LIMITS .limits = limits, .limit_count = sizeof limits / sizeof *limits
 
 /* ---- a device of a run ------------------------------------------------------------------------------------------- */
 
@@ -215,6 +221,7 @@ struct orr_device {
   const struct orr_stop *contact;    /* of its stops, located in the step; NULL: it has none */
   const struct orr_stop *mesh;       /* of its gear with a gap; NULL: it has none */
   const struct orr_events *events;   /* that both belong to */
+  struct orr_limited *limited;       /* what it met of its kind's limits; no state */
 };
 
 /* One evaluation, for `apply`. */
@@ -228,6 +235,7 @@ struct orr_acting {
   double *values;        /* the frame's block */
   double *force, *given; /* [u_count] */
   double *taken;         /* kg of propellant that the device has used; NULL where it may not be changed */
+  const int64_t *frame;  /* the plant's */
 };
 
 /* One frame, for `sense`. */
@@ -258,6 +266,17 @@ static inline double orr_device_meshed(const struct orr_device *device, const st
 /* [any] The value of command i of a device. */
 static inline double orr_device_command(const struct orr_device *device, const struct orr_acting *now, int i) {
   return now->values[device->command + i];
+}
+
+/* [rt] A device met a limit of its kind in a frame: in `apply` the one that is flown, in `tell` the one before. It
+ * counts once a frame for each limit. */
+void orr_device_limited(const struct orr_device *device, int limit, int64_t frame);
+
+/* [rt] The same in `apply`, where a command is beyond ±most: judged once a frame. */
+static inline void orr_device_judge(const struct orr_device *device, const struct orr_acting *now, int limit,
+                                    double command, double most) {
+  if (now->point->index == 0 && now->first && fabs(command) > most)
+    orr_device_limited(device, limit, *now->frame);
 }
 
 /* A command is refused beyond ten times what the device can do, and up to that clipped by the device. One that the file

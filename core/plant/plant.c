@@ -295,6 +295,12 @@ enum orr_status orr_plant_sense(struct orr_plant *plant) {
 
 /* ---- start, state ------------------------------------------------------------------------------------------------ */
 
+static void forget_counts(struct orr_plant *p) {
+  orr_bounds_reset(&p->bounds);
+  p->events.located = p->events.late = 0;
+  memset(p->limited, 0, sizeof *p->limited * (size_t)p->device_count);
+}
+
 enum orr_status orr_plant_reset(struct orr_plant *plant) {
   const struct orr_model *m = plant->model;
   struct orr_integration *i = plant->integration;
@@ -315,8 +321,7 @@ enum orr_status orr_plant_reset(struct orr_plant *plant) {
       device->kind->reset(device);
   }
   update_masses(plant);
-  orr_bounds_reset(&plant->bounds);
-  plant->events.located = plant->events.late = 0;
+  forget_counts(plant);
   return orr_plant_sense(plant);
 }
 
@@ -408,6 +413,7 @@ enum orr_status orr_plant_state_put(struct orr_plant *plant, const uint64_t *wor
   enum orr_status status = set_and_observe(plant);
   if (status == ORR_OK)
     compute_outputs(plant);
+  forget_counts(plant);
   return status;
 }
 

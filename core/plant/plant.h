@@ -93,10 +93,11 @@ struct orr_plant {
   struct orr_acting acting;
   struct orr_jam *jams; /* [jam_count] hinges that can jam (core/plant/fault.h) */
   int jam_count;
-  struct orr_motions motions; /* of hinges and loops; who joins loops to the plant does so here, too */
-  struct orr_events events;   /* stops, located in the step; what is counted is no state */
-  struct orr_bounds bounds;   /* where mode shapes are not right any more: counted, not state */
-  int failed_body;            /* file order, after a step that failed; −1 where unknown */
+  struct orr_motions motions;  /* of hinges and loops; who joins loops to the plant does so here, too */
+  struct orr_events events;    /* stops, located in the step; what is counted is no state */
+  struct orr_limited *limited; /* [device_count] what actuators could not give: counted, not state */
+  struct orr_bounds bounds;    /* where mode shapes are not right any more: counted, not state */
+  int failed_body;             /* file order, after a step that failed; −1 where unknown */
   /* The state beside the integration's; devices' states and queues point into the same piece. */
   char *state;
   size_t state_bytes, hashed_bytes; /* the remembered signs of quaternions stand behind hashed_bytes */
@@ -165,7 +166,7 @@ int64_t orr_plant_time_ns(const struct orr_plant *plant);
 uint64_t orr_plant_hash(const struct orr_plant *plant);
 
 /* [init] The words of the whole state, and setting them: a plant made of the same description goes on from there with
- * the same bits. */
+ * the same bits. What is counted begins anew there. */
 size_t orr_plant_state_words(const struct orr_plant *plant);
 void orr_plant_state_get(const struct orr_plant *plant, uint64_t *words);
 enum orr_status orr_plant_state_put(struct orr_plant *plant, const uint64_t *words);

@@ -284,6 +284,7 @@ static void place_device(struct orr_plant *p, int index, const struct orr_device
   device->kind = d->kind;
   device->name = d->name;
   device->params = d->params;
+  device->limited = &p->limited[index];
   device->noise = orr_noise_key(seed, d->name);
   device->body = d->body;
   device->node = d->kind->host == ORR_ON_NODE ? orr_model_node(p->model, d->body, d->node) : -1;
@@ -379,6 +380,7 @@ static struct orr_plant *layout(struct orr_block *block, const struct orr_model 
   p->table = counted;
   p->truth_count = orr_truth_declare(desc->spacecraft, &(struct orr_channel_table){0}, NULL);
   p->devices = ORR_TAKE(block, struct orr_device, desc->device_count);
+  p->limited = ORR_TAKE(block, struct orr_limited, desc->device_count);
   p->queues = ORR_TAKE(block, struct orr_sample_queue, desc->device_count);
   p->truths = ORR_TAKE(block, struct orr_truth, p->truth_count);
   p->asked = ORR_TAKE(block, int, p->truth_count);
@@ -455,6 +457,7 @@ struct orr_plant *orr_plant_init(void *block, size_t bytes, const struct orr_mod
   p->acting = (struct orr_acting){.model = model,
                                   .ws = ws,
                                   .values = p->values,
+                                  .frame = p->frame,
                                   .step_s = 1e-9 * (double)substep_ns,
                                   .frame_s = 1e-9 * (double)desc->step_ns};
   return p;

@@ -105,6 +105,82 @@ static void tell_shapes(const struct orr_run_report *r, json_t *list) {
   }
 }
 
+/* The parameter of a device that sets a limit; NaN where none does. */
+static double limit_value(const struct orr_device *d, const struct orr_limit *limit, const char **unit) {
+  for (size_t i = 0; i < d->kind->param_count; i++) {
+    const struct orr_param *p = &d->kind->params[i];
+    double value;
+    if (p->type != ORR_PARAM_NUMBER || strcmp(p->name, limit->name) != 0)
+      continue;
+    memcpy(&value, (const char *)d->params + p->offset, sizeof value);
+    *unit = p->unit;
+    return value;
+  }
+  return NAN;
+}
+
+/* The first of units that are told apart by the hinge ("N m|N"): an angle's, which most hinges have. */
+static int unit_length(const struct orr_run_report *r, const struct orr_device *d, const char **unit) {
+  const char *second = strchr(*unit, '|');
+  const struct orr_model *m = r->session->plant->model;
+  const struct orr_limb *limb = &m->limbs[m->limb_of_body[d->body]];
+  const struct orr_hinge_kind_info *hinge = orr_hinge_kind_info(r->session->run->spacecraft.bodies[d->body].hinge.kind);
+  if (second && d->kind->host == ORR_ON_COORDINATE && !(hinge->angles >> (d->u - limb->hinge_u) & 1))
+    *unit = second + 1;
+  return (int)strcspn(*unit, "|");
+}
+
+static void limit_json(const struct orr_run_report *r, const struct orr_device *d, int k, json_t *list) {
+  const struct orr_limit *limit = &d->kind->limits[k];
+  int64_t frames = d->limited->met[k].frames, step_ns = r->session->plant->step_ns;
+  const char *unit = "";
+  double value = limit_value(d, limit, &unit);
+  json_t *one = json_pack("{s:s, s:s, s:s, s:I, s:f, s:I}", "device", d->name, "limit", limit->name, "what",
+                          limit->words, limit->pulses ? "pulses" : "frames", (json_int_t)frames, "first_s",
+                          1e-9 * (double)(d->limited->met[k].first * step_ns), "first_frame",
+                          (json_int_t)d->limited->met[k].first);
+  if (!limit->pulses)
+    json_object_set_new(one, "time_s", json_real(1e-9 * (double)(frames * step_ns)));
+  if (isfinite(value)) {
+    int length = unit_length(r, d, &unit);
+    json_object_set_new(one, "value", json_real(value));
+    json_object_set_new(one, "unit", json_stringn(unit, (size_t)length));
+  }
+  json_array_append_new(list, one);
+}
+
+static void print_limit(const struct orr_run_report *r, const struct orr_device *d, int k) {
+  const struct orr_limit *limit = &d->kind->limits[k];
+  int64_t frames = d->limited->met[k].frames, step_ns = r->session->plant->step_ns;
+  const char *unit = "";
+  double value = limit_value(d, limit, &unit);
+  printf("saturated   %s ", d->name);
+  if (limit->pulses)
+    printf("%lld pulse%s ", (long long)frames, frames == 1 ? "" : "s");
+  fputs(limit->words, stdout);
+  if (isfinite(value)) {
+    int length = unit_length(r, d, &unit);
+    printf(" (%.6g%s%.*s)", value, length ? " " : "", length, unit);
+  }
+  if (!limit->pulses)
+    printf(" in %lld frame%s, %.6g s", (long long)frames, frames == 1 ? "" : "s", 1e-9 * (double)(frames * step_ns));
+  printf("; first at %.6g s\n", 1e-9 * (double)(d->limited->met[k].first * step_ns));
+}
+
+/* Commands that actuators could not follow: a line each, or an object each. */
+static void tell_limits(const struct orr_run_report *r, json_t *list) {
+  const struct orr_plant *p = r->session->plant;
+  for (int i = 0; i < p->device_count; i++)
+    for (int k = 0; k < p->devices[i].kind->limit_count; k++) {
+      if (p->devices[i].limited->met[k].frames == 0)
+        continue;
+      if (list)
+        limit_json(r, &p->devices[i], k, list);
+      else
+        print_limit(r, &p->devices[i], k);
+    }
+}
+
 /* Contacts with stops that were found within steps, and those that had to wait for the end of one. */
 static void tell_stops(const struct orr_run_report *r, json_t *root) {
   const struct orr_events *e = &r->session->plant->events;
@@ -143,6 +219,9 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
     json_object_set(root, "shapes", shapes);
   json_decref(shapes);
   tell_stops(r, root);
+  json_t *limits = json_array();
+  tell_limits(r, limits);
+  json_object_set_new(root, "saturated", limits);
   orr_links_json(r->session, r->end ? r->end : "all frames flown", root);
   if (r->session->procedure || (r->session->control && r->session->control->event_count))
     json_object_set_new(root, "events", events_json(r->session));
@@ -192,6 +271,7 @@ void orr_run_report_end(const struct orr_run_report *r) {
   }
   tell_shapes(r, NULL);
   tell_stops(r, NULL);
+  tell_limits(r, NULL);
   orr_links_print(r->session);
   print_events(r->session);
   printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(r->session));
