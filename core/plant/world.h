@@ -121,6 +121,10 @@ struct orr_world_pointing {
  * counts as down. */
 orr_mat3 orr_aim_axes(enum orr_aim aim, orr_vec3 r, orr_vec3 v, orr_vec3 to);
 
+/* [init] The angular velocity of the target of such a device at the frame of the moment, inertial axes; by differences
+ * over a tenth of a second of the motion on, in which the node falls freely. */
+orr_vec3 orr_world_aim_rate(const struct orr_device *device, const struct orr_workspace *ws);
+
 /* ---- for devices [rt]; places relative to the reference, inertial axes ------------------------------------------- */
 
 /* The world of a workspace, at the moment of the evaluation or frame; NULL where the run has none. */

@@ -268,6 +268,47 @@ static void pointing_sense(const struct orr_device *device, const struct orr_sen
   out[4] = 2 * orr_atan2(v3_norm(v3_from(off)), fabs(off[3]));
 }
 
+/* The axes of the target dt later: r + v dt + g dt²/2, v + g dt, with what is looked at on its way. */
+static orr_mat3 axes_later(const struct orr_device *device, const struct orr_workspace *ws, double dt) {
+  const struct orr_world_pointing *p = device->params;
+  const struct orr_world *w = orr_world_of(ws);
+  struct orr_node_state node, other;
+  struct orr_sky_now sky;
+  orr_node_query(w->model, ws, device->node, &node);
+  orr_sky_at(w->sky, w->now.t + dt, &sky);
+  orr_vec3 g = v3_add(w->now.a, orr_world_tide(w, node.position)), v = v3_add(w->now.v, node.v), to = v3_zero();
+  orr_vec3 r = v3_madd(v3_madd(orr_world_place(w, node.position), dt, v), 0.5 * dt * dt, g);
+  if (p->aim == ORR_AIM_EARTH)
+    to = v3_sub(sky.earth, r);
+  else if (p->aim == ORR_AIM_MOON)
+    to = v3_sub(sky.moon, r);
+  else if (p->aim == ORR_AIM_GROUND)
+    to = v3_sub(m3_apply_t(sky.fixed, v3_from(p->ground)), r);
+  else if (p->aim == ORR_AIM_SUN)
+    to = v3_sub(sky.sun, r);
+  else if (p->aim == ORR_AIM_NODE) {
+    orr_node_query(w->model, ws, orr_model_node(w->model, p->body, p->node), &other);
+    to = v3_madd(v3_sub(other.position, node.position), dt, v3_sub(other.v, node.v));
+  }
+  return orr_aim_axes((enum orr_aim)p->aim, r, v3_madd(v, dt, g), to);
+}
+
+static orr_vec3 column(orr_mat3 m, int k) { return v3(m.m[0][k], m.m[1][k], m.m[2][k]); }
+
+/* ½ Σ a × ȧ over the columns, ȧ = (8 (a(h) − a(−h)) − (a(2h) − a(−2h)))/12h. */
+orr_vec3 orr_world_aim_rate(const struct orr_device *device, const struct orr_workspace *ws) {
+  static const double h = 0.05;
+  orr_mat3 now = axes_later(device, ws, 0), near[2] = {axes_later(device, ws, -h), axes_later(device, ws, h)},
+           far[2] = {axes_later(device, ws, -2 * h), axes_later(device, ws, 2 * h)};
+  orr_vec3 rate = v3_zero();
+  for (int k = 0; k < 3; k++) {
+    orr_vec3 slope = v3_scale(8, v3_sub(column(near[1], k), column(near[0], k)));
+    slope = v3_sub(slope, v3_sub(column(far[1], k), column(far[0], k)));
+    rate = v3_madd(rate, 0.5 / (12 * h), v3_cross(column(now, k), slope));
+  }
+  return rate;
+}
+
 const struct orr_device_kind orr_world_pointing_kind = {
     .name = "pointing",
     .role = ORR_SENSOR,

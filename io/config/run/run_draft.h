@@ -38,6 +38,7 @@ void orr_run_read_environment(struct orr_run_draft *draft);
 
 /* [init] The section `pointing`, after the environment: targets of the plant's own, and devices of the world. */
 void orr_run_read_pointings(struct orr_run_draft *draft);
+void orr_run_judge_starts(struct orr_run_draft *draft);
 
 /* [init] Adds the devices that stand for the environment, in front of all others, which are complete. */
 void orr_run_add_world(struct orr_run_draft *draft);

@@ -188,6 +188,7 @@ static const struct orr_run *read_sections(struct orr_config *config) {
   orr_run_read_devices(&d, ORR_SECTION_SENSORS, ORR_SENSOR);
   orr_run_check_devices(&d);
   orr_run_read_pointings(&d);
+  orr_run_judge_starts(&d);
   orr_run_add_world(&d);
   d.partial = d.blind || orr_diagnostics_errors(d.reader->diagnostics) > before;
   finish_plant(&d);

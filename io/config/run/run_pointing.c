@@ -286,6 +286,26 @@ static bool read_pointing(struct orr_run_draft *d, struct orr_place key, struct 
   return (!keys.target.node || read_targets(d, keys.target, out)) && good;
 }
 
+/* Who begins on a target has one, and a hinge that turns each way. */
+void orr_run_judge_starts(struct orr_run_draft *d) {
+  struct orr_place section = orr_config_section(d->config, ORR_SECTION_POINTING);
+  const struct orr_description *craft = orr_config_description(d->config);
+  for (size_t b = 0; !d->blind && d->run->initial && b < craft->body_count; b++) {
+    const struct orr_hinge_desc *hinge = &craft->bodies[b].hinge;
+    const char *name = craft->bodies[b].name;
+    bool pointed = section.node && section.node->kind == ORR_YAML_MAPPING &&
+                   orr_yaml_find(section.node, name) < section.node->count;
+    for (int i = 0; i < 2; i++) {
+      struct orr_place like = d->run->initial[b].like_target[i];
+      if (like.node && !pointed)
+        orr_read_error(d->reader, like, "target", "'%.60s' has no 'pointing', so it has no target to begin on", name);
+      else if (like.node && hinge->parent != ORR_INERTIAL)
+        orr_read_error(d->reader, like, "target",
+                       "'%.60s' hangs on another body; who begins on a target hangs on inertial", name);
+    }
+  }
+}
+
 void orr_run_read_pointings(struct orr_run_draft *d) {
   struct orr_place place = orr_config_section(d->config, ORR_SECTION_POINTING);
   if (!place.node || !orr_expect_mapping(d->reader, place, "pointing"))

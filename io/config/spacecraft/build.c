@@ -7,6 +7,7 @@
 #include "core/loops/loop_motion.h"
 #include "core/model/hinge.h"
 #include "core/model/motion.h"
+#include "core/plant/on_target.h"
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
@@ -183,9 +184,15 @@ void orr_build_plant(struct orr_build *b, const struct orr_plant_desc *given, co
   desc.q = q;
   desc.u = u;
   b->plant = orr_plant_init(block, plant, b->model, b->ws, &desc);
-  if (!b->loops)
-    return;
-  b->plant->motions.loops = b->loops;
-  close_loops(b, q, u);
-  b->plant->integration->closed = b->closed;
+  if (b->loops) {
+    b->plant->motions.loops = b->loops;
+    close_loops(b, q, u);
+    b->plant->integration->closed = b->closed;
+  }
+  for (int i = 0; i < b->model->body_count && b->start == ORR_OK; i++) {
+    unsigned what = (initial[i].like_target[0].node ? ORR_ON_TARGET_ATTITUDE : 0u) |
+                    (initial[i].like_target[1].node ? ORR_ON_TARGET_RATE : 0u);
+    if (what)
+      b->start = orr_plant_begin_on_target(b->plant, i, what, q, u);
+  }
 }

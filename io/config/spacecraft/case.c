@@ -15,6 +15,8 @@ struct state_keys {
 
 enum state_key { POSITION, ATTITUDE, RATE, VELOCITY, Q, SPEED, ETA, ETA_RATE, ORBIT, STATE_KEYS };
 
+static const char *const target_words[] = {"target", NULL};
+
 #define PLACE(field) .type = ORR_KEY_PLACE, .absent = "0", .offset = offsetof(struct state_keys, field)
 
 static const struct orr_key state_table[STATE_KEYS] = {
@@ -23,14 +25,18 @@ static const struct orr_key state_table[STATE_KEYS] = {
                   .shape = ORR_NUMBERS(3, "m"),
                   PLACE(position)},
     [ATTITUDE] = {.name = "attitude",
-                  .doc = "attitude of a free or ball hinge against what it hangs on",
+                  .doc =
+                      "attitude of a free or ball hinge against what it hangs on; `target`, in a run, turns it so that "
+                      "the body's `pointing` begins on its target",
                   .type = ORR_KEY_PLACE,
                   .absent = "no turn",
-                  .shape = &orr_shape_quaternion,
+                  .shape = ORR_EITHER(&orr_shape_quaternion, ORR_WORD(target_words)),
                   .offset = offsetof(struct state_keys, attitude)},
     [RATE] = {.name = "rate",
-              .doc = "angular velocity of a free or ball hinge, body axes",
-              .shape = ORR_NUMBERS(3, "rad/s"),
+              .doc =
+                  "angular velocity of a free or ball hinge, body axes; `target`, in a run, is that of the pointing's "
+                  "target",
+              .shape = ORR_EITHER(ORR_NUMBERS(3, "rad/s"), ORR_WORD(target_words)),
               PLACE(rate)},
     [VELOCITY] = {.name = "velocity",
                   .doc = "velocity of a free hinge, body axes",
@@ -316,6 +322,14 @@ static void refuse_driven(struct entry *e, struct orr_place place, const char *n
                  name);
 }
 
+/* `target` in place of numbers: what that is, a run knows. */
+static bool is_target(struct entry *e, struct orr_place place, int which) {
+  if (place.node->kind != ORR_YAML_SCALAR || strcmp(place.node->text, target_words[0]) != 0)
+    return false;
+  e->out->like_target[which] = place;
+  return true;
+}
+
 static void read_state(struct entry *e) {
   static const struct orr_key position = {.name = "position", .unit = "m", .count = 3, .form = "[x, y, z]"};
   static const struct orr_key rate = {.name = "rate", .unit = "rad/s", .count = 3, .form = "[x, y, z]"};
@@ -329,9 +343,9 @@ static void read_state(struct entry *e) {
   double *attitude = e->body->hinge.kind == ORR_HINGE_FREE ? e->out->q + 3 : e->out->q;
   if (there >> POSITION & 1)
     orr_read_numbers(r, keys.position, &position, e->out->q);
-  if (there >> ATTITUDE & 1)
+  if ((there >> ATTITUDE & 1) && !is_target(e, keys.attitude, 0))
     orr_read_quaternion(r, keys.attitude, "attitude", attitude);
-  if (there >> RATE & 1)
+  if ((there >> RATE & 1) && !is_target(e, keys.rate, 1))
     orr_read_numbers(r, keys.rate, &rate, e->out->speed);
   if (there >> VELOCITY & 1)
     orr_read_numbers(r, keys.velocity, &velocity, e->out->speed + 3);
@@ -529,9 +543,14 @@ const struct orr_case *orr_case_load(const char *path, struct orr_config *config
   read_section(&r, r.keys.forces, FORCES, read_forces);
   read_section(&r, r.keys.accelerations, ACCELERATIONS, read_accelerations);
   read_external(&r);
-  for (size_t b = 0; b < r.description->body_count; b++)
-    if (r.out->bodies[b].orbit.node)
-      orr_read_error(&r.reader, r.out->bodies[b].orbit, "orbit", "an orbit belongs to a run, not to a case");
+  for (size_t b = 0; b < r.description->body_count; b++) {
+    const struct orr_case_body *body = &r.out->bodies[b];
+    if (body->orbit.node)
+      orr_read_error(&r.reader, body->orbit, "orbit", "an orbit belongs to a run, not to a case");
+    for (int i = 0; i < 2; i++)
+      if (body->like_target[i].node)
+        orr_read_error(&r.reader, body->like_target[i], "target", "a target belongs to a run, not to a case");
+  }
   orr_diagnostics_sort(r.reader.diagnostics, first);
   return orr_diagnostics_errors(r.reader.diagnostics) > errors ? NULL : r.out;
 }

@@ -14,16 +14,17 @@ enum orr_case_kind {
 
 /* What a case says of one body; what it leaves out is zero, attitudes the identity. */
 struct orr_case_body {
-  double q[7];                    /* as the hinge's kind orders them; free: position, then quaternion x y z w */
-  double speed[6];                /* β; free: rate, then velocity */
-  double tau[6];                  /* generalised forces of the hinge */
-  double acceleration[6];         /* β̇: given to a prescribed hinge, or to every hinge (inverse) */
-  bool prescribed;                /* by the model or by the case */
-  bool driven;                    /* by the case */
-  const double *eta, *eta_rate;   /* [mode_count]; never NULL where there are modes */
-  const double *modal;            /* [mode_count] */
-  const double *eta_acceleration; /* [mode_count]; inverse */
-  struct orr_place orbit;         /* free: as written, for a run to read; or no node */
+  double q[7];                     /* as the hinge's kind orders them; free: position, then quaternion x y z w */
+  double speed[6];                 /* β; free: rate, then velocity */
+  double tau[6];                   /* generalised forces of the hinge */
+  double acceleration[6];          /* β̇: given to a prescribed hinge, or to every hinge (inverse) */
+  bool prescribed;                 /* by the model or by the case */
+  bool driven;                     /* by the case */
+  const double *eta, *eta_rate;    /* [mode_count]; never NULL where there are modes */
+  const double *modal;             /* [mode_count] */
+  const double *eta_acceleration;  /* [mode_count]; inverse */
+  struct orr_place orbit;          /* free: as written, for a run to read; or no node */
+  struct orr_place like_target[2]; /* free, ball: `attitude: target` and `rate: target` as written; or no node */
 };
 
 struct orr_case_external {
