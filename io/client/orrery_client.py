@@ -4,6 +4,8 @@
         while link.wait():                                     # the next frame in turn; False when the run is over
             link.send({"wheel_x.torque": 0.02 * link["gyro.rate"][0]})
 
+A channel of one number is that number, one of several a tuple: link["gyro.rate"][0], but link["wheel_x.speed"] and link["star.valid"]; send takes them so, too.
+
 link.channels describes both directions; link.frame, link.time_ns, link.answered and link.flags belong to the frame, link.missed counts those that
 went by unseen, link.late those of them that came over UDP when a newer one had been taken. link.flags & RESTORED: the run goes on from a saved state. open raises NotALink for what is none. wait raises TimeoutError when no frame comes, and ConnectionResetError when the run died or another took its place: then close, and
 open again. `python3 orrery_client.py URL` is a minimal peer: it answers every frame with what was commanded last (zeros), and says what it saw; exit

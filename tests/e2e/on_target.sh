@@ -36,6 +36,12 @@ write node "bus: {$bus, $turned}, other: {$bus, hinge: {kind: free, to: inertial
 for run in "$dir"/*.yaml; do
   "$ORRERY" run "$run" --mode batch --csv "$run.csv" --channels 'bus.target,bus.pointing_error,bus.imu.rate' >"$dir/out" 2>"$dir/err" || fail "$run: $(cat "$dir/out" "$dir/err")"
 done
+"$ORRERY" check "$dir/lvlh.yaml" >"$dir/out" 2>&1
+grep -q '^  bus points at lvlh, and begins on it, with its rate$' "$dir/out" || fail "$(cat "$dir/out")"
+"$ORRERY" check "$dir/intime.yaml" >"$dir/out" 2>&1
+grep -q '^  bus points by 2 targets, and begins on it, with its rate$' "$dir/out" || fail "$(cat "$dir/out")"
+"$ORRERY" run "$dir/lvlh.yaml" --mode batch >"$dir/out" 2>&1
+grep -q '^bus  *[0-9.e-]* deg off its target at the end$' "$dir/out" || fail "a target that moves: $(cat "$dir/out")"
 python3 - "$dir" <<'P' || fail "$(cat "$dir/out")"
 import csv, glob, math, os, sys
 def times(p, q):

@@ -44,6 +44,14 @@ static bool is_body(const struct orr_run *run, const struct orr_device_desc *d) 
   return run->world && (d->kind == &orr_world_place_kind || d->kind == &orr_world_pointing_kind);
 }
 
+/* What a body takes from its target at the start, behind the sentence on where it points. */
+static const char *start_of(const struct orr_run *run, int body) {
+  static const char *const words[] = {"", ", and begins with its attitude", ", and begins with its rate",
+                                      ", and begins on it, with its rate"};
+  const struct orr_case_body *initial = &run->initial[body];
+  return words[(initial->like_target[0].node ? 1 : 0) + (initial->like_target[1].node ? 2 : 0)];
+}
+
 static void print_world(const struct orr_run *run, FILE *out) {
   const struct orr_world_desc *w = run->world;
   if (!w)
@@ -64,7 +72,8 @@ static void print_world(const struct orr_run *run, FILE *out) {
   for (size_t i = 0; i < run->plant.device_count; i++) {
     const struct orr_device_desc *d = &run->plant.devices[i];
     if (d->kind == &orr_world_pointing_kind)
-      fprintf(out, "  %s points at %s\n", d->name, orr_aim_names[((const struct orr_world_pointing *)d->params)->aim]);
+      fprintf(out, "  %s points at %s%s\n", d->name, orr_aim_names[((const struct orr_world_pointing *)d->params)->aim],
+              start_of(run, d->body));
   }
 }
 
@@ -250,8 +259,9 @@ void orr_summary_run_print(const struct orr_run *run, const struct orr_stability
   print_devices(run, ORR_ACTUATOR, out);
   print_devices(run, ORR_SENSOR, out);
   for (size_t i = 0; i < run->plant.pointing_count; i++)
-    fprintf(out, "  %s points by %zu target%s\n", run->spacecraft.bodies[run->plant.pointings[i].body].name,
-            run->plant.pointings[i].target_count, run->plant.pointings[i].target_count == 1 ? "" : "s");
+    fprintf(out, "  %s points by %zu target%s%s\n", run->spacecraft.bodies[run->plant.pointings[i].body].name,
+            run->plant.pointings[i].target_count, run->plant.pointings[i].target_count == 1 ? "" : "s",
+            start_of(run, run->plant.pointings[i].body));
   print_procedure(run, out);
   for (size_t i = 0; i < run->link_count; i++)
     fprintf(out, "  link %s: %.6g Hz, %d channels out, %d in\n", run->links[i].name,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/plant/world.h"
 #include "io/session/status_text.h"
 #include "tools/common/fingerprint.h"
 #include "tools/common/out_file.h"
@@ -261,14 +262,20 @@ void orr_run_report_heading(const struct orr_run_report *r) {
   tell_assembly(r->session);
 }
 
+static void print_off_target(const char *body, double error) {
+  printf("%-11s %.4g deg off its target at the end\n", body, error * 57.295779513082320876798);
+}
+
 void orr_run_report_end(const struct orr_run_report *r) {
   char print[ORR_FINGERPRINT_TEXT];
   const struct orr_plant *p = r->session->plant;
   for (int i = 0; i < p->pointing_count; i++) {
     const struct orr_channel *c = &p->table.channels[p->pointing_channel[i] + 1];
-    printf("%-11s %.4g deg off its target at the end\n", r->session->run->spacecraft.bodies[p->pointings[i].body].name,
-           p->values[c->offset] * 57.295779513082320876798);
+    print_off_target(r->session->run->spacecraft.bodies[p->pointings[i].body].name, p->values[c->offset]);
   }
+  for (int i = 0; i < p->device_count; i++) /* targets that move: the error stands behind the target */
+    if (p->devices[i].kind == &orr_world_pointing_kind)
+      print_off_target(p->devices[i].name, p->values[p->devices[i].output + 4]);
   tell_shapes(r, NULL);
   tell_stops(r, NULL);
   tell_limits(r, NULL);

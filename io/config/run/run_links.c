@@ -173,9 +173,10 @@ static const struct orr_key link_table[LINK_KEYS] = {
                   .absent = "the plain law, where there are gains; without them the link cannot fly in batch",
                   .offset = offsetof(struct link_keys, stand_in)},
     [STIFFNESS] = {.name = "stiffness",
-                   .doc = "gains of the plain law that answers in batch: torque per angle about the axes of the "
-                          "sensors; the telemetry is then a rate, an attitude and a target attitude, in this order, "
-                          "and the commands are torques of wheels, on-times of thrusters, or both",
+                   .doc =
+                       "gains of the plain law that answers in batch: torque per angle about the axes of the "
+                       "sensors; it takes the first channels of the telemetry that end with `.rate`, `.attitude` and "
+                       "`.target`, and the commands are torques of wheels, on-times of thrusters, or both",
                    .type = ORR_KEY_NUMBERS,
                    .unit = "N m/rad",
                    .range = &orr_range_not_negative,
