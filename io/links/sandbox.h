@@ -24,8 +24,8 @@ enum orr_sandbox { ORR_SANDBOX_IO = 1, ORR_SANDBOX_LOG = 2, ORR_SANDBOX_CONTROL 
 /* [init] Catches the signal by which the kernel tells of a refused call. 0, or an errno that says why no thread can go
  * in: ENOSYS on a processor that is not known here, or a kernel without such filters. */
 int orr_sandbox_prepare(void);
-/* [init] On the thread that goes in, with whatever signals blocked, and after it has allocated once (the C library looks
- * at the machine for its first heap). 0, or an errno: then it is as free as before, but for what was done already
+/* [init] On the thread that goes in, with whatever signals blocked, and after it has allocated once: the C library may
+ * look at the machine for the first heap. 0, or an errno: then it is as free as before, but for what was done already
  * (capabilities). */
 int orr_sandbox_enter(enum orr_sandbox what_for);
 /* [init] For a ring that was made with IORING_SETUP_R_DISABLED and has its files and buffers: from now on it sends,

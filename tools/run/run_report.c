@@ -117,7 +117,7 @@ static double limit_value(const struct orr_device *d, const struct orr_limit *li
     *unit = p->unit;
     return value;
   }
-  return NAN;
+  return (double)NAN;
 }
 
 /* The first of units that are told apart by the hinge ("N m|N"): an angle's, which most hinges have. */
