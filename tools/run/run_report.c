@@ -260,6 +260,9 @@ void orr_run_report_heading(const struct orr_run_report *r) {
          flown, 1e-9 * (double)orr_plant_time_ns(p));
   printf("took        %.3g s, %.4g times real time\n", r->took_s, r->took_s > 0 ? flown / r->took_s : 0);
   tell_assembly(r->session);
+  const struct orr_world *world = r->session->ws->world;
+  if (world && world->desc->sky.central == ORR_EARTH && !world->desc->sky.eop_count)
+    puts("sky         UT1 is taken as UTC and the pole as in its place: no 'eop' file");
 }
 
 static void print_off_target(const char *body, double error) {

@@ -202,6 +202,27 @@ static void places_and_neighbours_are_where_receivers_and_channels_say(void **st
   holds("", "{aim: node, of: bus.origin}", to_own_base, 1e-11);
 }
 
+/* The Sun by the low-precision formula of the Astronomical Almanac (page C24), within 0.01 degrees, and the normal of the
+ * orbit by its elements. */
+static void the_sun_stands_above_the_orbit_as_almanacs_say(void **state) {
+  (void)state;
+  struct orr_flight f = fly("", "sun");
+  const double i = 51.6 * degree, node = 40 * degree;
+  double worst = 0, last = 0;
+  for (int k = 0; k < 6; k++) {
+    double n = 9210 + 1000.0 * k / 86400, g = (357.528 + 0.9856003 * n) * degree, tilt = 23.4393 * degree;
+    double longitude = (280.460 + 0.9856474 * n + 1.915 * sin(g) + 0.020 * sin(2 * g) - 1.397 * n / 36525) * degree;
+    orr_vec3 sun = v3(cos(longitude), cos(tilt) * sin(longitude), sin(tilt) * sin(longitude)),
+             normal = v3(sin(i) * sin(node), -sin(i) * cos(node), cos(i));
+    last = asin(v3_dot(normal, sun));
+    worst = fmax(worst, fabs(orr_flight_value(&f, "environment.beta") - last));
+    orr_flight_run(&f, 1000);
+  }
+  print_message("beta of %.3f deg: within %.1e rad\n", last / degree, worst);
+  assert_true(worst < 2e-4);
+  orr_flight_free(&f);
+}
+
 /* Two nodes in one place: down, and no number that is none. */
 static void a_target_in_the_same_place_counts_as_down(void **state) {
   (void)state;
@@ -214,6 +235,7 @@ int main(void) {
       cmocka_unit_test(the_orbit_tells_down_and_ahead),
       cmocka_unit_test(sun_earth_and_moon_are_where_almanacs_say),
       cmocka_unit_test(places_and_neighbours_are_where_receivers_and_channels_say),
+      cmocka_unit_test(the_sun_stands_above_the_orbit_as_almanacs_say),
       cmocka_unit_test(a_target_in_the_same_place_counts_as_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
