@@ -202,8 +202,8 @@ static void places_and_neighbours_are_where_receivers_and_channels_say(void **st
   holds("", "{aim: node, of: bus.origin}", to_own_base, 1e-11);
 }
 
-/* The Sun by the low-precision formula of the Astronomical Almanac (page C24), within 0.01 degrees, and the normal of the
- * orbit by its elements. */
+/* The Sun by the low-precision formula of the Astronomical Almanac (page C24), within 0.01 degrees, and the normal of
+ * the orbit by its elements. */
 static void the_sun_stands_above_the_orbit_as_almanacs_say(void **state) {
   (void)state;
   struct orr_flight f = fly("", "sun");
