@@ -481,18 +481,13 @@ static int load_and_fly(struct arguments *a, char *wrong, size_t size) {
   struct orr_diagnostics *d = orr_diagnostics_create();
   const struct orr_run *file = load(a, d, wrong, size);
   int status = ORR_EXIT_BAD;
-  if (!file || !orr_controller_fits(file, a->path))
-    status = ORR_EXIT_BAD;
-  else if (a->plot && !file->duration_ns)
+  bool good = file && orr_controller_fits(file, a->path);
+  if (good && a->plot && !file->duration_ns)
     status = usage("a picture needs a run with a duration: in the file, or by", "--duration 10s");
-  else if (!a->realtime && !file->duration_ns)
+  else if (good && !a->realtime && !file->duration_ns)
     status = usage("a run in this mode needs a duration: in the file, or by", "--duration 10s");
-  else if (!orr_links_sandbox_prepare(&a->sandbox))
-    status = ORR_EXIT_BAD;
-  else if (a->realtime)
-    status = fly_in_real_time(a, file, d);
-  else
-    status = fly_and_tell(a, file, d);
+  else if (good && orr_links_sandbox_prepare(&a->sandbox))
+    status = a->realtime ? fly_in_real_time(a, file, d) : fly_and_tell(a, file, d);
   orr_diagnostics_destroy(d);
   return status;
 }

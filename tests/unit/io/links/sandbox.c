@@ -1,5 +1,5 @@
-/* The sandboxes of threads: what one can still do there and what fails, as root and as nobody; what the io thread's ring
- * takes; and a run whose io thread is made to open files, which says so. */
+/* The sandboxes of threads: what one can still do there and what fails, as root and as nobody; what the ring of the io
+ * thread takes; and a run whose io thread is made to open files, which says so. */
 /* The recvfrom of _FORTIFY_SOURCE is an inline function, and the one here takes the place of that of the C library. */
 #undef _FORTIFY_SOURCE
 
