@@ -95,7 +95,7 @@ static void push(struct orr_packets *k, const uint8_t *packet, size_t bytes) {
     c->waiting[(c->first + c->count++) % ORR_CAN_WAITING] = frame;
 }
 
-/* How long what came lay in the socket. Both times are of the day, which may be set in between: then it is not known. */
+/* How long what came lay in the socket. Both times are of the day: where it is set in between, nothing is known. */
 static void note_stamp(struct orr_can *c, struct msghdr *m) {
   for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
     struct timespec came, now;

@@ -1,5 +1,5 @@
-/* The carrier `can`: a link on a CAN bus, by SocketCAN. A frame of the bus is one packet of the link's layout: four bytes
- * of identifier, big-endian, as the kernel has it (bit 31: it has 29 bits), then the data. What stands in it is
+/* The carrier `can`: a link on a CAN bus, by SocketCAN. A frame of the bus is one packet of the link's layout: four
+ * bytes of identifier, big-endian, as the kernel has it (bit 31: it has 29 bits), then the data. What stands in it is
  * io/links/telegram's, whether the run file's `layout` or a DBC file said it.
  *
  * A bus has no addresses: whoever sends a frame of commands is the peer. The kernel hands over the identifiers of
@@ -28,8 +28,8 @@ struct orr_can {
 /* [any] A packet of a layout → a frame of the bus: its bytes for the kernel, 0 where no frame can hold it. */
 size_t orr_can_frame(const uint8_t *packet, size_t bytes, bool fd, struct canfd_frame *out);
 
-/* [any] The io thread's: what was read, any bytes. Error frames are counted, the rest is judged as a packet. Returns the
- * bytes of a reply in `reply`, as orr_packets_receive. O(bytes). */
+/* [any] The io thread's: what was read, any bytes. Error frames are counted, the rest is judged as a packet. Returns
+ * the bytes of a reply in `reply`, as orr_packets_receive. O(bytes). */
 size_t orr_can_take(struct orr_can *can, const uint8_t *bytes, size_t count, uint8_t *reply);
 
 /* [init] The carrier of that kind. */

@@ -2,8 +2,8 @@
  * call: what was read is handed over here.
  *
  * The first byte is the shape, as orr_link_rig_init takes it. Then steps; what:
- *   0 bytes as they are    1 the bytes as the data of a frame of commands, byte 0 says which    2 the next frame goes out
- *   3 commands are latched
+ *   0 bytes as they are                1 the bytes as the data of a frame of commands, byte 0 says which
+ *   2 the next frame goes out          3 commands are latched
  * Whatever comes, the numbers of the plant stay values of their channels, and every command is accounted for.
  * Fuzz with: -max_len=512
  */
