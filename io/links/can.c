@@ -142,7 +142,7 @@ static const struct orr_packets_mover mover = {.watch = watch, .pull = pull, .pu
 
 /* The identifiers of commands, each once or more. */
 static int filter(int fd, const struct orr_run_layout *layout) {
-  struct can_filter all[ORR_TELEGRAMS_MAX];
+  struct can_filter all[ORR_TELEGRAMS_MAX] = {{0}};
   socklen_t n = 0;
   for (int i = 0; i < layout->count; i++) {
     const struct orr_run_telegram *t = &layout->telegrams[i];

@@ -234,7 +234,7 @@ static bool read_scale(struct reading *r, struct orr_dbc_signal *s) {
 }
 
 static bool read_signal(struct reading *r) {
-  struct orr_dbc_signal s = {0};
+  struct orr_dbc_signal s = {.name = ""};
   if (r->out->message_count == 0)
     return complain(r, "a signal stands before any message");
   struct orr_dbc_message *m = &r->out->messages[r->out->message_count - 1];
