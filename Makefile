@@ -7,10 +7,14 @@
 #   tests/unit, tests/timing, tests/bench, tests/fuzz   one program per file, all with tests/support
 # Folders may be nested as deep as one likes; tests/gates/sources.sh fails if a source is in none of these lists.
 # Variables: CC=clang  ARCH=native  DEBUG=1  SANITIZE=1  V=1 (show the commands); each mix has its own folder,
-# build/<variant>, and build/orrery is the release build.
+# build/<variant>, and build/orrery is the release build. For another processor: CC=aarch64-linux-gnu-gcc SYSROOT=build/arm64, whose
+# libraries `tools/sysroot arm64 build/arm64` unpacks there.
 
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
-ARCH ?= $(if $(filter x86_64,$(shell uname -m)),x86-64-v3,native)
+HOST := $(shell uname -m)
+TARGET := $(or $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null))),$(HOST))
+ARCH ?= $(if $(filter x86_64,$(TARGET)),x86-64-v3,$(if $(filter $(HOST),$(TARGET)),native,armv8-a))
+SYSROOT ?=
 DEBUG ?=
 SANITIZE ?=
 FUZZ ?=
@@ -39,11 +43,18 @@ ORR_FLAGS = -std=c17 -march=$(ARCH) $(OPTIMIZE) -g $(MATH) $(CHECKS) $(WARNINGS)
 HOSTED = -D_GNU_SOURCE -pthread $(HARDEN) $(PKG_CFLAGS)
 LINK = $(CHECKS) -pthread -Wl,--as-needed $(HARDEN_LINK) $(LDFLAGS)
 
+ifneq ($(SYSROOT),)
+export PKG_CONFIG_LIBDIR := $(firstword $(wildcard $(abspath $(SYSROOT))/usr/lib/*/pkgconfig) $(abspath $(SYSROOT))/usr/lib/pkgconfig)
+export PKG_CONFIG_SYSROOT_DIR := $(abspath $(SYSROOT))
+LINK += -Wl,-rpath-link=$(patsubst %/pkgconfig,%,$(PKG_CONFIG_LIBDIR))
+endif
 PACKAGES := libfyaml jansson liburing erfa libzstd libsodium
 TEST_PACKAGES := $(PACKAGES) cmocka
-PKG_CFLAGS := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(TEST_PACKAGES) 2>/dev/null))
-PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
-CMOCKA_LIBS := $(shell pkg-config --libs cmocka 2>/dev/null)
+# with the variables in front, for what is exported reaches recipes and not $(shell)
+pkg_config = $(shell $(if $(SYSROOT),PKG_CONFIG_LIBDIR='$(PKG_CONFIG_LIBDIR)' PKG_CONFIG_SYSROOT_DIR='$(PKG_CONFIG_SYSROOT_DIR)') pkg-config $(1) 2>/dev/null)
+PKG_CFLAGS := $(patsubst -I%,-isystem %,$(call pkg_config,--cflags $(TEST_PACKAGES)))
+PKG_LIBS := $(call pkg_config,--libs $(PACKAGES))
+CMOCKA_LIBS := $(call pkg_config,--libs cmocka)
 
 # --- sources ---------------------------------------------------------------------------------------------------------
 # $(call under,FOLDER,c): the files of that ending below it, however deep.
@@ -421,6 +432,7 @@ help:
 	@echo 'make reference writes configs/devices.md, run-file.md and campaign-file.md again'
 	@echo 'make clean    removes build/'
 	@echo 'with          CC=clang  ARCH=native  DEBUG=1  SANITIZE=1  V=1'
+	@echo '              CC=aarch64-linux-gnu-gcc SYSROOT=build/arm64: for AArch64, after tools/setup aarch64 and tools/sysroot arm64 build/arm64'
 
 -include $(shell find $(wildcard $(B) $(TIDY)) /dev/null -name '*.d')
 

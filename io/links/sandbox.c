@@ -17,11 +17,11 @@
 #include "rt/machine/rights.h"
 
 #if defined(__x86_64__)
-#define ORR_SANDBOX_ARCH            AUDIT_ARCH_X86_64
-#define ORR_SANDBOX_RESULT(context) (context)->uc_mcontext.gregs[REG_RAX]
+#define ORR_SANDBOX_ARCH                 AUDIT_ARCH_X86_64
+#define ORR_SANDBOX_GIVE(context, error) ((context)->uc_mcontext.gregs[REG_RAX] = -(error))
 #elif defined(__aarch64__)
-#define ORR_SANDBOX_ARCH            AUDIT_ARCH_AARCH64
-#define ORR_SANDBOX_RESULT(context) (context)->uc_mcontext.regs[0]
+#define ORR_SANDBOX_ARCH                 AUDIT_ARCH_AARCH64
+#define ORR_SANDBOX_GIVE(context, error) ((context)->uc_mcontext.regs[0] = (uint64_t)(-(error)))
 #endif
 
 /* ---- what was refused -------------------------------------------------------------------------------------------- */
@@ -75,7 +75,7 @@ static void refuse(int signal, siginfo_t *info, void *context) {
   ucontext_t *thread = context;
   atomic_store(&tried_last, info->si_syscall);
   atomic_fetch_add(&tried_count, 1);
-  ORR_SANDBOX_RESULT(thread) = -EPERM;
+  ORR_SANDBOX_GIVE(thread, EPERM);
 }
 
 int orr_sandbox_prepare(void) {

@@ -1,5 +1,6 @@
 #include "rt/tick/calm.h"
 
+#if defined(__x86_64__)
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,7 +23,6 @@ static bool tells(volatile char *page, size_t bytes) {
 
 /* Under valgrind and the like the register may not be written at all, and they count other things. */
 bool orr_calm_works(void) {
-#if defined(__x86_64__)
   size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
   /* not there until it is touched, whatever mlockall says of pages to come */
   char *page = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -32,7 +32,7 @@ bool orr_calm_works(void) {
   bool works = tells(page, bytes);
   munmap(page, 2 * bytes);
   return works;
-#else
-  return false;
-#endif
 }
+#else
+bool orr_calm_works(void) { return false; }
+#endif

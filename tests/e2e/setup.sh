@@ -59,6 +59,21 @@ setup 1000 --check build && fail "--check with packages missing is exit 1"
 said '^Install them with: tools/setup build'
 [ ! -e "$dir/calls" ] || fail "--check changes something"
 
+# --list names all, there or not, and installs none.
+setup 0 --list build || fail "--list"
+said '^libfyaml-dev$'
+said '^libcmocka-dev$'
+[ ! -e "$dir/calls" ] || fail "--list changes something"
+
+# What cannot be downloaded for another processor is said in a line, and nothing is taken for done.
+stand_in apt-get <<'E2'
+echo "no such place" >&2
+exit 100
+E2
+USER_ID=0 PATH=$dir/bin:$PATH tools/sysroot arm64 "$dir/sysroot" >"$dir/out" 2>&1 && fail "a download fails and tools/sysroot succeeds"
+said 'the packages for arm64 cannot be had: no such place'
+[ ! -e "$dir/sysroot/unpacked" ] || fail "a sysroot that is not there is called unpacked"
+
 # A package manager that fails is not passed over.
 stand_in apt-get <<'E2'
 exit 100

@@ -3,10 +3,16 @@
 #ifndef ORR_TESTS_SUPPORT_ORBIT_H
 #define ORR_TESTS_SUPPORT_ORBIT_H
 
+#include <float.h>
+
 #include "core/plant/world.h"
 #include "tests/support/flight.h"
 
+#if LDBL_MANT_DIG == 113
+typedef long double orr_quad;
+#else
 __extension__ typedef __float128 orr_quad;
+#endif
 
 struct orr_orbit {
   const struct orr_world *world; /* whose sky and description are taken; its state is not */
