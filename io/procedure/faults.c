@@ -294,10 +294,10 @@ static double fit(const struct pass *p, double was, double is) {
   if (c->type == ORR_CHANNEL_FLAG)
     return is >= 0.5;
   if (c->type == ORR_CHANNEL_WHOLE)
-    is = fmax(-9007199254740992.0, fmin(9007199254740992.0, rint(is)));
+    is = orr_max(orr_min(rint(is), 9007199254740992.0), -9007199254740992.0);
   if (c->direction == ORR_CHANNEL_OUTPUT)
     return is;
-  return isfinite(is) ? fmax(c->low, fmin(c->high, is)) : was;
+  return isfinite(is) ? orr_max(orr_min(is, c->high), c->low) : was;
 }
 
 static double flip(const struct pass *p, int i, double x) {

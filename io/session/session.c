@@ -235,7 +235,7 @@ static void latch_script(struct orr_session *s, int64_t now_ns) {
     int first = e->element >= 0 ? e->element : 0, count = e->element >= 0 ? 1 : c->count;
     for (int i = 0; i < count; i++) {
       double value = script_value(e, i, since_ns);
-      s->plant->values[c->offset + first + i] = fmax(c->low, fmin(c->high, value));
+      s->plant->values[c->offset + first + i] = orr_max(orr_min(value, c->high), c->low);
     }
   }
 }

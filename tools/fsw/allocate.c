@@ -63,7 +63,8 @@ void orr_allocate_thrusters(int count, const double (*torque)[3], const double (
         along += b * left[i];
         size += b * b;
       }
-      double to = size > 0 ? fmax(0, on_time[k] + along / size) : 0, by = to - on_time[k];
+      double at = size > 0 ? on_time[k] + along / size : 0;
+      double to = at >= 0 ? at : 0, by = to - on_time[k]; /* fmax does not say which zero it returns */
       for (int i = 0; i < 6; i++)
         left[i] -= by * (i < 3 ? torque[k][i] : weight * force[k][i - 3]);
       on_time[k] = to;

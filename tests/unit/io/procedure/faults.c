@@ -185,6 +185,20 @@ static void each_effect_is_as_defined_on_each_kind_of_channel(void **state) {
   end(&healthy);
 }
 
+/* fmax(0, -0.0) is either, by compiler and processor, and a log of one build shall fly again under another. */
+static void a_zero_at_a_limit_of_zero_keeps_its_sign(void **state) {
+  (void)state;
+  struct taken t;
+  begin(
+      &t, CRAFT
+      "commands: [{channel: jet.on_time, at: 500 ms, value: -0.0}, {channel: jet.on_time, at: 1500 ms, value: 8 ms}]\n"
+      "faults: [{channel: jet.on_time, at: 1 s, for: 2 s, scale: -0.5}]\n");
+  orr_flight_run(&t.flight, FRAMES);
+  assert_int_equal(orr_bits_of(at(&t, "jet.on_time", 50)), orr_bits_of(-0.0));
+  assert_int_equal(orr_bits_of(at(&t, "jet.on_time", 150)), orr_bits_of(0.0)); /* -4 ms, held to 0 */
+  end(&t);
+}
+
 static void noise_is_new_for_each_sample_and_has_its_size(void **state) {
   (void)state;
   struct taken healthy, broken, again;
@@ -528,6 +542,7 @@ static void a_saved_state_goes_on_with_the_same_bits(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_effect_is_as_defined_on_each_kind_of_channel),
+      cmocka_unit_test(a_zero_at_a_limit_of_zero_keeps_its_sign),
       cmocka_unit_test(noise_is_new_for_each_sample_and_has_its_size),
       cmocka_unit_test(what_is_dropped_leaves_the_sample_before),
       cmocka_unit_test(bits_flip_at_their_chance_and_anywhere),
