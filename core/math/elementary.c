@@ -318,22 +318,26 @@ double orr_tanh(double x) {
 
 /* ---- logarithm, powers, lengths ---------------------------------------------------------------------------------- */
 
-/* log(x), 0 < x finite. x = 2ᵏ m with √½ ≤ m < √2; log m = 2 atanh(s), s = (m − 1)/(m + 1), |s| ≤ 0.172. */
-static struct pair log_of(double x) {
-  int k = 0;
+/* 0 < x finite as 2ᵏ m with √½ ≤ m < √2. Returns s = (m − 1)/(m + 1), |s| ≤ 0.172: log m = 2 atanh(s). */
+static struct pair less_powers(double x, int *k) {
+  *k = 0;
   if (x < 0x1p-1022) {
     x *= 0x1p54;
-    k = -54;
+    *k = -54;
   }
   uint64_t bits = orr_bits_of(x);
-  k += (int)(bits >> 52) - 1023;
+  *k += (int)(bits >> 52) - 1023;
   double m = orr_double_of((bits & 0xfffffffffffff) | UINT64_C(1023) << 52);
   if (m > 0x1.6a09e667f3bcdp+0) {
     m *= 0.5;
-    k++;
+    ++*k;
   }
-  struct pair s = quotient((struct pair){m - 1, 0}, sum(m, 1));
-  double z = s.hi * s.hi, p = 1.0 / 25;
+  return quotient((struct pair){m - 1, 0}, sum(m, 1));
+}
+
+/* 1/5 + z/7 + z²/9 + … */
+static double beyond_the_cube(double z) {
+  double p = 1.0 / 25;
   p = fma(z, p, 1.0 / 23);
   p = fma(z, p, 1.0 / 21);
   p = fma(z, p, 1.0 / 19);
@@ -343,10 +347,31 @@ static struct pair log_of(double x) {
   p = fma(z, p, 1.0 / 11);
   p = fma(z, p, 1.0 / 9);
   p = fma(z, p, 1.0 / 7);
-  p = fma(z, p, 1.0 / 5);
-  p = fma(z, p, 1.0 / 3);
-  struct pair a = sum(k * 0x1.62e42fefa3800p-1, 2 * s.hi);
-  return quick_sum(a.hi, a.lo + fma(k, 0x1.ef35793c76730p-45, fma(2 * s.hi * z, p, 2 * s.lo)));
+  return fma(z, p, 1.0 / 5);
+}
+
+/* log 2, in two numbers; the first has 42 bits, so that its product with k is exact. */
+static const struct pair octave = {0x1.62e42fefa3800p-1, 0x1.ef35793c76730p-45};
+
+/* log(x) with some 58 good bits */
+static struct pair log_of(double x) {
+  int k;
+  struct pair s = less_powers(x, &k), a = sum(k * octave.hi, 2 * s.hi);
+  double z = s.hi * s.hi, p = fma(z, beyond_the_cube(z), 1.0 / 3);
+  return quick_sum(a.hi, a.lo + fma(k, octave.lo, fma(2 * s.hi * z, p, 2 * s.lo)));
+}
+
+/* log(x) with some 64, for powers: y multiplies what is wrong in it. The cube of s is computed in two numbers, too:
+ * log m = 2 s + 2 s w, w = s²/3 + s⁴ (1/5 + …). */
+static struct pair log_fine(double x) {
+  int k;
+  struct pair s = less_powers(x, &k), z = product(s.hi, s.hi), w = product(z.hi, 1.0 / 3);
+  z.lo = fma(2 * s.hi, s.lo, z.lo);
+  w.lo += fma(z.hi, 0x1.5555555555555p-56, z.lo / 3);
+  w = quick_sum(w.hi, fma(z.hi * z.hi, beyond_the_cube(z.hi), w.lo));
+  struct pair cube = product(2 * s.hi, w.hi), a = sum(k * octave.hi, 2 * s.hi), b = sum(a.hi, cube.hi);
+  cube.lo += 2 * fma(s.hi, w.lo, s.lo * w.hi);
+  return quick_sum(b.hi, b.lo + (a.lo + fma(k, octave.lo, cube.lo + 2 * s.lo)));
 }
 
 double orr_log(double x) {
@@ -363,7 +388,7 @@ double orr_pow(double x, double y) {
   if (y == 0 || x == 1)
     return 1;
   bool great = x > 0x1.fffffffffffffp+1023;
-  struct pair l = great ? (struct pair){infinite, 0} : log_of(x);
+  struct pair l = great ? (struct pair){infinite, 0} : log_fine(x);
   double most = y * l.hi;
   if (!(fabs(most) < 760))
     return most > 0 ? infinite : 0;

@@ -1,6 +1,6 @@
 /* The elementary functions of core (core/math/elementary) beside MPFR, which is right to the last digit: how far
- * each is off, in units of the last place, at most, and where. `elementary [COUNT]`: so many arguments of each kind,
- * 100,000 without. Ends with 1 where one is off by more than 1.
+ * each is off, in units of the last place, at most, and where. `elementary [COUNT [NAME...]]`: so many arguments of
+ * each kind, 100,000 without, of these functions or of all. Ends with 1 where one is off by more than 1.
  * Links with: -lmpfr
  */
 #include <math.h>
@@ -116,10 +116,21 @@ static bool judge(const struct function *f, long count) {
   return worst <= 1;
 }
 
+static bool named(const char *name, int count, char **names) {
+  bool found = count == 0;
+  for (int i = 0; i < count; i++)
+    found |= strcmp(names[i], name) == 0;
+  return found;
+}
+
 int main(int argc, char **argv) {
   long count = argc > 1 ? strtol(argv[1], NULL, 10) : 100000;
   bool good = true;
+  int judged = 0;
   for (size_t k = 0; k < sizeof functions / sizeof *functions; k++)
-    good &= judge(&functions[k], count);
-  return !good;
+    if (named(functions[k].name, argc > 2 ? argc - 2 : 0, argv + 2)) {
+      good &= judge(&functions[k], count);
+      judged++;
+    }
+  return !good || judged == 0;
 }
