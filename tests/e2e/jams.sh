@@ -2,8 +2,6 @@
 # Hinges that jam in closed loops (a four-bar and geared panels, each by both methods) and one that has a motion: the same bits in batch, in lockstep and in
 # real time; the log flies again, whole and from within a jam; from outside they begin and end as in the file.
 . tests/support/script.sh
-PYTHONPATH=io/control
-export PYTHONPATH
 
 cat >"$dir/jams.yaml" <<'Y'
 faults:
@@ -52,3 +50,28 @@ for method in embed augment; do
     identical "$dir/$mode.mcap"
   done
 done
+
+# from outside: the bits of a file that says the same, and its log flies again
+cat >"$dir/named.yaml" <<'Y'
+faults:
+  - {name: wing, hinge: panel_1, jammed: 500 ms}
+  - {name: dish, hinge: dish, jammed: true}
+sequence: [{mark: begin}]
+Y
+sed 's/name: wing,/name: wing, at: 500 ms, for: 500 ms,/; s/name: dish,/name: dish, at: 500 ms, for: 500 ms,/' "$dir/named.yaml" >"$dir/timed.yaml"
+fly batch --sequence "$dir/timed.yaml" || fail "$(cat "$dir/batch")"
+cp "$dir/batch" "$dir/timed"
+fly batch --sequence "$dir/named.yaml" --log "$dir/batch.mcap" --paused &
+run=$!
+speaks() { # until the run listens
+  "$ORRERY" ctl status >"$dir/out" 2>&1
+}
+await speaks || fail "no run: $(cat "$dir/batch")"
+for words in 'step 250' 'fault wing' 'fault dish' 'step 250' 'clear' 'go'; do
+  # shellcheck disable=SC2086
+  "$ORRERY" ctl $words >"$dir/out" 2>&1 || fail "$words: $(cat "$dir/out")"
+done
+wait $run || fail "commanded: $(cat "$dir/batch")"
+[ "$(grep -c '^fault ' "$dir/batch")" -eq 4 ] || fail "commanded: $(cat "$dir/batch")"
+[ "$(hash_of "$dir/batch")" = "$(hash_of "$dir/timed")" ] || fail "commanded it has other bits: $(cat "$dir/batch" "$dir/timed")"
+identical "$dir/batch.mcap"
