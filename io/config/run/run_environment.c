@@ -669,7 +669,7 @@ static void read_orbit(struct reading *r, struct orr_place place) {
 static void find_orbit(struct reading *r) {
   const struct orr_description *s = orr_config_description(r->d->config);
   struct orr_place found = {0};
-  if (r->d->blind)
+  if (r->d->blind || !r->d->run->initial) /* without `simulation`, which is told */
     return;
   for (size_t b = 0; b < s->body_count; b++) {
     const struct orr_hinge_desc *hinge = &s->bodies[b].hinge;
