@@ -156,29 +156,45 @@ static void judge_bad(struct orr_cable *l) {
   orr_packets_refuse(&l->packets, ORR_REFUSAL_MALFORMED);
 }
 
-/* Bare packets, as the form finds them. What it skips is counted once for each gap. */
-static void take_raw(struct orr_cable *l, const uint8_t *bytes, size_t count, uint8_t *reply) {
+/* Takes a bare packet, or drops what belongs to none; that is counted once for each gap. False: more bytes are needed.
+ */
+static bool take_next(struct orr_cable *l, uint8_t *reply) {
   const struct orr_form *form = l->packets.form->form;
+  struct orr_deframer *in = &l->in;
+  size_t skip = 0, packet = form->find(l->packets.form, in->bytes, in->used, &skip);
+  if (skip + packet > in->used || (skip + packet == 0 && in->used == ORR_WIRE_PACKET_MAX))
+    skip = in->used, packet = 0; /* no form says so */
+  if (skip && !in->wrong)
+    judge_bad(l);
+  in->wrong = packet == 0 && (in->wrong || skip > 0);
+  if (packet)
+    judge(l, in->bytes + skip, packet, reply);
+  in->used -= (uint32_t)(skip + packet);
+  memmove(in->bytes, in->bytes + skip + packet, in->used);
+  return skip + packet > 0;
+}
+
+static void take_bare(struct orr_cable *l, const uint8_t *bytes, size_t count, uint8_t *reply) {
   struct orr_deframer *in = &l->in;
   for (size_t at = 0; at < count;) {
     size_t room = ORR_WIRE_PACKET_MAX - in->used, n = count - at < room ? count - at : room;
     memcpy(in->bytes + in->used, bytes + at, n);
     in->used += (uint32_t)n;
     at += n;
-    for (;;) {
-      size_t skip = 0, packet = form->find(l->packets.form, in->bytes, in->used, &skip);
-      if (skip + packet > in->used || (skip + packet == 0 && in->used == ORR_WIRE_PACKET_MAX))
-        skip = in->used, packet = 0; /* no form says so */
-      if (skip && !in->wrong)
-        judge_bad(l);
-      in->wrong = skip > 0 && packet == 0;
-      if (packet)
-        judge(l, in->bytes + skip, packet, reply);
-      if (skip + packet == 0)
-        break;
-      in->used -= (uint32_t)(skip + packet);
-      memmove(in->bytes, in->bytes + skip + packet, in->used);
-    }
+    while (take_next(l, reply))
+      ;
+  }
+}
+
+void orr_cable_give_up(struct orr_cable *l, uint8_t *reply) {
+  struct orr_deframer *in = &l->in;
+  while (l->in.framing == ORR_FRAMING_RAW && in->used > 0) {
+    if (!in->wrong)
+      judge_bad(l);
+    in->wrong = true;
+    memmove(in->bytes, in->bytes + 1, --in->used);
+    while (take_next(l, reply))
+      ;
   }
 }
 
@@ -188,7 +204,7 @@ void orr_cable_take(struct orr_cable *l, const uint8_t *bytes, size_t count, uin
     return;
   }
   if (l->in.framing == ORR_FRAMING_RAW) {
-    take_raw(l, bytes, count, reply);
+    take_bare(l, bytes, count, reply);
     return;
   }
   for (size_t i = 0; i < count; i++) {
@@ -200,17 +216,18 @@ void orr_cable_take(struct orr_cable *l, const uint8_t *bytes, size_t count, uin
   }
 }
 
-/* At most so much at a time, so that one flooded link does not starve the others or what goes out. */
+/* At most so much at a time, so that one flooded link does not starve the others or what goes out. A bare packet is
+ * looked for at each byte, which costs more. */
 static bool pull(struct orr_packets *k, uint8_t *scratch, uint8_t *reply) {
-  enum { AT_A_TIME = 16, PASSING = 1 };
+  enum { AT_A_TIME = 16, BARE = 512 };
   struct orr_cable *l = cable_of(k);
   bool came = false;
   look_for_one(l);
   flush(l);
-  for (int i = 0; i < AT_A_TIME && l->fd >= 0; i++) {
-    bool messages = l->in.framing == ORR_FRAMING_NONE;
+  const bool messages = l->in.framing == ORR_FRAMING_NONE, bare = l->in.framing == ORR_FRAMING_RAW;
+  for (int i = 0; i < (bare ? 1 : AT_A_TIME) && l->fd >= 0; i++) {
     ssize_t n = messages ? recv(l->fd, scratch, ORR_WIRE_PACKET_MAX, MSG_TRUNC | MSG_DONTWAIT)
-                         : read(l->fd, scratch, ORR_WIRE_PACKET_MAX);
+                         : read(l->fd, scratch, bare ? BARE : ORR_WIRE_PACKET_MAX);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
       break;
     if (n <= 0) {
@@ -219,6 +236,13 @@ static bool pull(struct orr_packets *k, uint8_t *scratch, uint8_t *reply) {
     }
     came = true;
     orr_cable_take(l, scratch, (size_t)n, reply);
+  }
+  if (bare && l->in.used > 0) {
+    int64_t now_ns = orr_clock_now_ns();
+    if (came)
+      l->heard_ns = now_ns;
+    else if (now_ns - l->heard_ns > ORR_WIRE_SILENCE_MS * INT64_C(1000000))
+      orr_cable_give_up(l, reply);
   }
   return came;
 }

@@ -46,6 +46,7 @@ struct orr_cable {
   /* the io thread's */
   int fd; /* −1: not connected */
   struct orr_deframer in;
+  int64_t heard_ns;            /* bare packets: when the last byte came */
   size_t out_at, out_bytes;    /* of `out`, what is still to be written */
   uint8_t out[ORR_CABLE_ROOM]; /* frames on their way */
 };
@@ -68,6 +69,9 @@ void orr_cable_document(const struct orr_run_link *desc, const struct orr_wire_h
 
 /* [any] The io thread's: any bytes that came, judged packet by packet. O(bytes). */
 void orr_cable_take(struct orr_cable *line, const uint8_t *bytes, size_t count, uint8_t *reply);
+/* [any] The io thread's: the rest of a bare packet has not come for so long that it never will. So what looked like its
+ * beginning was none, and what stands behind that is looked through. O(bytes²) at most; the line is silent. */
+void orr_cable_give_up(struct orr_cable *line, uint8_t *reply);
 
 #define ORR_CABLE_CALLBACKS                                                                                            \
   ORR_PACKETS_CALLBACKS, .outside = true, .handover_ns = 100000, .first_wait_ns = 20000000,                            \

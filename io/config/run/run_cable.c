@@ -50,7 +50,8 @@ static bool judge_framing(struct orr_run_draft *d, const struct orr_thing *link,
                    framings[out->framing - ORR_FRAMING_COBS]);
     return false;
   }
-  if (out->framing == ORR_FRAMING_RAW && !orr_run_form_finds_packets(out)) {
+  bool laid_out = orr_yaml_find(link->place.node, "layout") < orr_place_count(link->place);
+  if (out->framing == ORR_FRAMING_RAW && !laid_out && !orr_run_form_finds_packets(out)) {
     orr_read_error(d->reader, key, "framing",
                    "'raw' is for packets that can be found in a stream, by a sync word and a length of a 'layout'; "
                    "for these take 'cobs' or 'slip'");

@@ -37,6 +37,12 @@ bool orr_run_judge_form(struct orr_run_draft *d, const struct orr_thing *link, b
   }
   if (out->form != ORR_FORM_CFE)
     return true;
+  if (out->layout) {
+    orr_read_error(d->reader, orr_read_member(d->reader, link, "framing"), "link-key",
+                   "'framing: cfe' is a packet of cFE, and this link has a 'layout', which says what its packets are: "
+                   "leave one of the two out");
+    return false;
+  }
   if (out->key_file) {
     orr_read_error(d->reader, orr_read_member(d->reader, link, "key_file"), "link-key",
                    "'framing: cfe' is exactly a message of cFE, and has no room for a seal: leave 'key_file' out");

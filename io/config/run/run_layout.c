@@ -288,6 +288,59 @@ static bool judge_apart(struct orr_run_draft *d, const struct packet *packets, c
   return good;
 }
 
+/* Bits that find a packet in a stream: constants and lengths that stand in it always, and checksums. */
+static int finding_bits(const struct orr_run_telegram *t, bool sums_alone) {
+  int bits = 0;
+  for (int i = 0; i < t->count; i++) {
+    const struct orr_run_field *f = &t->fields[i];
+    bool fixed = f->kind == ORR_FIELD_CONSTANT || f->kind == ORR_FIELD_LENGTH;
+    if (f->by < 0 && (f->kind == ORR_FIELD_CHECKSUM || (fixed && !sums_alone)))
+      bits += f->width;
+  }
+  return bits;
+}
+
+enum { ENOUGH_BITS = 8 };
+
+/* Whether nothing in its bytes tells the shorter packet from the beginning of the longer. */
+static bool hides(const struct orr_run_telegram *shorter, const struct orr_run_telegram *longer) {
+  struct fixed of_a, of_b;
+  find_fixed(shorter, &of_a);
+  find_fixed(longer, &of_b);
+  for (uint32_t i = 0; i < shorter->bytes; i++)
+    if ((of_a.value[i] ^ of_b.value[i]) & of_a.mask[i] & of_b.mask[i])
+      return false;
+  return finding_bits(shorter, true) < ENOUGH_BITS;
+}
+
+/* Bare packets in a stream have no ends: what comes is found by its bytes alone. */
+static bool judge_stream(struct orr_run_draft *d, const struct packet *packets, const struct orr_run_layout *layout,
+                         enum orr_framing framing) {
+  bool good = true;
+  for (int i = 0; i < layout->count && framing == ORR_FRAMING_RAW; i++) {
+    const struct orr_run_telegram *a = &layout->telegrams[i];
+    bool is_found = finding_bits(a, false) >= ENOUGH_BITS;
+    if (a->command && !is_found) {
+      orr_read_error(d->reader, packets[i].key, "layout",
+                     "nothing finds '%.60s' in a bare stream: give it a constant, a length or a checksum, %d bits of "
+                     "them at least, or take 'framing: cobs' or 'slip'",
+                     a->name, ENOUGH_BITS);
+      good = false;
+    }
+    for (int k = 0; k < layout->count && a->command && is_found; k++) {
+      const struct orr_run_telegram *b = &layout->telegrams[k];
+      if (!b->command || b->bytes <= a->bytes || finding_bits(b, false) < ENOUGH_BITS || !hides(a, b))
+        continue;
+      orr_read_error(d->reader, packets[k].key, "layout",
+                     "in a bare stream '%.60s' may begin as '%.60s' does, which is shorter, and would be taken for it: "
+                     "give them constants that differ, or '%.60s' a checksum",
+                     b->name, a->name, a->name);
+      good = false;
+    }
+  }
+  return good;
+}
+
 /* Where no packet says it, those answer that command something; where none does, all. */
 static void find_answers(const struct packet *packets, struct orr_run_telegram *all, int count) {
   bool any = false;
@@ -402,7 +455,7 @@ bool orr_run_read_layout(struct orr_run_draft *d, struct orr_place place, struct
   }
   *layout = (struct orr_run_layout){.count = (int)n, .telegrams = all};
   if (!good || !find_requests(packets, all, (int)n) || !judge_apart(d, packets, layout) ||
-      !judge_lengths(d, packets, layout, link->packet_max))
+      !judge_stream(d, packets, layout, link->framing) || !judge_lengths(d, packets, layout, link->packet_max))
     return false;
   if (link->transport == ORR_TRANSPORT_CAN && !judge_ids(d, packets, layout))
     return false;

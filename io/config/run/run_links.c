@@ -257,7 +257,8 @@ static const struct orr_key link_table[LINK_KEYS] = {
                   .offset = offsetof(struct link_keys, udp.key_file)},
     [FRAMING] = {.name = "framing",
                  .doc = "how packets stand in a stream: cobs or slip, each with a CRC-32C behind it, or raw, bare "
-                        "packets that their layout finds; and what a packet is: orrery, as `orrery icd` says, "
+                        "packets that are found by what their `layout`, or cFE, says of them; and what a packet is: "
+                        "orrery, as `orrery icd` says, "
                         "or cfe, a bare message of cFE; or both, as [slip, cfe]",
                  .absent = "cobs where bytes are streamed, and packets of orrery",
                  .shape = ORR_EITHER(ORR_TEXT("a word"), ORR_LIST(ORR_TEXT("a word"))),
@@ -687,7 +688,7 @@ static bool judge_keys(struct orr_run_draft *d, const struct orr_thing *link, ui
   enum { UNIX = 1 << ORR_TRANSPORT_UNIX, PACKETS = UDP | TCP | SERIAL | UNIX };
   static const int of[LINK_KEYS] = {/* the transports that a key is for; 0: all */
                                     [NAME] = 1 << ORR_TRANSPORT_SHM,
-                                    [LAYOUT] = UDP | CAN | PCAP,
+                                    [LAYOUT] = PACKETS | CAN | PCAP,
                                     [LISTEN] = UDP | TCP,
                                     [PEER] = UDP,
                                     [ALLOW] = UDP | TCP,
@@ -781,8 +782,7 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
            orr_run_read_pcap(d, &thing, &keys.pcap, out) && good;
   if (!good || d->partial)
     return false;
-  if ((transport == ORR_TRANSPORT_UDP || transport >= ORR_TRANSPORT_CAN) && keys.layout.node &&
-      !orr_run_read_layout(d, keys.layout, out))
+  if (transport > ORR_TRANSPORT_SHM && keys.layout.node && !orr_run_read_layout(d, keys.layout, out))
     return false;
   if (transport == ORR_TRANSPORT_CAN && keys.can.dbc && !orr_run_read_dbc(d, &thing, &keys.can, out))
     return false;
