@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/plant/noise.h"
 #include "io/links/relay.h"
 #include "rt/machine/rights.h"
 #include "rt/tick/clock.h"
@@ -22,6 +23,7 @@ static void begin(struct orr_cable *l, int fd) {
   l->in = (struct orr_deframer){.framing = l->in.framing};
   l->out_at = l->out_bytes = 0;
   l->packets.peer = ORR_SENDER_ONLY;
+  atomic_store(&l->wanted, false);
   atomic_fetch_add(&l->met, 1);
 }
 
@@ -58,6 +60,30 @@ static void look_for_one(struct orr_cable *l) {
   int fd = l->fd < 0 ? atomic_exchange(&l->fresh, -1) : -1;
   if (fd >= 0)
     begin(l, fd);
+}
+
+/* In lockstep the answer to the frame before a fault is still to come through. */
+static bool is_answered(const struct orr_cable *l) {
+  const struct orr_packets *k = &l->packets;
+  return !k->in_turn || k->newest == ORR_WIRE_NONE ||
+         orr_window_has(&k->handed, (uint64_t)k->base.desc->divisor, k->newest);
+}
+
+/* A fault has pulled the plug: what was connected is gone, and nobody comes. */
+static bool is_unplugged(struct orr_cable *l) {
+  bool is = l->packets.unplugged && is_answered(l);
+  if (!is && !l->unplugged)
+    return false;
+  if (is && l->fd >= 0)
+    lose(l);
+  int other = atomic_exchange(&l->fresh, -1);
+  if (other >= 0)
+    close(other);
+  while (is && l->listener >= 0 && (other = accept4(l->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+    close(other);
+  atomic_store(&l->wanted, !is && l->way->reach != NULL);
+  l->unplugged = is;
+  return is;
 }
 
 static void *open_again(void *user) {
@@ -106,6 +132,79 @@ static void flush(struct orr_cable *l) {
   l->out_at = l->out_bytes = 0;
 }
 
+/* Draw i of a frame, from the seed, the fault's name and the frame, as that which hit it. Draw 0 was that one. */
+static double draw(const struct orr_packets_wound *w, uint64_t i) {
+  return orr_noise_uniform(w->fault->key, w->frame, i + 1);
+}
+
+static size_t place(const struct orr_packets_wound *w, uint64_t i, size_t count) {
+  size_t at = (size_t)(draw(w, i) * (double)count);
+  return at < count ? at : count - 1;
+}
+
+static void wrong_bits(const struct orr_packets_wound *w, uint8_t *bytes, size_t count) {
+  bool any = false;
+  for (size_t i = 0; i < 8 * count; i++)
+    if (draw(w, i) < w->fault->rate) {
+      bytes[i / 8] ^= (uint8_t)(1u << i % 8);
+      any = true;
+    }
+  size_t one = place(w, 8 * count, 8 * count);
+  if (!any)
+    bytes[one / 8] ^= (uint8_t)(1u << one % 8);
+}
+
+/* Each byte comes `times` times where it is hit: never, or twice. */
+static size_t wrong_bytes(const struct orr_packets_wound *w, uint8_t *bytes, size_t count, size_t times) {
+  uint8_t was[ORR_FRAMING_MOST];
+  size_t one = place(w, count, count), out = 0;
+  bool any = false;
+  for (size_t i = 0; i < count; i++)
+    any |= draw(w, i) < w->fault->rate;
+  memcpy(was, bytes, count);
+  for (size_t i = 0; i < count; i++) {
+    bool hit = any ? draw(w, i) < w->fault->rate : i == one;
+    for (size_t k = 0; k < (hit ? times : 1) && out < ORR_FRAMING_MOST - 2; k++)
+      bytes[out++] = was[i];
+  }
+  return out;
+}
+
+static void rubbish(const struct orr_packets_wound *w, uint8_t *bytes, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    bytes[i] = (uint8_t)(256 * draw(w, i));
+}
+
+/* What is left of a frame that a fault of the line hits. Its ends stay, or it might be whole without them. */
+static size_t spoil(const struct orr_cable *l, uint8_t *bytes, size_t count) {
+  const struct orr_packets_wound *w = &l->packets.wound;
+  const size_t end = count > 2, inner = count - 2 * end;
+  size_t left = inner;
+  uint8_t last = bytes[count - 1];
+  switch (w->fault->trouble) {
+  case ORR_LINK_BIT_ERRORS:
+    wrong_bits(w, bytes + end, inner);
+    break;
+  case ORR_LINK_LOSES_BYTES:
+    left = wrong_bytes(w, bytes + end, inner, 0);
+    break;
+  case ORR_LINK_DOUBLES_BYTES:
+    left = wrong_bytes(w, bytes + end, inner, 2);
+    break;
+  case ORR_LINK_STUCK:
+    memset(bytes, w->fault->rate > 0 ? 0xff : 0, count);
+    return count;
+  case ORR_LINK_BABBLES:
+    rubbish(w, bytes, count);
+    return count;
+  default:
+    return 0;
+  }
+  if (end)
+    bytes[end + left] = last;
+  return left + 2 * end;
+}
+
 static void send_message(struct orr_cable *l, const uint8_t *packet, size_t bytes) {
   if (send(l->fd, packet, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
     return;
@@ -114,6 +213,8 @@ static void send_message(struct orr_cable *l, const uint8_t *packet, size_t byte
   if (error == EPIPE || error == ECONNRESET)
     lose(l);
 }
+
+static void hear(struct orr_cable *l, const uint8_t *bytes, size_t count);
 
 static void push(struct orr_packets *k, const uint8_t *packet, size_t bytes) {
   struct orr_cable *l = cable_of(k);
@@ -134,12 +235,17 @@ static void push(struct orr_packets *k, const uint8_t *packet, size_t bytes) {
     orr_packets_unsent(k, EAGAIN);
     return;
   }
-  if (l->in.framing == ORR_FRAMING_RAW) {
-    memcpy(l->out + l->out_bytes, packet, bytes);
-    l->out_bytes += bytes;
-  } else {
-    l->out_bytes += orr_frame_write(l->in.framing, packet, bytes, l->out + l->out_bytes);
-  }
+  uint8_t *frame = l->out + l->out_bytes;
+  if (l->in.framing == ORR_FRAMING_RAW)
+    memcpy(frame, packet, bytes);
+  else
+    bytes = orr_frame_write(l->in.framing, packet, bytes, frame);
+  bool babbled = k->wound.fault && k->wound.fault->trouble == ORR_LINK_BABBLES;
+  if (k->wound.fault && bytes > 0)
+    bytes = spoil(l, frame, bytes);
+  l->out_bytes += bytes;
+  if (babbled && is_answered(l)) /* who talks into what we send is heard here, too */
+    hear(l, frame, bytes);
   flush(l);
 }
 
@@ -147,6 +253,7 @@ static void push(struct orr_packets *k, const uint8_t *packet, size_t bytes) {
 
 static void judge(struct orr_cable *l, const uint8_t *packet, size_t bytes, uint8_t *reply) {
   size_t answer = orr_packets_receive(&l->packets, ORR_SENDER_ONLY, packet, bytes, reply);
+  l->packets.wound = (struct orr_packets_wound){0};
   if (answer && l->fd >= 0)
     push(&l->packets, reply, answer);
 }
@@ -216,12 +323,21 @@ void orr_cable_take(struct orr_cable *l, const uint8_t *bytes, size_t count, uin
   }
 }
 
+/* Bytes of others, none of which make a packet but by a chance that its sum finds. */
+static void hear(struct orr_cable *l, const uint8_t *bytes, size_t count) {
+  uint8_t reply[ORR_WIRE_PACKET_MAX], heard[ORR_FRAMING_MOST];
+  memcpy(heard, bytes, count);
+  orr_cable_take(l, heard, count, reply);
+}
+
 /* At most so much at a time, so that one flooded link does not starve the others or what goes out. A bare packet is
  * looked for at each byte, which costs more. */
 static bool pull(struct orr_packets *k, uint8_t *scratch, uint8_t *reply) {
   enum { AT_A_TIME = 16, BARE = 512 };
   struct orr_cable *l = cable_of(k);
   bool came = false;
+  if (is_unplugged(l))
+    return false;
   look_for_one(l);
   flush(l);
   const bool messages = l->in.framing == ORR_FRAMING_NONE, bare = l->in.framing == ORR_FRAMING_RAW;
@@ -285,6 +401,7 @@ int orr_cable_prepare(struct orr_cable *l, const struct orr_cable_way *way, int6
                           .in.framing = base.desc->framing};
   atomic_store(&l->packets.base.shut, atomic_load(&base.shut));
   l->packets.told = ORR_SENDER_ONLY;
+  l->packets.is_line = true;
   return orr_packets_make(&l->packets, step_ns);
 }
 

@@ -44,7 +44,8 @@ struct orr_cable {
   bool opening; /* there is such a thread */
   atomic_bool over;
   /* the io thread's */
-  int fd; /* −1: not connected */
+  int fd;         /* −1: not connected */
+  bool unplugged; /* a fault has pulled the plug, and nobody has put it back yet */
   struct orr_deframer in;
   int64_t heard_ns;            /* bare packets: when the last byte came */
   size_t out_at, out_bytes;    /* of `out`, what is still to be written */

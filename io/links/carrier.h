@@ -29,8 +29,9 @@ struct orr_carrier {
   const struct orr_carrier_kind *kind;
   const struct orr_run_link *desc;
   const struct orr_layout *layout;
-  atomic_bool shut;      /* no peer may come yet; set before open, cleared by admit */
-  bool newest_kept_back; /* the rt thread's: the newest frame did not go out, by a fault of the run file */
+  atomic_bool shut;                  /* no peer may come yet; set before open, cleared by admit */
+  bool newest_kept_back;             /* the rt thread's: the newest frame did not go out, by a fault of the run file, */
+  const struct orr_run_fault *fault; /* which is this one, const; NULL: none */
 };
 
 /* The state of the newest peer's process. */

@@ -17,6 +17,9 @@
 #include "io/config/run/run_file.h"
 #include "io/links/layout.h"
 
+/* In the flags of a frame, beside those that go out: it goes out broken, and nobody may answer it. */
+#define ORR_FORM_SPOILT (UINT64_C(1) << 62)
+
 /* What a packet said. */
 struct orr_form_word {
   bool asks;            /* wants piece `frame` of the description; nothing else stands in it then */

@@ -93,10 +93,12 @@ static size_t write_telegram(struct state *s, int which, const uint64_t *slot, u
 
 static size_t write_packet(struct orr_form_state *state, const uint64_t *slot, uint32_t piece, uint8_t *packet) {
   struct state *s = of(state);
-  if (piece == 0)
+  const bool spoilt = slot[ORR_WIRE_OUT_FLAGS] & ORR_FORM_SPOILT;
+  if (piece == 0 && !spoilt)
     memcpy(s->slots[s->frames++ % 2], slot, 8 * (ORR_WIRE_OUT_WORDS + orr_wire_words(state->layout->telemetry.bytes)));
-  bool waits = s->waits[piece];
-  s->waits[piece] = false;
+  bool waits = s->waits[piece] && !spoilt;
+  if (waits)
+    s->waits[piece] = false;
   return waits || orr_telegram_is_due(s->telegrams.all[piece].desc, number_of(s, slot))
              ? write_telegram(s, (int)piece, slot, packet)
              : 0;

@@ -9,12 +9,26 @@
 
 /* ---- the rt thread ----------------------------------------------------------------------------------------------- */
 
+/* Beside the flags that go out. */
+#define DAMAGED (UINT64_C(1) << 63)
+
+/* The word behind the payload of a slot: the fault of the line, an address; 0: none. */
+static uint64_t *fault_word(const struct orr_packets *k, uint64_t *slot) {
+  return slot + ORR_WIRE_OUT_WORDS + orr_wire_words(k->base.layout->telemetry.bytes);
+}
+
+static void fill(const struct orr_packets *k, uint64_t *slot, const uint64_t head[ORR_WIRE_OUT_WORDS],
+                 const double *values) {
+  memcpy(slot, head, 8 * ORR_WIRE_OUT_WORDS);
+  orr_layout_pack(&k->base.layout->telemetry, values, slot + ORR_WIRE_OUT_WORDS);
+  *fault_word(k, slot) = 0;
+}
+
 void orr_packets_publish(struct orr_packets *k, const uint64_t head[ORR_WIRE_OUT_WORDS], const double *values) {
   uint64_t *slot = orr_ring_claim(&k->out), **last = &k->last[k->frames & 1];
   *last = slot ? slot : k->aside[k->frames & 1];
   k->frames++;
-  memcpy(*last, head, 8 * ORR_WIRE_OUT_WORDS);
-  orr_layout_pack(&k->base.layout->telemetry, values, *last + ORR_WIRE_OUT_WORDS);
+  fill(k, *last, head, values);
   k->before = orr_ring_used(&k->in);
   atomic_store_explicit(&k->asked, 0, memory_order_relaxed); /* here is another: who misses one more asks again */
   if (slot)
@@ -44,15 +58,6 @@ void orr_packets_repeat(struct orr_packets *k) {
     hand_over_again(k, k->frames - 1, newest);
 }
 
-/* Beside the flags that go out. */
-#define DAMAGED (UINT64_C(1) << 63)
-
-static void fill(const struct orr_packets *k, uint64_t *slot, const uint64_t head[ORR_WIRE_OUT_WORDS],
-                 const double *values) {
-  memcpy(slot, head, 8 * ORR_WIRE_OUT_WORDS);
-  orr_layout_pack(&k->base.layout->telemetry, values, slot + ORR_WIRE_OUT_WORDS);
-}
-
 /* Nobody asks for these again: what is lost of them is lost. */
 static void hand_over_damaged(struct orr_packets *k, const uint64_t head[ORR_WIRE_OUT_WORDS], const double *values) {
   uint64_t *slot = k->form->form->sums ? orr_ring_claim(&k->out) : NULL;
@@ -60,6 +65,17 @@ static void hand_over_damaged(struct orr_packets *k, const uint64_t head[ORR_WIR
     return;
   fill(k, slot, head, values);
   slot[ORR_WIRE_OUT_FLAGS] |= DAMAGED;
+  orr_ring_commit(&k->out);
+}
+
+/* The frame that a fault of the line hits: what is left of it goes out, and counts for nothing. */
+static void hand_over_wounded(struct orr_packets *k, const uint64_t head[ORR_WIRE_OUT_WORDS], const double *values) {
+  uint64_t *slot = orr_ring_claim(&k->out);
+  if (!slot)
+    return;
+  fill(k, slot, head, values);
+  slot[ORR_WIRE_OUT_FLAGS] |= ORR_FORM_SPOILT;
+  *fault_word(k, slot) = (uint64_t)(uintptr_t)k->base.fault;
   orr_ring_commit(&k->out);
 }
 
@@ -78,6 +94,8 @@ static void hand_over_behind(struct orr_packets *k) {
 void orr_packets_kind_spoil(struct orr_carrier *c, const uint64_t head[ORR_WIRE_OUT_WORDS], const double *values,
                             enum orr_link_trouble trouble) {
   struct orr_packets *k = orr_packets_of(c);
+  if (trouble >= ORR_LINK_BIT_ERRORS && k->is_line && k->base.fault)
+    hand_over_wounded(k, head, values);
   if (!k->form->form->echoes) /* nobody could tell an old frame or a copy from a new one */
     return;
   hand_over_behind(k);
@@ -274,8 +292,8 @@ static void find_answered(const struct orr_packets *k, struct orr_form_word *wor
   word->answered = k->newest;
   if (k->newest == ORR_WIRE_NONE)
     return;
-  if (k->in_turn && k->newest - k->first >= divisor && !orr_window_has(&k->handed, divisor, k->newest - divisor))
-    word->answered -= divisor;
+  if (k->in_turn && k->second != ORR_WIRE_NONE && !orr_window_has(&k->handed, divisor, k->second))
+    word->answered = k->second;
   word->open = !orr_window_has(&k->handed, divisor, word->answered);
 }
 
@@ -371,18 +389,32 @@ static void note_frame(struct orr_packets *k, const uint64_t *slot) {
   if (k->newest != ORR_WIRE_NONE && frame <= k->newest)
     return;
   orr_window_remove(&k->handed, (uint64_t)k->base.desc->divisor, frame);
+  k->second = k->newest;
   k->newest = frame;
-  k->first = k->first == ORR_WIRE_NONE ? frame : k->first;
   k->in_turn = slot[ORR_WIRE_OUT_FLAGS] & ORR_WIRE_OUT_LOCKSTEP;
   k->applied = slot[ORR_WIRE_OUT_ANSWERED];
 }
 
+/* Where nothing is repeated, a frame that is awaited waits for a line that is not connected yet, or again. Two are out at
+ * most. */
+static bool waits_for_line(const struct orr_packets *k, const uint64_t *slot) {
+  enum { OUT = 2 };
+  return k->is_line && !k->form->form->echoes && slot[ORR_WIRE_OUT_FLAGS] & ORR_WIRE_OUT_LOCKSTEP &&
+         orr_ring_used(&k->out) <= OUT;
+}
+
 size_t orr_packets_send(struct orr_packets *k, uint32_t *piece, uint8_t *packet) {
-  const uint64_t *slot = orr_ring_peek(&k->out);
+  uint64_t *slot = orr_ring_peek(&k->out);
   if (!slot)
     return 0;
-  note_frame(k, slot);
-  if (!k->peer.way) { /* nobody to tell */
+  const struct orr_run_fault *fault = (const struct orr_run_fault *)(uintptr_t)*fault_word(k, slot);
+  k->wound = (struct orr_packets_wound){fault, slot[ORR_WIRE_OUT_FRAME]};
+  k->unplugged = fault && fault->trouble == ORR_LINK_UNPLUGGED;
+  if (!fault && !k->peer.way && waits_for_line(k, slot))
+    return 0;
+  if (!fault)
+    note_frame(k, slot);
+  if (!k->peer.way || k->unplugged) { /* nobody to tell */
     orr_ring_release(&k->out);
     return 0;
   }

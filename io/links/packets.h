@@ -68,6 +68,12 @@ struct orr_packets_mover {
   void (*push)(struct orr_packets *packets, const uint8_t *packet, size_t bytes);
 };
 
+/* What a fault of the line does to the packet that goes out. */
+struct orr_packets_wound {
+  const struct orr_run_fault *fault; /* NULL: none */
+  uint64_t frame;
+};
+
 struct orr_packets {
   struct orr_carrier base;
   /* fixed */
@@ -75,6 +81,7 @@ struct orr_packets {
   struct orr_form_state *form;
   struct orr_seal *seal;  /* with a key; NULL: without. Its numbers are the io thread's */
   int64_t period_ns;      /* of the link's frames in real time */
+  bool is_line;           /* faults of lines are done by its mover */
   struct orr_sender told; /* where the run file says that frames go; way 0: to the newest sender */
   uint32_t run;           /* the lower half of the header's */
   uint8_t *description;   /* header, directory, names: what a peer may ask for */
@@ -105,16 +112,18 @@ struct orr_packets {
   uint32_t ended_seen;
   uint64_t before; /* commands that waited before the newest frame went out, and so cannot answer it */
   /* the io thread's */
-  struct orr_sender peer;      /* where frames go; way 0: not known yet */
-  struct orr_sender commander; /* where commands come from */
-  int64_t heard_ns, told_ns;   /* when the last packet of the peer came; when another peer was last told TAKEN */
-  int64_t keyed_ns;            /* when somebody without our key was told that there is one */
+  struct orr_packets_wound wound; /* of what orr_packets_send made last */
+  bool unplugged;                 /* a fault has pulled the plug */
+  struct orr_sender peer;         /* where frames go; way 0: not known yet */
+  struct orr_sender commander;    /* where commands come from */
+  int64_t heard_ns, told_ns;      /* when the last packet of the peer came; when another peer was last told TAKEN */
+  int64_t keyed_ns;               /* when somebody without our key was told that there is one */
   uint32_t generation;
   uint16_t description_count;
   struct orr_wire_seal came; /* with a key: the seal of what is received now */
   struct orr_packets_gathering gathering[ORR_PACKETS_GATHERINGS];
   uint32_t gathered;        /* pieces so far: the age of each of those */
-  uint64_t newest, first;   /* frames out; ORR_WIRE_NONE: none */
+  uint64_t newest, second;  /* the newest frames that went out; ORR_WIRE_NONE: none */
   bool in_turn;             /* a lockstep run: frames are answered one after the other */
   uint64_t applied;         /* as that frame says: the frame that the command last applied had answered */
   struct orr_window handed; /* frames: an answer to it was handed over */

@@ -7,7 +7,7 @@
 #include "io/links/packets.h"
 
 static size_t out_words(const struct orr_packets *k) {
-  return ORR_WIRE_OUT_WORDS + orr_wire_words(k->base.layout->telemetry.bytes);
+  return ORR_WIRE_OUT_WORDS + orr_wire_words(k->base.layout->telemetry.bytes) + 1; /* which fault hits it */
 }
 
 static bool describe(struct orr_packets *k, int64_t step_ns) {
@@ -62,7 +62,7 @@ static bool make_rings(struct orr_packets *k) {
 
 int orr_packets_make(struct orr_packets *k, int64_t step_ns) {
   const struct orr_run_link *desc = k->base.desc;
-  k->newest = k->first = k->applied = ORR_WIRE_NONE;
+  k->newest = k->second = k->applied = ORR_WIRE_NONE;
   k->period_ns = step_ns * desc->divisor;
   int error = orr_form_of(desc)->make(desc, k->base.layout, &k->form);
   if (error)

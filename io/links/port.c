@@ -146,6 +146,7 @@ static void publish_troubled(struct orr_port *link, uint64_t head[ORR_WIRE_OUT_W
     head[ORR_WIRE_OUT_FLAGS] |= ORR_WIRE_OUT_AWAITED;
   if (!kept)
     kind->publish(link->carrier, &link->rules, head, values);
+  link->carrier->fault = link->out_fault;
   if (kind->spoil)
     kind->spoil(link->carrier, head, values, link->out_trouble);
 }

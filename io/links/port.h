@@ -34,13 +34,14 @@ struct orr_port {
   struct orr_carrier *carrier; /* the struct of its kind */
   bool (*interrupted)(void);   /* asked while waiting; NULL: never */
   bool lockstep, open;
-  bool troubled;                     /* the run has faults of this link */
-  enum orr_link_trouble trouble;     /* of the commands of the frame at hand: set before latch */
-  enum orr_link_trouble out_trouble; /* of the frame that goes out: set before publish */
-  bool overtaken;                    /* the newest frame was kept back to come behind the next one */
-  unsigned kept_back;                /* by a fault: bit 0 the newest frame, bit 1 the one before */
-  bool ended;                        /* a peer said that the run shall end */
-  uint64_t flags;                    /* of every frame out: ORR_WIRE_OUT_RESTORED and _LOCKSTEP, where it is so */
+  bool troubled;                         /* the run has faults of this link */
+  enum orr_link_trouble trouble;         /* of the commands of the frame at hand: set before latch */
+  enum orr_link_trouble out_trouble;     /* of the frame that goes out: set before publish, */
+  const struct orr_run_fault *out_fault; /* with the fault that it comes from; NULL: it works */
+  bool overtaken;                        /* the newest frame was kept back to come behind the next one */
+  unsigned kept_back;                    /* by a fault: bit 0 the newest frame, bit 1 the one before */
+  bool ended;                            /* a peer said that the run shall end */
+  uint64_t flags;                        /* of every frame out: ORR_WIRE_OUT_RESTORED and _LOCKSTEP, where it is so */
   struct orr_silence silences[ORR_PORT_KEPT];
   uint64_t silence_count;
   int64_t arrivals[ORR_PORT_KEPT]; /* of peers; 0: also before the run */

@@ -206,9 +206,11 @@ void orr_rules_trouble(struct orr_rules *rules, enum orr_link_trouble trouble) {
     swap(&rules->due, &rules->held);
     return;
   }
-  if (trouble == ORR_LINK_LOSES || trouble == ORR_LINK_CORRUPTS) {
-    lose(rules, &rules->due, trouble == ORR_LINK_CORRUPTS);
-    lose(rules, &rules->held, trouble == ORR_LINK_CORRUPTS);
+  bool silent = trouble == ORR_LINK_LOSES || trouble == ORR_LINK_STUCK || trouble == ORR_LINK_UNPLUGGED;
+  bool damages = !silent && trouble != ORR_LINK_WORKS && trouble != ORR_LINK_REORDERS && trouble != ORR_LINK_COPIES;
+  if (silent || damages) {
+    lose(rules, &rules->due, damages);
+    lose(rules, &rules->held, damages);
   }
   let_held_come(rules);
   if (trouble == ORR_LINK_COPIES)

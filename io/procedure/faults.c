@@ -465,14 +465,15 @@ void orr_faults_after_latch(struct orr_faults *s) {
 }
 
 /* Drawn for each frame, so that every mode loses the same. The first one of the file that does something has it. */
-enum orr_link_trouble orr_faults_of_link(const struct orr_faults *s, int link, bool telemetry) {
+const struct orr_run_fault *orr_faults_of_link(const struct orr_faults *s, int link, bool telemetry) {
   for (size_t i = 0; i < s->run->fault_count; i++) {
     const struct orr_run_fault *f = &s->run->faults[i];
-    if (f->target == ORR_FAULT_LINK && f->link == link && f->of_telemetry == telemetry && acts(s, i) &&
+    bool this_way = f->both_ways || f->of_telemetry == telemetry;
+    if (f->target == ORR_FAULT_LINK && f->link == link && this_way && acts(s, i) &&
         orr_noise_uniform(f->key, (uint64_t)orr_plant_frame(s->plant), 0) < f->chance)
-      return f->trouble;
+      return f;
   }
-  return ORR_LINK_WORKS;
+  return NULL;
 }
 
 void orr_faults_judge(struct orr_faults *s) {

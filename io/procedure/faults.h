@@ -71,8 +71,8 @@ void orr_fault_end(struct orr_faults *faults, int index);
 void orr_fault_due(struct orr_faults *faults, int index, bool begins);
 
 /* [rt] What becomes of the command that would act in the frame at hand by a link of the run, or of the telemetry that
- * goes out in it. O(faults). */
-enum orr_link_trouble orr_faults_of_link(const struct orr_faults *faults, int link, bool telemetry);
+ * goes out in it: the fault that does it; NULL: it works. O(faults). */
+const struct orr_run_fault *orr_faults_of_link(const struct orr_faults *faults, int link, bool telemetry);
 
 /* [any] */
 enum orr_fault_phase orr_fault_phase(const struct orr_faults *faults, int index);

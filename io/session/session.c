@@ -245,8 +245,10 @@ void orr_session_trouble_links(struct orr_session *s) {
     struct orr_port *port = port_of(&s->links[i]);
     if (!port->troubled)
       continue;
-    port->trouble = orr_faults_of_link(s->procedure->faults, (int)i, false);
-    port->out_trouble = orr_faults_of_link(s->procedure->faults, (int)i, true);
+    const struct orr_run_fault *in = orr_faults_of_link(s->procedure->faults, (int)i, false);
+    port->out_fault = orr_faults_of_link(s->procedure->faults, (int)i, true);
+    port->trouble = in ? in->trouble : ORR_LINK_WORKS;
+    port->out_trouble = port->out_fault ? port->out_fault->trouble : ORR_LINK_WORKS;
   }
 }
 

@@ -135,6 +135,11 @@ bool orr_run_judge_bus(struct orr_run_draft *draft, const struct orr_thing *thin
 /* [init] What a log holds; the channel table is complete. */
 void orr_run_read_record(struct orr_run_draft *draft);
 
+/* [init] A fault of the line of a link, whose trouble, way and rate are read: whether that line can have it, and the
+ * part of the frames that it hits. `name` is its key, which stands at `place`. False after reporting. */
+bool orr_run_judge_line_fault(struct orr_run_draft *draft, struct orr_place place, const char *name,
+                              struct orr_run_fault *fault);
+
 /* [init] Faults; the channel table and the links are complete. */
 void orr_run_read_faults(struct orr_run_draft *draft);
 

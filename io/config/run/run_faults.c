@@ -35,6 +35,12 @@ enum {
   CORRUPTION,
   REORDER,
   COPIES,
+  BIT_ERRORS,
+  LOST_BYTES,
+  DOUBLED_BYTES,
+  STUCK_LINE,
+  BABBLING,
+  UNPLUGGED,
   FAULT_KEYS,
   TWO,
   MOST_DELAYED = 4000000, /* numbers that a delay may keep */
@@ -79,7 +85,7 @@ static const struct orr_mapping intermittent_mapping = {
 #define FORM(which)  .absent = "another effect", PLACE(FORMS + (which))
 
 static const char *const true_word[] = {"true", NULL}, *const any_word[] = {"any", NULL};
-static const char *const way_words[] = {"commands", "telemetry", NULL};
+static const char *const way_words[] = {"commands", "telemetry", NULL}, *const levels[] = {"low", "high", NULL};
 
 static const struct orr_key fault_table[FAULT_KEYS] = {
     [NAME] = {.name = "name",
@@ -249,6 +255,39 @@ static const struct orr_key fault_table[FAULT_KEYS] = {
                 .absent = "another effect",
                 .shape = ORR_NUMBER(NULL),
                 PLACE(COPIES)},
+    [BIT_ERRORS] = {.name = "bit_errors",
+                    .doc = "of a line that carries bytes: the part of the bits that are wrong; a packet with one is "
+                           "refused as malformed",
+                    .absent = "another effect",
+                    .shape = ORR_NUMBER(NULL),
+                    PLACE(BIT_ERRORS)},
+    [LOST_BYTES] = {.name = "lost_bytes",
+                    .doc = "of such a line: the part of the bytes that are lost",
+                    .absent = "another effect",
+                    .shape = ORR_NUMBER(NULL),
+                    PLACE(LOST_BYTES)},
+    [DOUBLED_BYTES] = {.name = "doubled_bytes",
+                       .doc = "of such a line: the part of the bytes that come twice",
+                       .absent = "another effect",
+                       .shape = ORR_NUMBER(NULL),
+                       PLACE(DOUBLED_BYTES)},
+    [STUCK_LINE] = {.name = "stuck_line",
+                    .doc = "of such a line: it stands at a level, and nothing comes through",
+                    .absent = "another effect",
+                    .shape = ORR_WORD(levels),
+                    PLACE(STUCK_LINE)},
+    [BABBLING] = {.name = "babbling",
+                  .doc = "of such a line, both ways: the part of the frames into which another node of the line talks, "
+                         "so that both they and what answers then are damaged",
+                  .absent = "another effect",
+                  .shape = ORR_NUMBER(NULL),
+                  PLACE(BABBLING)},
+    [UNPLUGGED] = {.name = "unplugged",
+                   .doc = "of a link outside, both ways: nothing comes through; a connection is closed, and made again "
+                          "afterwards",
+                   .absent = "another effect",
+                   .shape = TRUE_WORD,
+                   PLACE(UNPLUGGED)},
 };
 
 const struct orr_mapping orr_fault_mapping = {
@@ -261,7 +300,8 @@ const struct orr_mapping orr_fault_mapping = {
                "  - {channel: wheel_x.torque, when: bus.rate.z above 1 deg/s for 2 s, scale: 0.5}\n"
                "  - {name: bearing, device: wheel_x, frame: 4000, drag: 1e-4 N m s/rad}\n"
                "  - {link: fsw, at: 30 s, for: 10 s, loss: 0.2}\n"
-               "  - {link: fsw, of: telemetry, at: 45 s, for: 10 s, reorder: 0.1}\n",
+               "  - {link: fsw, of: telemetry, at: 45 s, for: 10 s, reorder: 0.1}\n"
+               "  - {link: fsw, at: 60 s, for: 2 s, unplugged: true}\n",
 };
 
 struct reading {
@@ -680,34 +720,64 @@ static bool read_way(struct reading *r) {
     return false;
   }
   const struct orr_run_link *link = &r->d->run->links[r->out->link];
-  if (r->out->of_telemetry || link->command_count)
+  if (r->out->both_ways && given(r, OF).node) {
+    orr_read_error(r->d->reader, given(r, OF), "fault", "'%s' is of both ways: leave 'of' out", r->effect);
+    return false;
+  }
+  if (r->out->of_telemetry || r->out->both_ways || link->command_count)
     return true;
   orr_read_error(r->d->reader, r->place, "fault", "link '%s' has no commands", link->name);
   return false;
 }
 
+/* `stuck_line: low`. */
+static bool read_level(struct reading *r) {
+  const char *level;
+  if (!orr_read_text(r->d->reader, given(r, STUCK_LINE), "stuck_line", &level))
+    return false;
+  r->out->rate = strcmp(level, levels[1]) == 0;
+  if (r->out->rate > 0 || strcmp(level, levels[0]) == 0)
+    return true;
+  orr_read_error(r->d->reader, given(r, STUCK_LINE), "fault", "'stuck_line' is low or high, not '%.60s'", level);
+  return false;
+}
+
+static bool read_amount(struct reading *r, size_t effect) {
+  const bool of_bits = effect >= BIT_ERRORS && effect <= DOUBLED_BYTES;
+  if (effect == STUCK_LINE)
+    return read_level(r);
+  if (effect == CUT || effect == UNPLUGGED)
+    return read_true(r, given(r, effect), fault_table[effect].name);
+  return orr_read_number(r->d->reader, given(r, effect), fault_table[effect].name, "", &part_range,
+                         of_bits ? &r->out->rate : &r->out->chance);
+}
+
 static bool read_link(struct reading *r, size_t effect) {
-  static const enum orr_link_trouble troubles[] = {ORR_LINK_LOSES, ORR_LINK_LOSES, ORR_LINK_CORRUPTS, ORR_LINK_REORDERS,
-                                                   ORR_LINK_COPIES}; /* from CUT on */
+  static const enum orr_link_trouble troubles[] = {/* from CUT on */
+                                                   ORR_LINK_LOSES,       ORR_LINK_LOSES,         ORR_LINK_CORRUPTS,
+                                                   ORR_LINK_REORDERS,    ORR_LINK_COPIES,        ORR_LINK_BIT_ERRORS,
+                                                   ORR_LINK_LOSES_BYTES, ORR_LINK_DOUBLES_BYTES, ORR_LINK_STUCK,
+                                                   ORR_LINK_BABBLES,     ORR_LINK_UNPLUGGED};
   const char *name;
   r->out->target = ORR_FAULT_LINK;
   if (!orr_read_text(r->d->reader, given(r, LINK), "link", &name) || !find_link(r, name))
     return false;
   r->target = name;
-  if (effect < CUT || effect > COPIES) {
+  if (effect < CUT || effect > UNPLUGGED) {
     orr_read_error(r->d->reader, effect < FAULT_KEYS ? given(r, effect) : r->place, "fault",
-                   "a fault of a link is one of cut, loss, corruption, reorder and copies");
+                   "a fault of a link is one of cut, loss, corruption, reorder, copies, bit_errors, lost_bytes, "
+                   "doubled_bytes, stuck_line, babbling and unplugged");
     return false;
   }
   r->effect = fault_table[effect].name;
   r->out->trouble = troubles[effect - CUT];
+  r->out->both_ways = effect == BABBLING || effect == UNPLUGGED;
   if (!read_way(r))
     return false;
   if (r->out->of_telemetry)
     r->effect = orr_arena_format(r->d->reader->arena, "telemetry %s", r->effect);
-  if (effect == CUT)
-    return read_true(r, given(r, effect), fault_table[effect].name);
-  return orr_read_number(r->d->reader, given(r, effect), fault_table[effect].name, "", &part_range, &r->out->chance);
+  return read_amount(r, effect) &&
+         (effect < BIT_ERRORS || orr_run_judge_line_fault(r->d, given(r, effect), fault_table[effect].name, r->out));
 }
 
 /* ---- entries ----------------------------------------------------------------------------------------------------- */

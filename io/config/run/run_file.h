@@ -232,6 +232,13 @@ enum orr_link_trouble {
   ORR_LINK_CORRUPTS, /* it comes damaged, is found so, and is thrown away */
   ORR_LINK_REORDERS, /* it comes behind the next one */
   ORR_LINK_COPIES,   /* it comes twice */
+  /* of lines that carry bytes: what is hit is found damaged and thrown away, as by CORRUPTS */
+  ORR_LINK_BIT_ERRORS,
+  ORR_LINK_LOSES_BYTES,
+  ORR_LINK_DOUBLES_BYTES,
+  ORR_LINK_STUCK,     /* the line stands at one level: nothing comes */
+  ORR_LINK_BABBLES,   /* another node talks into what is sent */
+  ORR_LINK_UNPLUGGED, /* of any link outside: nothing comes either way, and a connection is gone */
 };
 
 /* One line of `faults`. */
@@ -261,7 +268,9 @@ struct orr_run_fault {
   /* link; `chance` is of a command, or a frame out */
   int link; /* of the run; −1 */
   enum orr_link_trouble trouble;
-  bool of_telemetry; /* of what goes out; else of the commands that come */
+  bool of_telemetry; /* of what goes out; else of the commands that come, */
+  bool both_ways;    /* or of both */
+  double rate;       /* bit errors: of a bit; bytes lost or doubled: of a byte. Stuck: 0 or 1, the level */
   /* when */
   int64_t at_ns;                    /* −1: not by the time */
   const struct orr_condition *when; /* NULL: not by a condition */
