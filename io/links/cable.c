@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/plant/noise.h"
+#include "io/links/arrival.h"
 #include "io/links/relay.h"
 #include "rt/machine/rights.h"
 #include "rt/tick/clock.h"
@@ -23,6 +24,9 @@ static void begin(struct orr_cable *l, int fd) {
   l->in = (struct orr_deframer){.framing = l->in.framing};
   l->out_at = l->out_bytes = 0;
   l->packets.peer = ORR_SENDER_ONLY;
+  l->is_socket = l->packets.base.desc->transport != ORR_TRANSPORT_SERIAL;
+  if (l->is_socket)
+    orr_arrival_ask(fd);
   atomic_store(&l->wanted, false);
   atomic_fetch_add(&l->met, 1);
 }
@@ -330,6 +334,18 @@ static void hear(struct orr_cable *l, const uint8_t *bytes, size_t count) {
   orr_cable_take(l, heard, count, reply);
 }
 
+/* Bytes or a message, and when they came. */
+static ssize_t receive(struct orr_cable *l, uint8_t *to, size_t most) {
+  _Alignas(struct cmsghdr) char control[ORR_ARRIVAL_ROOM];
+  struct iovec piece = {to, most};
+  struct msghdr m = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  int flags = l->in.framing == ORR_FRAMING_NONE ? MSG_TRUNC | MSG_DONTWAIT : MSG_DONTWAIT;
+  ssize_t n = l->is_socket ? recvmsg(l->fd, &m, flags) : read(l->fd, to, most);
+  if (n > 0)
+    l->packets.arrived_ns = l->is_socket ? orr_arrival_of_message(&m) : orr_clock_now_ns();
+  return n;
+}
+
 /* At most so much at a time, so that one flooded link does not starve the others or what goes out. A bare packet is
  * looked for at each byte, which costs more. */
 static bool pull(struct orr_packets *k, uint8_t *scratch, uint8_t *reply) {
@@ -340,10 +356,9 @@ static bool pull(struct orr_packets *k, uint8_t *scratch, uint8_t *reply) {
     return false;
   look_for_one(l);
   flush(l);
-  const bool messages = l->in.framing == ORR_FRAMING_NONE, bare = l->in.framing == ORR_FRAMING_RAW;
+  const bool bare = l->in.framing == ORR_FRAMING_RAW;
   for (int i = 0; i < (bare ? 1 : AT_A_TIME) && l->fd >= 0; i++) {
-    ssize_t n = messages ? recv(l->fd, scratch, ORR_WIRE_PACKET_MAX, MSG_TRUNC | MSG_DONTWAIT)
-                         : read(l->fd, scratch, bare ? BARE : ORR_WIRE_PACKET_MAX);
+    ssize_t n = receive(l, scratch, bare ? BARE : ORR_WIRE_PACKET_MAX);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
       break;
     if (n <= 0) {

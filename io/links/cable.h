@@ -44,7 +44,8 @@ struct orr_cable {
   bool opening; /* there is such a thread */
   atomic_bool over;
   /* the io thread's */
-  int fd;         /* −1: not connected */
+  int fd; /* −1: not connected */
+  bool is_socket;
   bool unplugged; /* a fault has pulled the plug, and nobody has put it back yet */
   struct orr_deframer in;
   int64_t heard_ns;            /* bare packets: when the last byte came */

@@ -121,6 +121,7 @@ bool orr_packets_take(struct orr_packets *k, struct orr_rules *rules) {
       uint64_t *came = slot->payload;
       slot->payload = rules->room;
       rules->room = came;
+      rules->arrived_ns = slot->arrived_ns;
       orr_rules_offer(rules, slot->answers);
     }
     k->before -= k->before > 0;
@@ -280,7 +281,7 @@ static size_t take_command(struct orr_packets *k, const struct orr_form_word *p)
   k->taken[k->taken_count++ % ORR_PACKETS_TAKEN] = taken;
   orr_window_add(&k->handed, (uint64_t)k->base.desc->divisor, p->answered);
   uint64_t *place = slot->payload;
-  *slot = (struct orr_packets_command){p->answered, g->payload};
+  *slot = (struct orr_packets_command){p->answered, g->payload, k->arrived_ns};
   g->payload = place;
   orr_ring_commit(&k->in);
   return 0;

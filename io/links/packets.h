@@ -51,6 +51,7 @@ struct orr_packets_gathering {
 struct orr_packets_command {
   uint64_t answers;
   uint64_t *payload; /* whole words; free: of whatever was there */
+  int64_t arrived_ns;
 };
 
 struct orr_packets;
@@ -112,6 +113,7 @@ struct orr_packets {
   uint32_t ended_seen;
   uint64_t before; /* commands that waited before the newest frame went out, and so cannot answer it */
   /* the io thread's */
+  int64_t arrived_ns;             /* when what is received now came, on CLOCK_MONOTONIC; its mover says so */
   struct orr_packets_wound wound; /* of what orr_packets_send made last */
   bool unplugged;                 /* a fault has pulled the plug */
   struct orr_sender peer;         /* where frames go; way 0: not known yet */

@@ -77,6 +77,7 @@ bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *
   const struct orr_carrier_kind *kind = link->carrier->kind;
   orr_rules_init(&link->rules, &link->layout, link->desc->divisor, link->places);
   link->lockstep = lockstep;
+  link->step_ns = step_ns;
   link->flags = (link->flags & ORR_WIRE_OUT_RESTORED) | (lockstep ? ORR_WIRE_OUT_LOCKSTEP : 0);
   link->ended = false;
   if (!lockstep || link->troubled) /* in lockstep the answer is waited for: without faults there is no silence */
@@ -208,6 +209,14 @@ static enum orr_port_end wait_for_answer(struct orr_port *link) {
   return ORR_PORT_GOES_ON;
 }
 
+/* A command was applied at `frame`: how long after the frame that it answers did it come? */
+static void note_arrival(struct orr_port *link, int64_t frame) {
+  const struct orr_rules *r = &link->rules;
+  int64_t answered_ns = link->tick_ns - (frame - r->applied) * link->step_ns;
+  if (link->tick_ns && r->applied_arrived_ns && !r->late)
+    orr_histogram_add(&link->took, r->applied_arrived_ns - answered_ns);
+}
+
 enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *values) {
   bool boundary = orr_run_link_due(link->desc, frame);
   if (!boundary && !link->rules.asap)
@@ -219,7 +228,8 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
   if (!boundary) {
     if (link->troubled)
       orr_rules_trouble(&link->rules, link->trouble);
-    orr_rules_latch_between(&link->rules, frame, values);
+    if (orr_rules_latch_between(&link->rules, frame, values) == ORR_LATCH_APPLIED)
+      note_arrival(link, frame);
     return ORR_PORT_GOES_ON;
   }
   bool waits = link->lockstep && !(link->kept_back & 2); /* nobody answers a frame that was kept back */
@@ -229,6 +239,8 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
   if (link->troubled)
     orr_rules_trouble(&link->rules, link->trouble);
   enum orr_latch latch = orr_rules_latch(&link->rules, values);
+  if (latch == ORR_LATCH_APPLIED)
+    note_arrival(link, frame);
   if (latch == ORR_LATCH_APPLIED || latch == ORR_LATCH_EARLY)
     return ORR_PORT_GOES_ON;
   note_silence(link, frame);

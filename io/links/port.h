@@ -8,6 +8,8 @@
 
 #include "io/links/carrier.h"
 
+#include "rt/tick/histogram.h"
+
 /* How a run ends by a link, or by a word from outside. */
 enum orr_port_end {
   ORR_PORT_GOES_ON,
@@ -46,9 +48,11 @@ struct orr_port {
   uint64_t silence_count;
   int64_t arrivals[ORR_PORT_KEPT]; /* of peers; 0: also before the run */
   uint64_t arrival_count;
-  uint64_t beats;     /* the carrier's `beats` when it was last read */
-  int64_t beat_frame; /* the newest frame out when that last changed; −1: never */
-  bool mute;          /* it did not change during a wait for an answer that never came */
+  uint64_t beats;            /* the carrier's `beats` when it was last read */
+  int64_t beat_frame;        /* the newest frame out when that last changed; −1: never */
+  int64_t tick_ns, step_ns;  /* real time: when the frame at hand began by the grid; 0: no real time */
+  struct orr_histogram took; /* from the tick of a frame to its answer, of those that were applied in time */
+  bool mute;                 /* it did not change during a wait for an answer that never came */
 };
 
 /* The state of the newest peer. */

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "io/links/arrival.h"
 #include "io/links/sandbox.h"
 #include "io/links/udp.h"
 #include "rt/tick/clock.h"
@@ -26,7 +27,8 @@ enum {
   ABSENT = 4,      /* periods after which it no longer expects a frame */
   SENDS = 64,      /* packets on their way at a time */
   BUFFERS = 256,   /* for what comes: a power of two */
-  BUFFER_BYTES = (int)sizeof(struct io_uring_recvmsg_out) + (int)sizeof(struct sockaddr_in) + ORR_WIRE_PACKET_MAX,
+  BUFFER_BYTES = (int)sizeof(struct io_uring_recvmsg_out) + (int)sizeof(struct sockaddr_in) + (int)ORR_ARRIVAL_ROOM +
+                 ORR_WIRE_PACKET_MAX,
   FAREWELLS = 20,         /* at most, */
   FAREWELL_NS = 10000000, /* so far apart */
   STRETCH_NS = 400000,    /* at a real-time priority, looks so often at how busy it was; */
@@ -241,6 +243,14 @@ static void send_all(struct mover *m) {
   }
 }
 
+static int64_t arrival_of(struct mover *m, struct io_uring_recvmsg_out *out) {
+  int64_t at_ns = 0;
+  for (struct cmsghdr *c = io_uring_recvmsg_cmsg_firsthdr(out, &m->receive); c && at_ns == 0;
+       c = io_uring_recvmsg_cmsg_nexthdr(out, &m->receive, c))
+    at_ns = orr_arrival_at(c);
+  return at_ns ? at_ns : orr_clock_now_ns();
+}
+
 static void received(struct mover *m, int link, const struct io_uring_cqe *cqe) {
   struct orr_udp *u = udp_link(m, link);
   if (!(cqe->flags & IORING_CQE_F_BUFFER))
@@ -252,6 +262,7 @@ static void received(struct mover *m, int link, const struct io_uring_cqe *cqe) 
   if (out && out->namelen == sizeof(struct sockaddr_in)) {
     struct sockaddr_in from;
     memcpy(&from, io_uring_recvmsg_name(out), sizeof from);
+    u->packets.arrived_ns = arrival_of(m, out);
     size_t bytes = out->flags & MSG_TRUNC ? 0 : io_uring_recvmsg_payload_length(out, cqe->res, &m->receive);
     size_t answer =
         orr_udp_receive(u, &from, io_uring_recvmsg_payload(out, &m->receive), bytes, o ? o->packet : m->scratch);
@@ -394,7 +405,7 @@ static bool set_up_uring(struct mover *m) {
     io_uring_buf_ring_add(m->buffers, m->memory + (size_t)i * BUFFER_BYTES, BUFFER_BYTES, (unsigned short)i,
                           io_uring_buf_ring_mask(BUFFERS), i);
   io_uring_buf_ring_advance(m->buffers, BUFFERS);
-  m->receive = (struct msghdr){.msg_namelen = sizeof(struct sockaddr_in)};
+  m->receive = (struct msghdr){.msg_namelen = sizeof(struct sockaddr_in), .msg_controllen = ORR_ARRIVAL_ROOM};
   if (caged)
     r->sandbox_error = orr_sandbox_ring(&m->ring);
   error = start_receiving(m);

@@ -9,9 +9,9 @@ void orr_rules_init(struct orr_rules *rules, const struct orr_layout *layout, in
                               .first = -1,
                               .published = -1,
                               .applied = -1,
-                              .next = {-1, places},
-                              .due = {-1, places + n},
-                              .held = {-1, places + 2 * n},
+                              .next = {-1, places, 0},
+                              .due = {-1, places + n, 0},
+                              .held = {-1, places + 2 * n, 0},
                               .room = places + 3 * n,
                               .end_answers = ORR_WIRE_NONE};
 }
@@ -25,9 +25,9 @@ void orr_rules_resume(struct orr_rules *rules, int64_t frame) {
                               .first = frame,
                               .published = frame,
                               .applied = -1,
-                              .next = {-1, rules->next.payload},
-                              .due = {-1, rules->due.payload},
-                              .held = {-1, rules->held.payload},
+                              .next = {-1, rules->next.payload, 0},
+                              .due = {-1, rules->due.payload, 0},
+                              .held = {-1, rules->held.payload, 0},
                               .room = rules->room,
                               .end_answers = ORR_WIRE_NONE,
                               .counts.published = frame >= 0};
@@ -57,7 +57,7 @@ void orr_rules_publish(struct orr_rules *rules, int64_t frame) {
     orr_rules_refuse(rules, ORR_REFUSAL_STALE);
   struct orr_waiting moved = rules->due;
   rules->due = rules->next;
-  rules->next = (struct orr_waiting){-1, moved.payload};
+  rules->next = (struct orr_waiting){-1, moved.payload, 0};
 }
 
 void orr_rules_keep_back(struct orr_rules *rules) {
@@ -110,7 +110,7 @@ enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers) {
   if (to->answers >= 0)
     orr_rules_refuse(rules, ORR_REFUSAL_STALE); /* the one it overtakes */
   uint64_t *overtaken = to->payload;
-  *to = (struct orr_waiting){(int64_t)answers, rules->room};
+  *to = (struct orr_waiting){(int64_t)answers, rules->room, rules->arrived_ns};
   rules->room = overtaken;
   return ORR_REFUSAL_NONE;
 }
@@ -133,6 +133,7 @@ static void fall_silent(const struct orr_rules *rules, double *values) {
 static enum orr_latch apply_due(struct orr_rules *rules, int64_t frame, int64_t in_time, double *values) {
   rules->late = rules->due.answers < in_time;
   rules->applied = rules->due.answers;
+  rules->applied_arrived_ns = rules->due.arrived_ns;
   rules->due.answers = -1;
   rules->silent = 0;
   rules->counts.applied++;
@@ -227,7 +228,7 @@ bool orr_rules_hold(struct orr_rules *rules, int64_t answers) {
       orr_layout_judge(&rules->layout->commands, rules->room) != ORR_REFUSAL_NONE)
     return false;
   uint64_t *free_place = rules->held.payload;
-  rules->held = (struct orr_waiting){answers, rules->room};
+  rules->held = (struct orr_waiting){answers, rules->room, 0};
   rules->room = free_place;
   rules->counts.published++;
   rules->counts.answered++;

@@ -60,8 +60,9 @@ struct orr_first {
 
 /* A command that waits for its boundary. */
 struct orr_waiting {
-  int64_t answers;   /* −1: none */
-  uint64_t *payload; /* [words of a command] judged good */
+  int64_t answers;    /* −1: none */
+  uint64_t *payload;  /* [words of a command] judged good */
+  int64_t arrived_ns; /* as the carrier said */
 };
 
 struct orr_rules {
@@ -72,11 +73,13 @@ struct orr_rules {
   int64_t applied;          /* the frame that the command last applied answers; −1: none */
   struct orr_waiting next, due;
   struct orr_waiting held; /* by a fault: it comes behind the next one */
-  uint64_t *room;          /* [words of a command] where the carrier writes the next command, to be judged */
-  int silent;              /* boundaries since the last command */
-  bool asap;               /* an answer is due at once */
-  bool early;              /* one was applied since the last boundary, before it was due */
-  bool late;               /* the command last applied */
+  uint64_t *room;          /* [words of a command] where the carrier writes the next command, to be judged, */
+  int64_t arrived_ns;      /* and when that came, on CLOCK_MONOTONIC; 0: it does not know. Nothing is decided by it */
+  int64_t applied_arrived_ns; /* of the command last applied */
+  int silent;                 /* boundaries since the last command */
+  bool asap;                  /* an answer is due at once */
+  bool early;                 /* one was applied since the last boundary, before it was due */
+  bool late;                  /* the command last applied */
   struct orr_late late_ones[ORR_LATE_KEPT];
   struct orr_window answered; /* frames */
   uint64_t lost_by_fault;     /* answers */

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "io/links/arrival.h"
 #include "io/links/udp.h"
 #include "rt/tick/clock.h"
 
@@ -28,6 +29,7 @@ static int bound(const struct sockaddr_in *address) {
     return -errno;
   setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
   setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+  orr_arrival_ask(fd);
   int error = bind_in_time(fd, address);
   if (error == 0)
     return fd;

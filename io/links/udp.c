@@ -8,9 +8,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "io/links/arrival.h"
 #include "io/links/owner.h"
 #include "io/links/relay.h"
 #include "io/wire/key.h"
+#include "rt/tick/clock.h"
 
 static bool allowed(const struct orr_udp *u, uint32_t ip) {
   const struct orr_run_link *desc = u->packets.base.desc;
@@ -57,10 +59,18 @@ static bool pull(struct orr_packets *k, uint8_t *scratch, uint8_t *reply) {
   struct orr_udp *u = (struct orr_udp *)k;
   for (int i = 0; i < AT_A_TIME; i++) {
     struct sockaddr_in from = {0};
-    socklen_t length = sizeof from;
-    ssize_t got = recvfrom(u->fd, scratch, ORR_WIRE_PACKET_MAX, MSG_TRUNC, (struct sockaddr *)&from, &length);
+    _Alignas(struct cmsghdr) char control[ORR_ARRIVAL_ROOM];
+    struct iovec piece = {scratch, ORR_WIRE_PACKET_MAX};
+    struct msghdr m = {.msg_name = &from,
+                       .msg_namelen = sizeof from,
+                       .msg_iov = &piece,
+                       .msg_iovlen = 1,
+                       .msg_control = control,
+                       .msg_controllen = sizeof control};
+    ssize_t got = recvmsg(u->fd, &m, MSG_TRUNC);
     if (got < 0 && errno != ECONNREFUSED)
       return i > 0;
+    k->arrived_ns = got < 0 ? orr_clock_now_ns() : orr_arrival_of_message(&m);
     size_t bytes = got < 0 || got > ORR_WIRE_PACKET_MAX ? 0 : (size_t)got;
     size_t answer = orr_udp_receive(u, &from, scratch, bytes, reply);
     if (answer)

@@ -25,6 +25,7 @@ static void mark(struct orr_integration_hook *hook, const struct orr_evaluation_
 static int run_stage(void *user, struct orr_frame *frame) {
   struct orr_realtime *r = user;
   r->marking.frame = frame;
+  r->session->tick_ns = frame->tick_ns;
   int code = r->session->stages[frame->which].run(r->session);
   r->marking.frame = NULL;
   return code;

@@ -260,7 +260,9 @@ int orr_session_latch(struct orr_session *s) {
   if (s->end == ORR_PORT_GOES_ON && atomic_load_explicit(&s->relay.failed, memory_order_relaxed))
     s->end = ORR_PORT_BROKEN;
   for (size_t i = 0; i < s->run->link_count; i++) {
-    enum orr_port_end end = orr_port_latch(port_of(&s->links[i]), frame, s->plant->values);
+    struct orr_port *port = port_of(&s->links[i]);
+    port->tick_ns = s->tick_ns;
+    enum orr_port_end end = orr_port_latch(port, frame, s->plant->values);
     if (end != ORR_PORT_GOES_ON && s->end == ORR_PORT_GOES_ON) {
       s->end = end;
       s->end_link = (int)i;

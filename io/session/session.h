@@ -44,6 +44,7 @@ struct orr_recorder {
 struct orr_session_stage;
 
 struct orr_session {
+  int64_t tick_ns;                           /* real time: when the frame at hand began by the grid; 0: no real time */
   const struct orr_session_stage *stages;    /* the stages of its frames; ends as orr_session_stages does */
   int (*frame)(struct orr_session *session); /* walks them */
   const struct orr_run *run;

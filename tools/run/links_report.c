@@ -233,6 +233,39 @@ static void print_clipped(const struct orr_port *p, const struct orr_form_clippe
   printf("%s%s\n", *unit ? " " : "", unit);
 }
 
+/* How long before its boundary each answer came that was applied in time, by the stamps of the kernel where it has
+ * some: a period less what it took. */
+struct before {
+  uint64_t count;
+  int64_t min_ns, p50_ns, max_ns;
+};
+
+static struct before before_boundary(const struct orr_port *p) {
+  const struct orr_histogram *h = &p->took;
+  int64_t period_ns = p->desc->period_ns;
+  return (struct before){h->total, period_ns - h->max_ns, period_ns - orr_histogram_percentile_ns(h, 0.5),
+                         period_ns - h->min_ns};
+}
+
+static void print_arrivals(const struct orr_port *p) {
+  const struct before b = before_boundary(p);
+  if (b.count > 0)
+    printf("            came %.3f ms before their boundary (p50; min %.3f ms, max %.3f ms), of a period of %.6g ms\n",
+           1e-6 * (double)b.p50_ns, 1e-6 * (double)b.min_ns, 1e-6 * (double)b.max_ns,
+           1e-6 * (double)p->desc->period_ns);
+}
+
+/* null in lockstep, and where nobody stamps what comes. */
+static json_t *arrivals_json(const struct orr_port *p) {
+  const struct before b = before_boundary(p);
+  if (b.count == 0)
+    return json_null();
+  return json_pack("{s:I, s:I, s:I, s:I, s:I}", "count", (json_int_t)b.count, "min_ns", (json_int_t)b.min_ns, "p50_ns",
+                   (json_int_t)b.p50_ns, "p1_ns",
+                   (json_int_t)(p->desc->period_ns - orr_histogram_percentile_ns(&p->took, 0.99)), "max_ns",
+                   (json_int_t)b.max_ns);
+}
+
 static void print_losses(const struct orr_port *p) {
   const struct orr_link_losses lost = orr_port_losses(p);
   if (lost.clipped.count)
@@ -318,6 +351,7 @@ static void print_link(const char *name, const struct orr_port *p) {
   printf("            answers to them: %llu on time, %llu late, %llu superseded, %llu waiting; %llu never came\n",
          (unsigned long long)a.on_time, (unsigned long long)a.late, (unsigned long long)a.superseded,
          (unsigned long long)a.waiting, (unsigned long long)a.unanswered);
+  print_arrivals(p);
   if (a.lost_by_fault)
     printf("            %llu answers lost by faults of the run file\n", (unsigned long long)a.lost_by_fault);
   if (a.kept_back)
@@ -485,6 +519,7 @@ static json_t *link_json(const struct orr_port *p) {
   firsts_json(&p->rules, one);
   json_object_set_new(one, "lost", losses_json(p));
   json_object_set_new(one, "answers", answers_json(&p->rules));
+  json_object_set_new(one, "came_before_boundary", arrivals_json(p));
   history_json(p, one);
   return one;
 }

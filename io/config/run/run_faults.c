@@ -300,8 +300,7 @@ const struct orr_mapping orr_fault_mapping = {
                "  - {channel: wheel_x.torque, when: bus.rate.z above 1 deg/s for 2 s, scale: 0.5}\n"
                "  - {name: bearing, device: wheel_x, frame: 4000, drag: 1e-4 N m s/rad}\n"
                "  - {link: fsw, at: 30 s, for: 10 s, loss: 0.2}\n"
-               "  - {link: fsw, of: telemetry, at: 45 s, for: 10 s, reorder: 0.1}\n"
-               "  - {link: fsw, at: 60 s, for: 2 s, unplugged: true}\n",
+               "  - {link: fsw, of: telemetry, at: 45 s, for: 10 s, reorder: 0.1}\n",
 };
 
 struct reading {
