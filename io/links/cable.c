@@ -31,9 +31,16 @@ static void begin(struct orr_cable *l, int fd) {
   atomic_fetch_add(&l->met, 1);
 }
 
+/* What the io thread may not do to a descriptor before it is closed is left to the opener. */
+static void drop(struct orr_cable *l, int fd) {
+  int before = l->way->leave ? atomic_exchange(&l->gone, fd) : fd;
+  if (before >= 0)
+    close(before);
+}
+
 /* Nobody is there to be told anything. The peer may come back: it has not said that it leaves. */
 static void lose(struct orr_cable *l) {
-  close(l->fd);
+  drop(l, l->fd);
   l->fd = -1;
   l->packets.peer.way = 0;
   l->out_at = l->out_bytes = 0;
@@ -82,7 +89,7 @@ static bool is_unplugged(struct orr_cable *l) {
     lose(l);
   int other = atomic_exchange(&l->fresh, -1);
   if (other >= 0)
-    close(other);
+    drop(l, other);
   while (is && l->listener >= 0 && (other = accept4(l->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
     close(other);
   atomic_store(&l->wanted, !is && l->way->reach != NULL);
@@ -95,6 +102,9 @@ static void *open_again(void *user) {
   struct orr_cable *l = user;
   (void)orr_rights_drop(ORR_RIGHTS_FILES | ORR_RIGHTS_MEMORY); /* it opens what a file's rights let it open */
   while (!atomic_load(&l->over)) {
+    int gone = atomic_exchange(&l->gone, -1);
+    if (gone >= 0)
+      l->way->leave(gone);
     if (atomic_load(&l->wanted) && atomic_load(&l->fresh) < 0) {
       int fd = l->way->reach(l);
       atomic_store(&l->reached, fd < 0 ? -fd : 0);
@@ -402,7 +412,7 @@ void orr_cable_lay_out(struct orr_carrier *c, const struct orr_run_link *desc, c
   if (!c)
     return;
   struct orr_cable *l = orr_cable_of(c);
-  *l = (struct orr_cable){.packets.base = *c, .fd = -1, .listener = -1, .fresh = -1};
+  *l = (struct orr_cable){.packets.base = *c, .fd = -1, .listener = -1, .fresh = -1, .gone = -1};
 }
 
 int orr_cable_prepare(struct orr_cable *l, const struct orr_cable_way *way, int64_t step_ns) {
@@ -413,6 +423,7 @@ int orr_cable_prepare(struct orr_cable *l, const struct orr_cable_way *way, int6
                           .fd = -1,
                           .listener = -1,
                           .fresh = -1,
+                          .gone = -1,
                           .in.framing = base.desc->framing};
   atomic_store(&l->packets.base.shut, atomic_load(&base.shut));
   l->packets.told = ORR_SENDER_ONLY;
@@ -425,9 +436,11 @@ void orr_cable_close(struct orr_cable *l) {
   if (l->opening)
     pthread_join(l->opener, NULL);
   l->opening = false;
-  const int all[] = {l->fd, l->listener, atomic_load(&l->fresh)};
-  for (int i = 0; i < 3; i++)
-    if (all[i] >= 0)
+  const int all[] = {l->listener, l->fd, atomic_load(&l->fresh), atomic_exchange(&l->gone, -1)};
+  for (int i = 0; i < 4; i++)
+    if (all[i] >= 0 && i > 0 && l->way->leave)
+      l->way->leave(all[i]);
+    else if (all[i] >= 0)
       close(all[i]);
   l->fd = l->listener = -1;
   atomic_store(&l->fresh, -1);

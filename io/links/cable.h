@@ -24,6 +24,8 @@ struct orr_cable_way {
   /* The opener's thread: the descriptor, not blocking, or a negative errno; may take a tenth of a second. NULL: others
    * come to `listener`. */
   int (*reach)(struct orr_cable *line);
+  /* The opener's thread: closes a descriptor so that it can be opened again. NULL: a plain close. */
+  void (*leave)(int fd);
   /* The io thread: whether who came to `listener` may stay. NULL: whoever can come may. */
   bool (*may_stay)(const struct orr_cable *line, int fd);
 };
@@ -35,6 +37,7 @@ struct orr_cable {
   const struct orr_cable_way *way;
   int listener;         /* −1: none */
   _Atomic int fresh;    /* opener → io thread: opened; −1: none */
+  _Atomic int gone;     /* io thread → opener: to be closed; −1: none */
   atomic_bool wanted;   /* io thread → opener */
   _Atomic int reached;  /* the last errno of `reach`; 0: it succeeded */
   _Atomic int refused;  /* serial: why there is no low latency */

@@ -1,4 +1,5 @@
 #include "io/links/can.h"
+#include "io/links/arrival.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -124,6 +125,7 @@ static bool pull(struct orr_packets *k, uint8_t *scratch, uint8_t *reply) {
     if (n <= 0)
       break;
     note_stamp(c, &m);
+    k->arrived_ns = orr_arrival_of_message(&m);
     size_t answer = orr_can_take(c, scratch, (size_t)n, reply);
     if (answer)
       push(k, reply, answer);

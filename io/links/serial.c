@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "io/links/cable.h"
 #include "io/wire/serial_port.h"
@@ -13,7 +15,13 @@ static int reach(struct orr_cable *l) {
   return fd;
 }
 
-static const struct orr_cable_way way = {.reach = reach};
+/* The port is ours alone while it is open. It may stay open elsewhere, and would then be nobody's. */
+static void leave(int fd) {
+  ioctl(fd, TIOCNXCL);
+  close(fd);
+}
+
+static const struct orr_cable_way way = {.reach = reach, .leave = leave};
 
 static int open_port(struct orr_carrier *c, int64_t step_ns) {
   struct orr_cable *l = orr_cable_of(c);

@@ -33,15 +33,18 @@ class End:
 
 
 def carry(ends):
+    went = False
     for a, b in (ends, ends[::-1]):
         try:
             a.waiting += os.read(a.master, 65536) if len(a.waiting) < 1 << 16 else b""
         except (BlockingIOError, OSError):
             pass
         try:
+            went |= len(a.waiting) > 0
             a.waiting = a.waiting[os.write(b.master, a.waiting) :] if a.waiting else b""
         except BlockingIOError:
             pass
+    return went
 
 
 def main(argv):
@@ -51,12 +54,14 @@ def main(argv):
         breaks = [(draw.uniform(0.1, 0.3), draw.uniform(0.02, 0.08)) for _ in range(int(argv[4]))]
     count, ends = len(breaks), [End(p) for p in paths]
     print("up", flush=True)
-    due = time.monotonic() + breaks[0][0] if breaks else None
+    due = None
     while True:
         readable = select.select([e.master for e in ends] + [sys.stdin], [], [], 0.01)[0]
         if sys.stdin in readable and not os.read(0, 1000):
             return 0
-        carry(ends)
+        went = carry(ends)
+        if went and breaks and due is None:  # nothing is pulled before both ends are in use
+            due = time.monotonic() + breaks[0][0]
         if due and time.monotonic() > due:
             for e in ends:
                 e.pull()
