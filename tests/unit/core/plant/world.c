@@ -178,6 +178,48 @@ static void gravity_gradient_swings_by_its_closed_form(void **state) {
   orr_flight_free(&f);
 }
 
+/* Roll and yaw swing together, with s⁴ + (1 + 3 σ1 + σ1 σ3) n² s² + 4 σ1 σ3 n⁴ = 0, σ1 = (I_pitch − I_yaw)/I_roll,
+ * σ3 = (I_pitch − I_roll)/I_yaw. Whatever two frequencies make, samples T apart keep, with c = cos ω T,
+ *   x₊₂ + x₋₂ − 2 (c1 + c2) (x₊₁ + x₋₁) + (2 + 4 c1 c2) x = 0. */
+static void roll_and_yaw_swing_by_their_closed_form(void **state) {
+  (void)state;
+  const double a = 7e6, n = sqrt(mu / (a * a * a)), s1 = (6.0 - 2) / 5, s3 = (6.0 - 5) / 2;
+  orr_mat3 lvlh = orr_aim_axes(ORR_AIM_LVLH, v3(a, 0, 0), v3(0, a * n, 0), v3(1, 0, 0));
+  double q[4], turn[4], start[4];
+  quat_from_matrix(lvlh, q);
+  quat_exp(v3(0.003, 0, 0.002), turn);
+  quat_mul(q, turn, start);
+  char initial[512];
+  snprintf(initial, sizeof initial,
+           "attitude: [%.17g, %.17g, %.17g, %.17g], rate: [0, %.17g, 0], orbit: {position: [7e6, 0, 0], velocity: [0, "
+           "%.17g, 0]}",
+           start[0], start[1], start[2], start[3], -n, a * n);
+  struct orr_flight f = fly(", gravity: central", "mass: 10, com: [0, 0, 0.02], inertia: [5, 6, 2, 0, 0, 0]", initial,
+                            0.5, 12000, "pointing: {bus: {node: bus.n, target: lvlh}}\n");
+  double half = (1 + 3 * s1 + s1 * s3) / 2, apart = sqrt(half * half - 4 * s1 * s3), x[24][2], worst = 0, least = 1;
+  double c1 = cos(500 * n * sqrt(half + apart)), c2 = cos(500 * n * sqrt(half - apart));
+  for (int i = 0; i < 24; i++) {
+    orr_mat3 r = m3_mul(m3_transpose(orr_flight_turn(&f, "bus.target")), orr_flight_turn(&f, "bus.attitude"));
+    x[i][0] = 0.5 * (r.m[2][1] - r.m[1][2]);
+    x[i][1] = 0.5 * (r.m[1][0] - r.m[0][1]);
+    orr_flight_run(&f, 1000);
+  }
+  for (int k = 0; k < 2; k++) {
+    double most = 0;
+    for (int i = 2; i < 22; i++) {
+      double off =
+          x[i + 2][k] + x[i - 2][k] - 2 * (c1 + c2) * (x[i + 1][k] + x[i - 1][k]) + (2 + 4 * c1 * c2) * x[i][k];
+      worst = fmax(worst, fabs(off));
+      most = fmax(most, fabs(x[i][k]));
+    }
+    least = fmin(least, most);
+  }
+  print_message("roll and yaw at %.4f and %.4f of the orbit's rate: swings of %.4f rad, within %.1e\n",
+                sqrt(half + apart), sqrt(half - apart), least, worst);
+  assert_true(least > 2e-3 && worst < 1e-4 * least);
+  orr_flight_free(&f);
+}
+
 /* A second body, 1 km ahead and 200 m above, drifts as Hill's equations say; they err by x²/a. */
 static void a_neighbour_drifts_by_hills_equations(void **state) {
   (void)state;
@@ -271,6 +313,7 @@ int main(void) {
       cmocka_unit_test(central_orbits_follow_kepler),
       cmocka_unit_test(moon_and_mars_hold_what_circles_them),
       cmocka_unit_test(gravity_gradient_swings_by_its_closed_form),
+      cmocka_unit_test(roll_and_yaw_swing_by_their_closed_form),
       cmocka_unit_test(a_neighbour_drifts_by_hills_equations),
       cmocka_unit_test(an_accelerometer_in_free_fall_feels_the_gradient),
       cmocka_unit_test(a_flexible_body_feels_the_gradient_of_its_nodes),
