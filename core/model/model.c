@@ -292,6 +292,7 @@ static void place_limb(struct build *b, int k) {
   if (limb->parent >= 0) {
     const struct orr_limb *parent = &b->limbs[limb->parent];
     const struct orr_body_desc *on = &b->d->bodies[hinge->parent];
+    limb->on_revolute = parent->kernel == ORR_KERNEL_REVOLUTE || parent->on_revolute;
     limb->l0 = m3_apply_t(parent->c, v3_sub(v3_from(on->nodes[hinge->parent_node].at), parent->at));
     limb->r0 = m3_mul(m3_transpose(parent->c), limb->r0);
   }

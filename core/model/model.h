@@ -43,6 +43,7 @@ struct orr_limb {
   int body;                     /* in the file */
   int first_child, child_count; /* limbs; children of one parent are neighbours */
   bool last_child;              /* of its parent: a sweep from the tips meets it first */
+  bool on_revolute;             /* a limb between it and inertial takes the revolute kernel */
   int q, u;                     /* where this body's [η; q] and [η̇; β] start in the state vectors */
   int mode_count;               /* n */
   int hinge_q, hinge_u;         /* where its hinge coordinates and speeds start */

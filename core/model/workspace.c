@@ -122,12 +122,14 @@ void orr_rotor_gear(struct orr_workspace *ws, int body, int coordinate, double r
   ws->hinge_spin[at] += ratio * inertia;
   ws->laden_count += !ws->laden[k];
   ws->laden[k] = true;
+  ws->changes++;
 }
 
 void orr_mass_set(struct orr_workspace *ws, int body, double mass, const double com[3], const double inertia[6]) {
   int k = ws->model->limb_of_body[body];
   const struct orr_limb *limb = &ws->model->limbs[k];
   assert(!limb->flexible);
+  ws->changes++;
   orr_vec3 c = m3_apply_t(limb->c, v3_sub(v3_from(com), limb->at));
   orr_sym3 about_com = s3_rotate(m3_transpose(limb->c), s3_from(inertia));
   ws->rigids[k] = (struct orr_rigid){mass, v3_scale(mass, c), s3_add(about_com, s3_point(mass, c))};
@@ -152,6 +154,7 @@ void orr_node_mass_set(struct orr_workspace *ws, int body, int node, double mass
   int k = m->limb_of_body[body], first = m->node_first[body], count = m->node_first[body + 1] - first;
   const struct orr_limb *limb = &m->limbs[k];
   assert(limb->flexible);
+  ws->changes++;
   struct orr_modal_node *changed = &ws->nodes[first + node];
   changed->mass = mass;
   changed->com = m3_apply_t(limb->c, v3_from(com));

@@ -7,6 +7,8 @@
 #ifndef ORR_CORE_MODEL_WORKSPACE_H
 #define ORR_CORE_MODEL_WORKSPACE_H
 
+#include <stdint.h>
+
 #include "core/model/model.h"
 
 /* Mass properties of a limb's rigid part, S axes and origin. */
@@ -105,6 +107,7 @@ struct orr_workspace {
   double *angles, *sines, *cosines; /* [revolute_count, padded] */
   bool complete;                    /* revolute limbs have r, l, h, v, g and a too, not only what their kernel needs */
   bool forces_known;                /* limbs[].f is filled; else f = P_R α_R + z_R */
+  uint64_t changes;                 /* counts new mass properties and geared rotors */
   int failed_body;                  /* file order, after a status other than ORR_OK */
   struct orr_world *world;          /* what is around (core/plant/world.h), or NULL; no sweep looks at it */
 };

@@ -26,6 +26,11 @@ static struct orr_integration layout(struct orr_block *block, const struct orr_m
   i.spin1 = ORR_TAKE(block, double, m->rotor_count);
   i.sigma = ORR_TAKE(block, double, m->u_count);
   i.start = ORR_TAKE(block, double, m->u_count);
+  i.seen.words = 2 * (size_t)m->u_count + 2 * (size_t)m->rotor_count + 6 * (size_t)m->body_count;
+  for (int f = 0; f < m->flex_count; f++)
+    i.seen.words += (size_t)m->modals[f].ld;
+  i.seen.loads = ORR_TAKE(block, double, i.seen.words);
+  i.seen.prescribed = ORR_TAKE(block, bool, m->body_count);
   i.free = ORR_TAKE(block, int, m->body_count);
   i.gimbals = ORR_TAKE(block, int, m->body_count);
   for (int s = 0; s < 4; s++) {
@@ -184,6 +189,44 @@ static enum orr_status close_stage(struct orr_integration *i, const struct orr_e
   return i->closed ? orr_closed_close(i->closed, i->ws, i->q1, i->u1) : ORR_OK;
 }
 
+/* ---- what the sensors saw ---------------------------------------------------------------------------------------- */
+
+/* All that acts at the state set, and the rotors' accelerations, one after the other: copied to `out`, or compared with
+ * it. False where something differs. */
+static bool loads_copy(const struct orr_integration *i, double *out, bool compare) {
+  const struct orr_model *m = i->model;
+  const struct orr_workspace *ws = i->ws;
+  size_t u = (size_t)m->u_count, rotors = (size_t)m->rotor_count;
+  const double *const from[] = {i->force, i->given, ws->rotor_torque, ws->rotor_accel, &ws->external->w.x};
+  const size_t counts[] = {u, u, rotors, rotors, 6 * (size_t)m->body_count};
+  bool same = true;
+  for (int k = 0; k < (int)(sizeof counts / sizeof *counts) + m->flex_count && same; k++) {
+    const int flex = k - (int)(sizeof counts / sizeof *counts);
+    const double *piece = flex < 0 ? from[k] : ws->external_modal[flex];
+    size_t count = flex < 0 ? counts[k] : (size_t)m->modals[flex].ld;
+    if (compare)
+      same = memcmp(out, piece, sizeof *out * count) == 0;
+    else
+      memcpy(out, piece, sizeof *out * count);
+    out += count;
+  }
+  return same;
+}
+
+/* The sensors' evaluation at the end of a frame is the first of the next one where the same acts: neither commands nor
+ * faults nor the moment of the step make a difference then. Its accelerations stand in ku[0]. */
+static void keep_seen(struct orr_integration *i) {
+  i->seen.valid = !i->closed;
+  i->seen.changes = i->ws->changes;
+  loads_copy(i, i->seen.loads, false);
+  memcpy(i->seen.prescribed, i->ws->prescribed, sizeof(bool) * (size_t)i->model->body_count);
+}
+
+static bool was_seen(struct orr_integration *i, int slot) {
+  return i->seen.valid && slot == 0 && i->seen.changes == i->ws->changes && loads_copy(i, i->seen.loads, true) &&
+         memcmp(i->seen.prescribed, i->ws->prescribed, sizeof(bool) * (size_t)i->model->body_count) == 0;
+}
+
 /* The derivative at the stage's state into kq, ku, ks of `slot`. */
 static enum orr_status evaluate(struct orr_integration *i, const struct orr_evaluation_point *point, const double *q,
                                 const double *u, const double *spin, int slot) {
@@ -192,7 +235,8 @@ static enum orr_status evaluate(struct orr_integration *i, const struct orr_eval
   load(i, point);
   i->state_is_set = false;
   coordinate_rates(i->model, q, i->sigma, u, i->kq[slot]);
-  enum orr_status status = forward(i, i->ku[slot]);
+  enum orr_status status = was_seen(i, slot) ? ORR_OK : forward(i, i->ku[slot]);
+  i->seen.valid = false;
   velocity_rates(i, q, u, i->ku[slot]);
   memcpy(i->ks[slot], i->ws->rotor_accel, sizeof(double) * (size_t)i->model->rotor_count);
   return status;
@@ -420,7 +464,7 @@ static enum orr_status step_implicit_modal(struct orr_integration *i, struct orr
   if (!i->state_is_set)
     set_state(i, i->q, i->u, i->spin);
   load(i, point);
-  i->state_is_set = false;
+  i->state_is_set = i->seen.valid = false;
   coordinate_rates(m, i->q, i->sigma, i->u, i->kq[0]);
   enum orr_status status = implicit_stage(i, s, 0);
   if (status != ORR_OK)
@@ -484,11 +528,16 @@ void orr_integration_set(struct orr_integration *i) {
   set_state(i, i->q, i->u, i->spin);
   orr_poses_update(i->model, i->ws);
   i->state_is_set = true;
+  i->seen.valid = false;
 }
 
 enum orr_status orr_integration_observe(struct orr_integration *i, int64_t now_ns) {
   assert(i->state_is_set);
   const struct orr_evaluation_point point = {.start_ns = now_ns, .index = -1};
   load(i, &point);
-  return forward(i, i->ku[0]);
+  i->seen.valid = false;
+  enum orr_status status = forward(i, i->ku[0]);
+  if (status == ORR_OK)
+    keep_seen(i);
+  return status;
 }

@@ -70,6 +70,13 @@ struct orr_integration {
   double *q, *u, *spin;              /* the state: [q_count], [u_count], [rotor_count] rad/s */
   double implicit_s;                 /* s, γh, of an implicit_modal step */
   bool state_is_set;                 /* the workspace holds this very state: the first evaluation need not set it */
+  struct {
+    bool valid;       /* ku[0] has the accelerations of the state set, under these loads */
+    uint64_t changes; /* those of the workspace, then */
+    size_t words;
+    double *loads;    /* [words] what acted */
+    bool *prescribed; /* [body_count] limbs */
+  } seen;
   double *force, *given;             /* [u_count] of the last evaluation */
   double *q1, *u1, *spin1;           /* the state of a stage */
   double *sigma;                     /* [u_count] its q1 = q ⊕ sigma */

@@ -370,8 +370,8 @@ void orr_poses_update(const struct orr_model *model, struct orr_workspace *ws) {
     if (!ws->complete) {
       if (model->limbs[k].kernel == ORR_KERNEL_REVOLUTE)
         place_revolute(model, ws, k);
-      else
-        general_limb(model, ws, k); /* for v, which its parents' may have been missing for */
+      else if (model->limbs[k].on_revolute)
+        general_limb(model, ws, k); /* for v, which its parents' were missing for */
     }
     struct orr_limb_state *state = &ws->limbs[k];
     int parent = model->limbs[k].parent;
