@@ -173,6 +173,8 @@ static enum orr_status prepare(struct orr_closed *c, struct orr_workspace *ws) {
   int loop;
   orr_limbs_complete(ws->model, ws);
   memset(ws->fast, 0, sizeof *ws->fast * (size_t)ws->model->body_count);
+  memset(ws->lean, 0, sizeof *ws->lean * (size_t)ws->model->body_count);
+  ws->chosen.valid = false;
   ws->forces_known = false;
   orr_loops_update(c->loops, ws, ws->q);
   if (!orr_embed_prepare(&c->embed, ws, &loop))

@@ -3,7 +3,7 @@
 #define ORR_CORE_MATH_LANES_H
 
 #include <math.h>
-#ifdef __FMA__
+#ifdef __AVX__
 #include <immintrin.h>
 #endif
 
@@ -15,6 +15,24 @@ enum { ORR_LANES = 4 };
 static inline orr_lanes lanes_load(const double *p) { return *(const orr_lanes *)(const void *)p; }
 static inline void lanes_store(double *p, orr_lanes a) { *(orr_lanes *)(void *)p = a; }
 
+/* *p = [x y z 0], for constants */
+static inline void lanes_put(orr_lanes *p, double x, double y, double z) {
+  double *to = (double *)p;
+  to[0] = x;
+  to[1] = y;
+  to[2] = z;
+  to[3] = 0;
+}
+
+/* Three numbers from anywhere, and zero. */
+static inline orr_lanes lanes_load_three(const double *p) {
+#ifdef __AVX__
+  return (orr_lanes)_mm256_maskload_pd(p, _mm256_setr_epi64x(-1, -1, -1, 0));
+#else
+  return (orr_lanes){p[0], p[1], p[2], 0};
+#endif
+}
+
 /* a b + c, rounded once */
 static inline orr_lanes lanes_madd(orr_lanes a, orr_lanes b, orr_lanes c) {
 #ifdef __FMA__
@@ -23,6 +41,21 @@ static inline orr_lanes lanes_madd(orr_lanes a, orr_lanes b, orr_lanes c) {
   for (int i = 0; i < ORR_LANES; i++)
     c[i] = fma(a[i], b[i], c[i]);
   return c;
+#endif
+}
+/* c − a b, and a b − c, rounded once */
+static inline orr_lanes lanes_less(orr_lanes a, orr_lanes b, orr_lanes c) {
+#ifdef __FMA__
+  return (orr_lanes)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+  return lanes_madd(-a, b, c);
+#endif
+}
+static inline orr_lanes lanes_over(orr_lanes a, orr_lanes b, orr_lanes c) {
+#ifdef __FMA__
+  return (orr_lanes)_mm256_fmsub_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+  return lanes_madd(a, b, -c);
 #endif
 }
 static inline orr_lanes lanes_all(double a) { return (orr_lanes){a, a, a, a}; }

@@ -271,6 +271,20 @@ static bool has_rotor(const struct orr_description *d, int body) {
   return false;
 }
 
+/* What core/tree/rows.h reads of a limb, four numbers side by side. */
+static void place_lean(struct orr_limb *limb) {
+  orr_vec3 l = limb->l0, half = v3_scale(0.5, l);
+  for (int i = 0; i < 3; i++) {
+    orr_vec3 row = m3_row(limb->r0c, i), column = m3_col(limb->r0c, i);
+    lanes_put(&limb->lean.out[i], row.x, row.y, row.z);
+    lanes_put(&limb->lean.in[i], column.x, column.y, column.z);
+  }
+  lanes_put(&limb->lean.l_yzx, l.y, l.z, l.x);
+  lanes_put(&limb->lean.l_zxy, l.z, l.x, l.y);
+  lanes_put(&limb->lean.half, half.x, half.y, half.z);
+  lanes_put(&limb->lean.half_yzx, half.y, half.z, half.x);
+}
+
 /* The hinge and the solver axes of limb k; the parent's are there already. */
 static void place_limb(struct build *b, int k) {
   struct orr_limb *limb = &b->limbs[k];
@@ -303,6 +317,7 @@ static void place_limb(struct build *b, int k) {
     return;
   limb->kernel = ORR_KERNEL_REVOLUTE;
   revolute_axes(limb);
+  place_lean(limb);
   limb->angle = b->model->revolute_count++;
 }
 

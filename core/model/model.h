@@ -20,6 +20,7 @@
 #include <stddef.h>
 
 #include "core/math/block.h"
+#include "core/math/lanes.h"
 #include "core/math/spatial.h"
 #include "core/model/description.h"
 #include "core/model/hinge.h"
@@ -49,15 +50,20 @@ struct orr_limb {
   int hinge_q, hinge_u;         /* where its hinge coordinates and speeds start */
   int dof;                      /* speeds of the hinge */
   enum orr_hinge_kind kind;
-  double axes[3][3]; /* O axes */
-  orr_mat3 c;        /* v_F = c v_S; O is parallel to F where the body is not deformed */
-  orr_vec3 at;       /* m, origin of S in F */
-  int site_parent;   /* site of the parent's node, or -1 where that node does not deform */
-  int site_own;      /* site of the own node where modes move it, or -1 */
-  orr_mat3 r0;       /* O+ axes in the parent's S axes, undeformed: v_P = r0 v_O+ */
-  orr_mat3 r0c;      /* r0 c: S axes at zero coordinates in the parent's S axes */
-  orr_vec3 l0;       /* m, the parent's node from the origin of the parent's S, undeformed */
-  bool springs;      /* some stiffness or damping is not zero */
+  double axes[3][3];          /* O axes */
+  orr_mat3 c;                 /* v_F = c v_S; O is parallel to F where the body is not deformed */
+  orr_vec3 at;                /* m, origin of S in F */
+  int site_parent;            /* site of the parent's node, or -1 where that node does not deform */
+  int site_own;               /* site of the own node where modes move it, or -1 */
+  orr_mat3 r0;                /* O+ axes in the parent's S axes, undeformed: v_P = r0 v_O+ */
+  orr_mat3 r0c;               /* r0 c: S axes at zero coordinates in the parent's S axes */
+  orr_vec3 l0;                /* m, the parent's node from the origin of the parent's S, undeformed */
+  struct {                    /* the same for core/tree/rows.h */
+    orr_lanes out[3], in[3];  /* rows of r0c and of its transpose */
+    orr_lanes l_yzx, l_zxy;   /* l0, components turned about */
+    orr_lanes half, half_yzx; /* of l0 */
+  } lean;
+  bool springs; /* some stiffness or damping is not zero */
   double stiffness[6], damping[6], rest[6];
   int flex;      /* index among the flexible bodies with modes, or -1 */
   bool flexible; /* as the file says it, modes or none */

@@ -25,6 +25,7 @@ static struct orr_workspace layout(struct orr_block *ledger, const struct orr_mo
   ws.flows = ORR_TAKE(ledger, struct orr_flow, m->body_count);
   ws.limbs = ORR_TAKE(ledger, struct orr_limb_state, m->body_count);
   ws.rigids = ORR_TAKE(ledger, struct orr_rigid, m->body_count);
+  ws.bodies = ORR_TAKE(ledger, struct orr_lean_body, m->body_count);
   ws.flexes = ORR_TAKE(ledger, struct orr_flex_state, m->flex_count);
   ws.sites = ORR_TAKE(ledger, struct orr_site_state, m->site_count);
   ws.nodes = ORR_TAKE(ledger, struct orr_modal_node, m->node_count);
@@ -41,6 +42,9 @@ static struct orr_workspace layout(struct orr_block *ledger, const struct orr_mo
   ws.hinge_inertia = ORR_TAKE(ledger, double, m->u_count);
   ws.hinge_spin = ORR_TAKE(ledger, double, m->u_count);
   ws.fast = ORR_TAKE(ledger, bool, m->body_count);
+  ws.lean = ORR_TAKE(ledger, bool, m->body_count);
+  ws.adds = ORR_TAKE(ledger, bool, m->body_count);
+  ws.chosen.prescribed = ORR_TAKE(ledger, bool, m->body_count);
   ws.scratch = ORR_TAKE(ledger, double, 6 * ((m->mode_max + 3) / 4 * 4));
   ws.angles = ORR_TAKE(ledger, double, padded);
   ws.sines = ORR_TAKE(ledger, double, padded);
@@ -88,6 +92,23 @@ static void copy_modal(struct orr_modal *to, const struct orr_modal *from) {
     to->lean = memcpy(own.lean, from->lean, square);
 }
 
+/* A limb's rigid part is this from now on. */
+static void put_rigid(struct orr_workspace *ws, int k, double m, orr_vec3 s, orr_sym3 i) {
+  ws->rigids[k] = (struct orr_rigid){m, s, i};
+  struct orr_lean_body *body = &ws->bodies[k];
+  lanes_put(&body->p.bx, 0, -s.z, s.y);
+  lanes_put(&body->p.by, s.z, 0, -s.x);
+  lanes_put(&body->p.bz, -s.y, s.x, 0);
+  lanes_put(&body->p.cx, m, 0, 0);
+  lanes_put(&body->p.cy, 0, m, 0);
+  lanes_put(&body->p.cz, 0, 0, m);
+  lanes_put(&body->p.d, i.zz, i.xx, i.yy);
+  lanes_put(&body->p.o, i.yz, i.xz, i.xy);
+  lanes_put(&body->xz_xy_yz, i.xz, i.xy, i.yz);
+  lanes_put(&body->s_yzx, s.y, s.z, s.x);
+  lanes_put(&body->s_zxy, s.z, s.x, s.y);
+}
+
 struct orr_workspace *orr_workspace_init(void *block, size_t bytes, const struct orr_model *model) {
   if (!block || bytes < orr_workspace_size(model))
     return NULL;
@@ -96,7 +117,7 @@ struct orr_workspace *orr_workspace_init(void *block, size_t bytes, const struct
   *self = ws;
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_limb *limb = &model->limbs[k];
-    self->rigids[k] = (struct orr_rigid){limb->mass, limb->s, limb->inertia};
+    put_rigid(self, k, limb->mass, limb->s, limb->inertia);
     self->prescribed[k] = model->prescribed[k];
     int quaternion = orr_hinge_quaternion(limb->kind);
     if (quaternion >= 0)
@@ -123,6 +144,7 @@ void orr_rotor_gear(struct orr_workspace *ws, int body, int coordinate, double r
   ws->laden_count += !ws->laden[k];
   ws->laden[k] = true;
   ws->changes++;
+  ws->chosen.valid = false;
 }
 
 void orr_mass_set(struct orr_workspace *ws, int body, double mass, const double com[3], const double inertia[6]) {
@@ -132,7 +154,7 @@ void orr_mass_set(struct orr_workspace *ws, int body, double mass, const double 
   ws->changes++;
   orr_vec3 c = m3_apply_t(limb->c, v3_sub(v3_from(com), limb->at));
   orr_sym3 about_com = s3_rotate(m3_transpose(limb->c), s3_from(inertia));
-  ws->rigids[k] = (struct orr_rigid){mass, v3_scale(mass, c), s3_add(about_com, s3_point(mass, c))};
+  put_rigid(ws, k, mass, v3_scale(mass, c), s3_add(about_com, s3_point(mass, c)));
 }
 
 static bool same_mass(const struct orr_modal_node *a, const struct orr_modal_node *b) {
@@ -160,7 +182,7 @@ void orr_node_mass_set(struct orr_workspace *ws, int body, int node, double mass
   changed->com = m3_apply_t(limb->c, v3_from(com));
   changed->inertia = s3_rotate(m3_transpose(limb->c), s3_from(inertia));
   struct orr_modal *modal = limb->flex >= 0 ? &ws->flexes[limb->flex].modal : NULL;
-  ws->rigids[k] = (struct orr_rigid){limb->mass, limb->s, limb->inertia};
+  struct orr_rigid rigid = {limb->mass, limb->s, limb->inertia};
   if (modal)
     copy_modal(modal, &m->modals[limb->flex]);
   for (int i = first; i < first + count; i++) {
@@ -171,8 +193,9 @@ void orr_node_mass_set(struct orr_workspace *ws, int body, int node, double mass
       orr_modal_add_node(modal, -1, was);
       orr_modal_add_node(modal, 1, now);
     } else {
-      rigid_node_mass(&ws->rigids[k], -1, was);
-      rigid_node_mass(&ws->rigids[k], 1, now);
+      rigid_node_mass(&rigid, -1, was);
+      rigid_node_mass(&rigid, 1, now);
     }
   }
+  put_rigid(ws, k, rigid.mass, rigid.s, rigid.i);
 }

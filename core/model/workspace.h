@@ -18,12 +18,37 @@ struct orr_rigid {
   orr_sym3 i;
 };
 
+/* [a b; bᵀ c] and a force [w; v], four numbers side by side: core/tree/rows.h. */
+struct orr_rows {
+  orr_lanes bx, by, bz; /* rows of b */
+  orr_lanes cx, cy, cz;
+  orr_lanes d, o; /* a: [zz xx yy], [yz xz xy] */
+  orr_lanes w, v;
+};
+
+/* Mass properties of a limb without modes, in that form. */
+struct orr_lean_body {
+  struct orr_rows p;  /* w and v are not used */
+  orr_lanes xz_xy_yz; /* of its inertia */
+  orr_lanes s_yzx, s_zxy;
+};
+
 /* What the sweeps pass from limb to limb, and all that the revolute kernel keeps. S axes and origin. */
 struct orr_flow {
   orr_vec3 omega;      /* rad/s, inertial */
-  double sin_q, cos_q; /* revolute kernel */
+  double omega_beside; /* zero, as the next two: three numbers are read as four */
   orr_vec3 turn;       /* revolute kernel: the bias a, angular; rad/s² */
-  orr_vec3 push;       /* revolute kernel: the bias a, linear; m/s² */
+  double turn_beside;
+  orr_vec3 push; /* revolute kernel: the bias a, linear; m/s² */
+  double push_beside;
+  struct {                      /* of limbs that are lean (ws->lean) */
+    orr_lanes cosine, sine;     /* [c c 1 0], [−s s 0 0] */
+    struct orr_rows added;      /* by the children, if they are lean: P and z */
+    orr_lanes w, v;             /* z of the limb */
+    orr_lanes gain_w, gain_v;   /* P_z */
+    orr_lanes alpha_w, alpha_v; /* alpha */
+  } lean;
+  double sin_q, cos_q; /* revolute kernel */
   orr_inertia p;       /* own inertia and what the children add; then P_R(k), the modes eliminated */
   orr_spatial z;       /* the same for the force: z_R(k) */
   double inverse, nu;  /* revolute kernel: 1/D; (τ − H z)/D */
@@ -88,6 +113,7 @@ struct orr_workspace {
   struct orr_flex_state *flexes;
   struct orr_site_state *sites;
   struct orr_rigid *rigids;     /* [body_count] */
+  struct orr_lean_body *bodies; /* [body_count] the same */
   struct orr_modal_node *nodes; /* [node_count] mass properties as they are now; flexible bodies */
   bool *prescribed;             /* [body_count] limbs */
   double *q, *u;                /* the state given to orr_state_set */
@@ -103,7 +129,14 @@ struct orr_workspace {
   double *hinge_spin;    /* [u_count] n J of the same: its coupling with what carries it (core/tree/geared.h) */
   double implicit_s;     /* s: the factor has M + s D + s² K of modes and hinge springs in place of M; 0: M */
   bool *fast;            /* [body_count] limbs that this evaluation sends through the revolute kernel */
-  double *scratch;       /* [6][largest ld] */
+  bool *lean;            /* [body_count] those of them that core/tree/rows.h computes */
+  bool *adds;            /* [body_count] limbs that are not lean, some of whose children are */
+  struct {               /* what these three were chosen for */
+    bool valid, implicit, left;
+    int laden_count;
+    bool *prescribed; /* [body_count] */
+  } chosen;
+  double *scratch;                  /* [6][largest ld] */
   double *angles, *sines, *cosines; /* [revolute_count, padded] */
   bool complete;                    /* revolute limbs have r, l, h, v, g and a too, not only what their kernel needs */
   bool forces_known;                /* limbs[].f is filled; else f = P_R α_R + z_R */

@@ -77,14 +77,14 @@ struct orr_integration {
     double *loads;    /* [words] what acted */
     bool *prescribed; /* [body_count] limbs */
   } seen;
-  double *force, *given;             /* [u_count] of the last evaluation */
-  double *q1, *u1, *spin1;           /* the state of a stage */
-  double *sigma;                     /* [u_count] its q1 = q ⊕ sigma */
-  int free_count;                    /* free hinges */
-  int *free;                         /* [free_count] their limbs */
-  int gimbal_count;                  /* gimbals */
-  int *gimbals;                      /* [gimbal_count] their limbs */
-  double *start;                     /* [u_count] u at the start of a step, with y in place of v */
+  double *force, *given;   /* [u_count] of the last evaluation */
+  double *q1, *u1, *spin1; /* the state of a stage */
+  double *sigma;           /* [u_count] its q1 = q ⊕ sigma */
+  int free_count;          /* free hinges */
+  int *free;               /* [free_count] their limbs */
+  int gimbal_count;        /* gimbals */
+  int *gimbals;            /* [gimbal_count] their limbs */
+  double *start;           /* [u_count] u at the start of a step, with y in place of v */
   double *kq[4], *ku[4], *ks[4];
 };
 

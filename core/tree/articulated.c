@@ -122,20 +122,27 @@ enum orr_status orr_articulated_factor_limb(const struct orr_model *model, struc
   return ORR_OK;
 }
 
-void orr_articulated_inertias(const struct orr_model *model, struct orr_workspace *ws) {
-  for (int k = 0; k < model->body_count; k++) {
-    const struct orr_limb *limb = &model->limbs[k];
-    const struct orr_rigid *rigid = &ws->rigids[k];
-    if (limb->flex < 0) {
-      ws->flows[k].p = in_rigid(rigid->mass, rigid->s, rigid->i);
-    } else {
-      const struct orr_flex_state *flex = &ws->flexes[limb->flex];
-      ws->flows[k].p = in_rigid(flex->modal.mass, flex->mass.s, flex->mass.inertia);
-    }
+void orr_articulated_inertia(const struct orr_model *model, struct orr_workspace *ws, int k) {
+  const struct orr_limb *limb = &model->limbs[k];
+  const struct orr_rigid *rigid = &ws->rigids[k];
+  if (limb->flex < 0) {
+    ws->flows[k].p = in_rigid(rigid->mass, rigid->s, rigid->i);
+    return;
   }
+  const struct orr_flex_state *flex = &ws->flexes[limb->flex];
+  ws->flows[k].p = in_rigid(flex->modal.mass, flex->mass.s, flex->mass.inertia);
+}
+
+void orr_articulated_sites(const struct orr_model *model, struct orr_workspace *ws) {
   for (int i = 0; i < model->site_count; i++)
     ws->sites[i].loaded = false;
   rotors_inertia(model, ws);
+}
+
+void orr_articulated_inertias(const struct orr_model *model, struct orr_workspace *ws) {
+  for (int k = 0; k < model->body_count; k++)
+    orr_articulated_inertia(model, ws, k);
+  orr_articulated_sites(model, ws);
 }
 
 enum orr_status orr_articulated_factor(const struct orr_model *model, struct orr_workspace *ws) {

@@ -21,6 +21,10 @@ enum orr_status orr_articulated_factor(const struct orr_model *model, struct orr
  * first step of the factor and of composite inertias. [rt] O(N). */
 void orr_articulated_inertias(const struct orr_model *model, struct orr_workspace *ws);
 
+/* The same in parts: the inertia of one limb, then the sites and rotors of all. [rt] O(1), O(sites + rotors). */
+void orr_articulated_inertia(const struct orr_model *model, struct orr_workspace *ws, int k);
+void orr_articulated_sites(const struct orr_model *model, struct orr_workspace *ws);
+
 /* Adds `plus`, an inertia of limb k about its origin, to its parent and to the site where k hangs. [rt] O(1). */
 void orr_articulated_to_parent(const struct orr_model *model, struct orr_workspace *ws, int k, orr_inertia plus);
 

@@ -5,6 +5,7 @@
 #include "core/tree/articulated.h"
 #include "core/tree/kinematics.h"
 #include "core/tree/revolute.h"
+#include "core/tree/rows.h"
 
 void orr_hinge_springs_add(const struct orr_limb *limb, const double *q, const double *u, double *out) {
   for (int i = 0; i < limb->dof; i++)
@@ -67,19 +68,45 @@ void orr_forward_load(const struct orr_model *model, struct orr_workspace *ws, c
   rotors_load(model, ws);
 }
 
+/* Lean are rigid limbs of the revolute kernel on rigid parents, if all that hangs on them is lean. */
+static void choose_lean(const struct orr_model *m, struct orr_workspace *ws) {
+  for (int k = 0; k < m->body_count; k++) {
+    const struct orr_limb *limb = &m->limbs[k];
+    ws->lean[k] = ws->fast[k] && limb->flex < 0 && limb->site_parent < 0;
+    ws->adds[k] = false;
+  }
+  for (int k = m->body_count - 1; k >= 0; k--)
+    if (m->limbs[k].parent >= 0 && !ws->lean[k])
+      ws->lean[m->limbs[k].parent] = false;
+  for (int k = 0; k < m->body_count; k++)
+    if (m->limbs[k].parent >= 0 && ws->lean[k])
+      ws->adds[m->limbs[k].parent] = !ws->lean[m->limbs[k].parent];
+}
+
 /* A limb takes the revolute kernel unless its hinge is driven, carries inertia, or has springs to be taken implicitly:
- * in these cases P+ keeps a row for the hinge. True if some limb has to leave the kernel. */
+ * in these cases P+ keeps a row for the hinge. Chosen anew where something of that has changed. True if some limb has
+ * to leave the kernel. */
 static bool choose_kernels(const struct orr_model *m, struct orr_workspace *ws) {
-  bool left = false;
+  bool implicit = ws->implicit_s != 0;
+  size_t bytes = sizeof(bool) * (size_t)m->body_count;
+  if (ws->chosen.valid && ws->chosen.implicit == implicit && ws->chosen.laden_count == ws->laden_count &&
+      memcmp(ws->chosen.prescribed, ws->prescribed, bytes) == 0)
+    return ws->chosen.left;
+  ws->chosen.left = false;
   for (int k = 0; k < m->body_count; k++) {
     const struct orr_limb *limb = &m->limbs[k];
     if (limb->kernel != ORR_KERNEL_REVOLUTE)
       continue;
-    bool alone = !ws->laden[k] && !(ws->implicit_s != 0 && limb->springs);
+    bool alone = !ws->laden[k] && !(implicit && limb->springs);
     ws->fast[k] = alone && !ws->prescribed[k];
-    left |= !ws->fast[k];
+    ws->chosen.left |= !ws->fast[k];
   }
-  return left;
+  choose_lean(m, ws);
+  ws->chosen.valid = true;
+  ws->chosen.implicit = implicit;
+  ws->chosen.laden_count = ws->laden_count;
+  memcpy(ws->chosen.prescribed, ws->prescribed, bytes);
+  return ws->chosen.left;
 }
 
 /* ω × I ω; ω × (ω × s) less the external force of a revolute limb. */
@@ -106,13 +133,37 @@ static void load_all(const struct orr_model *m, struct orr_workspace *ws, const 
   for (int i = 0; i < m->site_count; i++)
     ws->sites[i].zeta = sp_zero();
   for (int k = 0; k < m->body_count; k++) {
+    if (ws->lean[k])
+      continue;
     if (m->limbs[k].kernel == ORR_KERNEL_REVOLUTE && m->limbs[k].flex < 0)
       load_revolute(ws, k, &ws->flows[k]);
     else
       load_limb(m, ws, k, force);
+    if (ws->adds[k])
+      memset(&ws->flows[k].lean.added, 0, sizeof ws->flows[k].lean.added);
+    orr_articulated_inertia(m, ws, k);
   }
   rotors_load(m, ws);
-  orr_articulated_inertias(m, ws);
+  orr_articulated_sites(m, ws);
+}
+
+/* What lean children have added to a limb that is not. */
+static void take_added(struct orr_flow *flow) {
+  flow->p = in_add(flow->p, rows_inertia(&flow->lean.added));
+  flow->z = sp_add(flow->z, rows_force(&flow->lean.added));
+}
+
+static enum orr_status lean_limb(const struct orr_model *m, struct orr_workspace *ws, int k, double tau) {
+  const struct orr_limb *limb = &m->limbs[k];
+  struct orr_flow *flow = &ws->flows[k];
+  bool on_lean = limb->parent >= 0 && ws->lean[limb->parent];
+  if (rows_inward(limb, flow, &ws->bodies[k], &ws->external[k],
+                  limb->parent >= 0 ? &ws->flows[limb->parent].lean.added : NULL, on_lean && limb->last_child, tau))
+    return ORR_OK;
+  double d = ws->bodies[k].p.d[0] + flow->lean.added.d[0];
+  bool finite = d <= DBL_MAX && fabs(flow->lean.w[2]) <= DBL_MAX && fabs(tau) <= DBL_MAX && fabs(flow->sin_q) <= 2;
+  ws->failed_body = limb->body;
+  return finite ? ORR_ERROR_SINGULAR : ORR_ERROR_NOT_FINITE;
 }
 
 /* One limb of the revolute kernel: its modes, then its hinge. */
@@ -145,7 +196,11 @@ static enum orr_status sweep_inward(const struct orr_model *m, struct orr_worksp
       tau = with_springs;
     }
     enum orr_status status;
-    if (ws->fast[k]) {
+    if (ws->adds[k])
+      take_added(&ws->flows[k]);
+    if (ws->lean[k]) {
+      status = lean_limb(m, ws, k, tau[0]);
+    } else if (ws->fast[k]) {
       status = revolute_limb(m, ws, k, tau[0]);
     } else {
       status = orr_articulated_factor_limb(m, ws, k);
@@ -158,10 +213,25 @@ static enum orr_status sweep_inward(const struct orr_model *m, struct orr_worksp
   return ORR_OK;
 }
 
+static double accelerate_lean(const struct orr_limb *limb, struct orr_workspace *ws, int k, orr_vec3 base) {
+  orr_lanes w = {0}, v = {base.x, base.y, base.z, 0};
+  if (limb->parent >= 0) {
+    const struct orr_flow *parent = &ws->flows[limb->parent];
+    bool lean = ws->lean[limb->parent];
+    w = lean ? parent->lean.alpha_w : lanes_load_three(&parent->alpha.w.x);
+    v = lean ? parent->lean.alpha_v : lanes_load_three(&parent->alpha.v.x);
+  }
+  return rows_accelerate(limb, &ws->flows[k], w, v);
+}
+
 static void sweep_outward(const struct orr_model *m, struct orr_workspace *ws, double *accel) {
   orr_vec3 base = v3_neg(m->gravity);
   for (int k = 0; k < m->body_count; k++) {
     const struct orr_limb *limb = &m->limbs[k];
+    if (ws->lean[k]) {
+      accel[limb->hinge_u] = accelerate_lean(limb, ws, k, base);
+      continue;
+    }
     if (!ws->fast[k]) {
       orr_articulated_accelerate_limb(m, ws, k, base, true, accel);
       continue;
@@ -194,6 +264,11 @@ static orr_spatial force_at_s(const struct orr_workspace *ws, int k) {
   const struct orr_flow *flow = &ws->flows[k];
   if (ws->forces_known)
     return state->f;
+  if (ws->lean[k]) {
+    struct orr_rows p = rows_sum(&ws->bodies[k].p, &flow->lean.added);
+    orr_spatial z = {rows_vec3(flow->lean.w), rows_vec3(flow->lean.v)};
+    return sp_add(in_apply(rows_inertia(&p), flow->alpha), z);
+  }
   if (ws->fast[k])
     return sp_add(in_apply(flow->p, flow->alpha), flow->z);
   return sp_add(in_apply(flow->p, state->alpha_r), flow->z);

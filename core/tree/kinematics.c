@@ -3,6 +3,7 @@
 #include "core/math/lanes.h"
 #include "core/math/sincos.h"
 #include "core/tree/revolute.h"
+#include "core/tree/rows.h"
 
 /* Σ_r m[c][r] x[r] for the three components c. */
 static orr_vec3 combine(const double *m, const double *x, int ld) {
@@ -292,8 +293,11 @@ static void set_revolute(const struct orr_model *m, struct orr_workspace *ws, in
   struct orr_flow *flow = &ws->flows[k];
   flow->sin_q = ws->sines[limb->angle];
   flow->cos_q = ws->cosines[limb->angle];
-  revolute_outward(limb, flow, limb->parent >= 0 ? &ws->flows[limb->parent] : NULL,
-                   limb->site_parent >= 0 ? &ws->sites[limb->site_parent] : NULL, ws->u[limb->hinge_u]);
+  const struct orr_flow *parent = limb->parent >= 0 ? &ws->flows[limb->parent] : NULL;
+  if (limb->site_parent < 0)
+    rows_outward(limb, flow, parent, ws->u[limb->hinge_u]);
+  else
+    revolute_outward(limb, flow, parent, &ws->sites[limb->site_parent], ws->u[limb->hinge_u]);
 }
 
 /* r, l and v of a revolute limb from its flow: all that poses and energies ask for. */

@@ -150,6 +150,33 @@ static void fast_kernels_equal_their_plain_twin(void **state) {
   }
 }
 
+/* Which kernel computes a limb is chosen anew when a hinge is driven from now on, or no longer. */
+static void kernels_change_with_driven_hinges(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    struct orr_sample_options o = orr_sample_default(seed, 12);
+    o.one_kind = true;
+    o.kind = ORR_HINGE_REVOLUTE;
+    o.flexible = seed % 2 ? 0.3 : 0;
+    o.massless = 0;
+    o.prescribed = 0;
+    struct orr_sample *s = orr_sample_make(&o);
+    struct orr_trial fast = orr_trial_make(s, ORR_MODEL_DEFAULT), plain = orr_trial_make(s, ORR_MODEL_PLAIN);
+    for (int body = -1; body < 2 * o.bodies; body++) {
+      if (body >= 0) {
+        orr_prescribe(fast.ws, body / 2, body % 2 == 0);
+        orr_prescribe(plain.ws, body / 2, body % 2 == 0);
+      }
+      assert_int_equal(orr_trial_forward(&fast), ORR_OK);
+      assert_int_equal(orr_trial_forward(&plain), ORR_OK);
+      orr_expect_below(orr_gap_bodies(s, fast.accel, plain.accel), 1e-10, "acceleration", seed);
+    }
+    orr_trial_free(&fast);
+    orr_trial_free(&plain);
+    orr_sample_free(s);
+  }
+}
+
 static void renumbering_the_bodies_changes_nothing(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < 40; seed++) {
@@ -293,6 +320,7 @@ int main(void) {
       cmocka_unit_test(linearized_bodies_agree_at_speed),
       cmocka_unit_test(large_deformations_agree),
       cmocka_unit_test(fast_kernels_equal_their_plain_twin),
+      cmocka_unit_test(kernels_change_with_driven_hinges),
       cmocka_unit_test(renumbering_the_bodies_changes_nothing),
       cmocka_unit_test(a_flexible_body_without_modes_equals_the_rigid_one),
       cmocka_unit_test(forces_of_driven_hinges_and_accelerations_of_free_ones_are_not_read),
