@@ -1,5 +1,6 @@
 #include "core/tree/articulated.h"
 
+#include "core/math/lanes.h"
 #include "core/tree/geared.h"
 #include "core/tree/kinematics.h"
 
@@ -72,13 +73,59 @@ static orr_inertia hinge_project(const struct orr_limb *limb, const struct orr_l
   return p;
 }
 
+/* Three rows of three numbers. */
+struct rows {
+  orr_lanes x, y, z;
+};
+
+static inline struct rows rows_load(const orr_mat3 *m) {
+  return (struct rows){lanes_load_three(m->m[0]), lanes_load_three(m->m[1]), lanes_load_three(m->m[2])};
+}
+
+static inline struct rows rows_full(const orr_sym3 *s) {
+  orr_lanes diagonal = lanes_load_three(&s->xx), beside = lanes_load_three(&s->xy);
+  return (struct rows){
+      __builtin_shufflevector(diagonal, beside, 0, 4, 5, 3),
+      __builtin_shufflevector(__builtin_shufflevector(beside, diagonal, 0, 5, 2, 3), diagonal, 0, 1, 2, 7),
+      __builtin_shufflevector(beside, diagonal, 1, 2, 6, 3)};
+}
+
+static inline orr_lanes rows_combine(orr_lanes x, orr_lanes y, orr_lanes z, struct rows of) {
+  return lanes_madd(z, of.z, lanes_madd(y, of.y, x * of.x));
+}
+
+/* r m rᵀ; `back` is rᵀ. As m3_mul, in its order. */
+static inline struct rows rows_rotate(const orr_mat3 *r, struct rows back, struct rows m) {
+  orr_lanes t[3];
+  for (int i = 0; i < 3; i++) {
+    orr_lanes row = rows_combine(lanes_all(r->m[i][0]), lanes_all(r->m[i][1]), lanes_all(r->m[i][2]), m);
+    t[i] = rows_combine(lanes_all(row[0]), lanes_all(row[1]), lanes_all(row[2]), back);
+  }
+  return (struct rows){t[0], t[1], t[2]};
+}
+
+static inline orr_sym3 rows_part(struct rows m) { return (orr_sym3){m.x[0], m.y[1], m.z[2], m.x[1], m.x[2], m.y[2]}; }
+
+/* in_rotate, with its bits, four numbers side by side. */
+static inline orr_inertia rotated(const orr_mat3 *r, const orr_inertia *p) {
+  struct rows m = rows_load(r);
+  orr_lanes even = __builtin_shufflevector(m.x, m.y, 0, 4, 2, 6), odd = __builtin_shufflevector(m.x, m.y, 1, 5, 3, 7);
+  const struct rows back = {__builtin_shufflevector(even, m.z, 0, 1, 4, 7),
+                            __builtin_shufflevector(odd, m.z, 0, 1, 5, 7),
+                            __builtin_shufflevector(even, m.z, 2, 3, 6, 7)};
+  struct rows a = rows_rotate(r, back, rows_full(&p->a)), b = rows_rotate(r, back, rows_load(&p->b));
+  struct rows c = rows_rotate(r, back, rows_full(&p->c));
+  return (orr_inertia){
+      rows_part(a), {{{b.x[0], b.x[1], b.x[2]}, {b.y[0], b.y[1], b.y[2]}, {b.z[0], b.z[1], b.z[2]}}}, rows_part(c)};
+}
+
 /* P+ of limb k, seen from its parent's origin, onto the parent's body or the site where it hangs. */
 void orr_articulated_to_parent(const struct orr_model *model, struct orr_workspace *ws, int k, orr_inertia plus) {
   const struct orr_limb *limb = &model->limbs[k];
   const struct orr_limb_state *state = &ws->limbs[k];
   if (limb->parent < 0)
     return;
-  orr_inertia gamma = in_shift(state->l, in_rotate(state->r, plus));
+  orr_inertia gamma = in_shift(state->l, rotated(&state->r, &plus));
   struct orr_flow *parent = &ws->flows[limb->parent];
   parent->p = in_add(parent->p, gamma);
   if (limb->site_parent < 0)

@@ -185,8 +185,9 @@ static __attribute__((noinline)) void bend_bias(const struct orr_workspace *ws, 
     state->a.v = v3_sub(state->a.v, ws->sites[limb->site_own].push);
 }
 
-/* The joint, then the child's own node: pose (r, l), H_F, motion and bias of S. */
-static void general_limb(const struct orr_model *m, struct orr_workspace *ws, int k) {
+/* The joint, then the child's own node: pose (r, l), H_F, motion and bias of S. Where `alike`, O axes are S axes. */
+static inline __attribute__((always_inline)) void general_limb_axes(const struct orr_model *m, struct orr_workspace *ws,
+                                                                    int k, bool alike) {
   const struct orr_limb *limb = &m->limbs[k];
   struct orr_limb_state *state = &ws->limbs[k];
   struct orr_flow *flow = &ws->flows[k];
@@ -205,11 +206,12 @@ static void general_limb(const struct orr_model *m, struct orr_workspace *ws, in
     turn = site->turn;
     spin = site->u.w;
   }
-  orr_mat3 across = m3_mul(joint.r, m3_transpose(o)); /* S axes → O+ axes */
-  orr_vec3 w_plus = m3_apply_t(base.r, base.omega);   /* O+ axes */
+  orr_mat3 across = alike ? joint.r : m3_mul(joint.r, m3_transpose(o)); /* S axes → O+ axes */
+  orr_vec3 w_plus = m3_apply_t(base.r, base.omega);                     /* O+ axes */
   orr_vec3 v_plus = m3_apply_t(base.r, base.v);
   orr_vec3 turn_plus = m3_apply_t(base.r, base.turn), push_plus = m3_apply_t(base.r, base.push);
-  orr_vec3 w_joint = m3_apply(o, joint.vel.w), v_joint = m3_apply(o, joint.vel.v); /* S axes */
+  orr_spatial vel = alike ? joint.vel : sp_rotate(o, joint.vel), bias = alike ? joint.bias : sp_rotate(o, joint.bias);
+  orr_vec3 w_joint = vel.w, v_joint = vel.v; /* S axes */
 
   state->r = m3_mul(base.r, across);
   state->l = v3_sub(v3_add(base.l, m3_apply(base.r, joint.p)), m3_apply(state->r, own));
@@ -223,10 +225,10 @@ static void general_limb(const struct orr_model *m, struct orr_workspace *ws, in
   state->g = m3_apply_t(state->r, base.g);
 
   /* O: ω̇ = turn+ + ζω + ω+ × ω_J;  a = push+ + turn+ × p + ω+ × (ω+ × p) + 2 ω+ × v_J + ζv */
-  orr_vec3 ang = v3_add(m3_apply_t(across, turn_plus), m3_apply(o, joint.bias.w));
+  orr_vec3 ang = v3_add(m3_apply_t(across, turn_plus), bias.w);
   ang = v3_add(ang, v3_cross(w_carried, w_joint));
   orr_vec3 lin = v3_add(push_plus, v3_add(v3_cross(turn_plus, joint.p), v3_cross(w_plus, swing)));
-  lin = v3_add(m3_apply_t(across, lin), m3_apply(o, joint.bias.v));
+  lin = v3_add(m3_apply_t(across, lin), bias.v);
   lin = v3_madd(lin, 2, v3_cross(w_carried, v_joint));
   /* S: ω̇ −= Ėθ̇ + ω × w;  a −= ω̇ × l_d + ω × (ω × l_d) + 2 ω × l̇_d + η̇ᵀ G η̇ */
   ang = v3_sub(ang, v3_add(turn, v3_cross(flow->omega, spin)));
@@ -235,11 +237,19 @@ static void general_limb(const struct orr_model *m, struct orr_workspace *ws, in
   state->a = (orr_spatial){ang, lin};
 
   for (int i = 0; i < limb->dof; i++) {
-    orr_spatial h = sp_rotate(o, joint.h[i]);
+    orr_spatial h = alike ? joint.h[i] : sp_rotate(o, joint.h[i]);
     state->h[i] = (orr_spatial){h.w, v3_sub(h.v, v3_cross(h.w, own))};
   }
   if (limb->bends)
     bend_bias(ws, limb, state);
+}
+
+static void general_limb(const struct orr_model *m, struct orr_workspace *ws, int k) {
+  const struct orr_limb *limb = &m->limbs[k];
+  if (limb->kernel == ORR_KERNEL_GENERAL && limb->site_own < 0)
+    general_limb_axes(m, ws, k, true);
+  else
+    general_limb_axes(m, ws, k, false);
 }
 
 /* ω × I ω; ω × (ω × s) */
