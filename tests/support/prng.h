@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "core/math/elementary.h"
+#include "tests/support/draw_power.h"
 
 struct orr_prng {
   uint64_t state;
@@ -25,7 +25,7 @@ static inline double prng_between(struct orr_prng *p, double low, double high) {
 }
 /* low … high, even in the logarithm */
 static inline double prng_scale(struct orr_prng *p, double low, double high) {
-  return low * orr_pow(high / low, prng_unit(p));
+  return low * orr_draw_power(high / low, prng_unit(p));
 }
 /* 0 … count − 1 */
 static inline int prng_pick(struct orr_prng *p, int count) { return (int)(prng_next(p) % (uint64_t)count); }
