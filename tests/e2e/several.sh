@@ -115,12 +115,17 @@ took() { # LINK MAPPING
   sed -n 's/^took *\([^ ]*\) s.*/\1/p' "$dir/out"
 }
 body="rate: 500 Hz, telemetry: [gyro.*], commands: [wheel_a.torque], wait: 20 s"
-over_shm='' over_udp='' # the least of three each, in turns
-for _ in 1 2 3; do
+# The least of each, in turns, of up to twelve: other programs only ever add. A run that sleeps too long does so in each of them.
+over_shm='' over_udp=''
+near() { # the least of the first list is below three times that of the second
+  echo "$over_shm | $over_udp" | awk -F'|' '
+    function least(text, n, t, i, m) { n = split(text, t, " "); m = t[1]; for (i = 2; i <= n; i++) if (t[i] < m) m = t[i]; return m + 0 }
+    { s = least($1); u = least($2); exit !(s > 0 && s < 3 * u) }'
+}
+for _ in $(seq 12); do
   over_shm="$over_shm $(took fsw "{transport: shm, name: $name.f, $body}")"
   over_udp="$over_udp $(took radio "{transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1], $body}")"
+  near && break
 done
-echo "$over_shm | $over_udp" | awk -F'|' '
-  function least(text, n, t, i, m) { n = split(text, t, " "); m = t[1]; for (i = 2; i <= n; i++) if (t[i] < m) m = t[i]; return n == 3 ? m + 0 : 0 }
-  { s = least($1); u = least($2); exit !(s > 0 && s < 3 * u) }' || fail "a peer in Python takes $over_shm s over shared memory and $over_udp s over UDP"
+near || fail "a peer in Python takes $over_shm s over shared memory and $over_udp s over UDP"
 exit 0
