@@ -55,7 +55,7 @@ static const char *prepare(struct orr_executive *e, const struct orr_work *work,
       stats->priority = 0;
   }
   if (!e->options.keeps_rights)
-    (void)orr_rights_drop(ORR_RIGHTS_NONE); /* core, memory and priority are set */
+    (void)orr_rights_drop(ORR_RIGHTS_MEMORY); /* core, memory and priority are set; a segment may be shrunk under it */
   return orr_cycle_init(&e->cycle, &cycle, work, user, stats);
 }
 

@@ -16,15 +16,15 @@ memory=0
 [ "$(ulimit -l)" = unlimited ] || [ $((mine & 0x1000000)) -ne 0 ] || memory=$((mine & 0x4000))
 files=$((mine & 0xb))
 
-# RUN WHAT FIRST MEMORY: all threads of a run. None gets more rights. The first one has FIRST, another without a sandbox is the loop and has none; of those in one, that of packets
-# has none either, the others MEMORY
+# RUN WHAT FIRST MEMORY: all threads of a run. None gets more rights. The first one has FIRST; the others MEMORY, but for that of packets, which has none
 judge_threads() {
   caged=0 free=0 keepers=0
   for task in /proc/$1/task/*; do
     cp "$task/status" "$dir/status" 2>/dev/null || continue
-    caging=$(word "$dir/status" Seccomp) want=0
+    caging=$(word "$dir/status" Seccomp) want=$4
     [ "${task##*/}" = "$1" ] && want=$3
-    [ "$caging" = 2 ] && [ $((0x$(word "$dir/status" CapEff))) -ne 0 ] && want=$4 keepers=$((keepers + 1))
+    [ "$caging" = 2 ] && [ $((0x$(word "$dir/status" CapEff))) -eq 0 ] && want=0
+    [ "$caging" = 2 ] && [ $((0x$(word "$dir/status" CapEff))) -ne 0 ] && keepers=$((keepers + 1))
     [ "$(word "$dir/status" NoNewPrivs)" = 1 ] || fail "$2: may get privileges: $(cat "$dir/status")"
     for rights in CapPrm CapEff; do
       [ $((0x$(word "$dir/status" $rights))) -eq $((want)) ] || fail "$2: $rights of thread ${task##*/} of $1, not $want: $(grep Cap "$dir/status")"
@@ -113,7 +113,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && command -v prlimit >
   run=$!
   await flies $run || fail "with a limit: does not fly: $(cat "$dir/err")"
   grep -l '^CapEff:.*4000$' /proc/$run/task/*/status >"$dir/keepers"
-  [ "$(wc -l <"$dir/keepers")" -eq 2 ] || fail "with a limit: log and ctl keep the right to lock memory: $(grep CapEff /proc/$run/task/*/status)"
+  [ "$(wc -l <"$dir/keepers")" -eq 3 ] || fail "with a limit: loop, log and ctl keep the right to lock memory: $(grep CapEff /proc/$run/task/*/status)"
   ORRERY_CTL=$dir/limit/ctl "$ORRERY" ctl $run stop >"$dir/answer" || fail "with a limit: $(cat "$dir/answer")"
   wait $run
   "$ORRERY" log info "$dir/limit/log.mcap" | grep -q ': complete$' || fail "with a limit: no whole log: $(cat "$dir/out" "$dir/err")"
