@@ -414,6 +414,8 @@ enum orr_status orr_plant_state_put(struct orr_plant *plant, const uint64_t *wor
   if (status == ORR_OK)
     compute_outputs(plant);
   forget_counts(plant);
+  if (status == ORR_OK)
+    orr_bounds_look(&plant->bounds, plant->ws); /* this frame counts, as frame 0 does */
   return status;
 }
 

@@ -92,5 +92,22 @@ P
 grep -q '^saturated   strong at max_torque (0.05 N m) in 50 frames, 0.5 s; first at 1 s$' "$dir/text" || fail "$(cat "$dir/text")"
 grep -q '^saturated   jet 1 pulse cut to max_on_time (0.1 s); first at 1 s$' "$dir/text" || fail "$(cat "$dir/text")"
 grep -q '^saturated   rail at max_rate (1 m/s) in 300 frames, 3 s; first at 1 s$' "$dir/text" || fail "$(cat "$dir/text")"
+# what is counted of shapes, too, is that of the flight alone: a beam that turns faster than a fifth of its first mode
+cat >"$dir/beam.yaml" <<'R'
+orrery: 1
+spacecraft:
+  bodies:
+    beam:
+      hinge: {kind: free, to: inertial}
+      modes: [{frequency: 1, damping: 0.01}]
+      nodes: {origin: {at: [0, 0, 0], mass: 10, inertia: [9, 9, 9, 0, 0, 0], modes: [[0, 0, 0, 0, 0, 0]]}, tip: {at: [2, 0, 0], mass: 1, modes: [[0, 0, 0, 0, 1, 0]]}}
+simulation: {step: 10 ms, duration: 500 ms, initial: {beam: {rate: [0, 0, 3]}}}
+R
+for mode in batch realtime; do
+  "$ORRERY" run "$dir/beam.yaml" --no-log --mode $mode --set realtime.priority=0 --json "$dir/$mode.json" >"$dir/out" 2>&1 || fail "beam: $(cat "$dir/out")"
+done
+python3 -c 'import json, sys
+batch, live = (json.load(open(f"{sys.argv[1]}/{mode}.json"))["shapes"] for mode in ("batch", "realtime"))
+assert batch == live and batch[0]["fast_frames"] == 51, (batch, live)' "$dir" || fail "frames that were rehearsed are counted"
 grep -q '^saturated   calm' "$dir/text" && fail "a wheel within its limits is named: $(cat "$dir/text")"
 exit 0
