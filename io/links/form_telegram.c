@@ -2,9 +2,9 @@
  *
  * What flight software commands is kept here as one payload: a telegram changes the numbers that it has, and the others
  * stay. A telegram that answers hands the whole payload over; one that does not is kept. A request is answered with the
- * newest frame. In lockstep it is the frame that flight software answers next, and where it has answered all that went
- * out the request waits for one more: so what it gets does not depend on who was faster. A request that comes before
- * any frame waits, too.
+ * newest frame. In lockstep it is the frame that flight software answers next (by a request that answers one itself,
+ * the frame behind that), and where it has answered all that went out the request waits for one more: so what it gets
+ * does not depend on who was faster. A request that comes before any frame waits, too.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -113,6 +113,8 @@ static const uint64_t *frame_for(const struct state *s, const struct orr_form_wo
   const uint64_t *newest = s->slots[(s->frames - 1) % 2], *before = s->slots[s->frames % 2];
   if (!(newest[ORR_WIRE_OUT_FLAGS] & ORR_WIRE_OUT_LOCKSTEP))
     return newest;
+  if (s->telegrams.all[s->read].desc->answers) /* the one behind that, out or not, so that nobody gets one twice */
+    return word->open && newest[ORR_WIRE_OUT_FRAME] != word->answered ? newest : NULL;
   return !word->open ? NULL : s->frames > 1 && before[ORR_WIRE_OUT_FRAME] == word->answered ? before : newest;
 }
 

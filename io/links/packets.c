@@ -396,8 +396,8 @@ static void note_frame(struct orr_packets *k, const uint64_t *slot) {
   k->applied = slot[ORR_WIRE_OUT_ANSWERED];
 }
 
-/* Where nothing is repeated, a frame that is awaited waits for a line that is not connected yet, or again. Two are out at
- * most. */
+/* Where nothing is repeated, a frame that is awaited waits for a line that is not connected yet, or again. Two are out
+ * at most. */
 static bool waits_for_line(const struct orr_packets *k, const uint64_t *slot) {
   enum { OUT = 2 };
   return k->is_line && !k->form->form->echoes && slot[ORR_WIRE_OUT_FLAGS] & ORR_WIRE_OUT_LOCKSTEP &&

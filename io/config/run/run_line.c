@@ -1,4 +1,5 @@
-/* Faults of the line that carries a link: bits and bytes that are wrong, a line that stands still, a cable that is out. */
+/* Faults of the line that carries a link: bits and bytes that are wrong, a line that stands still, a cable that is
+ * out. */
 #include <math.h>
 
 #include "io/config/run/run_draft.h"
