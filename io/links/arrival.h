@@ -1,7 +1,8 @@
 /* When a packet came: as the kernel stamped it, where it does, as the clock of ticks has it.
  *
  * orr_arrival_ask once for a socket [init]; then a receive with room for ORR_ARRIVAL_ROOM bytes of control messages,
- * and orr_arrival_at for each of those; orr_arrival_of_message does both looks for a receive by a plain call. Any thread.
+ * and orr_arrival_at for each of those; orr_arrival_of_message does both looks for a receive by a plain call. Any
+ * thread.
  */
 #ifndef ORR_IO_LINKS_ARRIVAL_H
 #define ORR_IO_LINKS_ARRIVAL_H

@@ -178,6 +178,36 @@ done
 [ "$first" != "$hash" ] || fail "16 bits and a double have the same bits"
 echo "ok: a device that is asked over a serial port answers with the frame that is answered next"
 
+# the run as the one that connects: what it connects to goes away and comes back, twice, and is spoken to each time
+cat >"$dir/again.py" <<'P2'
+import binascii, struct, sys
+sys.path.insert(0, "tests/support")
+import wires
+line = wires.Line("accept:" + sys.argv[1], "raw")
+with_sum = lambda data: data + struct.pack(">H", binascii.crc_hqx(data, 0xFFFF))
+find = lambda data: (data.find(b"\xeb\x90"), 30) if len(data) >= data.find(b"\xeb\x90") + 30 > 29 else (0, 0)
+for life in range(3):
+    if life:
+        line.close()
+        line.again()
+    for _ in range(10):
+        line.send(with_sum(b"\xa5\x5a\x08" + struct.pack("<d", 0.01)))
+        packet = line.packet(find, 30)
+        assert with_sum(packet[:28]) == packet, packet
+try:
+    while line.packet(find, 30):
+        pass
+except (EOFError, ConnectionResetError):
+    print("three lives")
+P2
+sed "s/connect: .*/connect: 127.0.0.1:$port/" "$dir/connect-raw.yaml" >"$dir/again.yaml"
+python3 -I "$dir/again.py" "$port" >"$dir/peer" 2>&1 &
+peer=$!
+"$ORRERY" run "$dir/again.yaml" --mode realtime --no-log --duration 4s --set realtime.phase=0s --set realtime.spin=0s >"$dir/again" 2>"$dir/err" || incomplete true || fail "connect: $(cat "$dir/again" "$dir/err" "$dir/peer")"
+wait $peer || fail "connect: $(cat "$dir/peer" "$dir/again")"
+grep -q 'three lives' "$dir/peer" && grep -q 'connected again 2 times' "$dir/again" || fail "connect: $(cat "$dir/peer" "$dir/again")"
+echo "ok: what the run connects to comes back"
+
 "$ORRERY" icd "$dir/serial-raw.yaml" | grep -q 'Packets stand bare behind one another' || fail "the document does not say how packets stand"
 "$ORRERY" icd "$dir/stream-slip.yaml" | grep -q 'coded by SLIP' || fail "the document does not say SLIP"
 exit 0
