@@ -12,10 +12,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "io/links/relay.h"
+#include "rt/tick/clock.h"
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
@@ -96,27 +96,21 @@ static void push(struct orr_packets *k, const uint8_t *packet, size_t bytes) {
     c->waiting[(c->first + c->count++) % ORR_CAN_WAITING] = frame;
 }
 
-/* How long what came lay in the socket. Both times are of the day: where it is set in between, nothing is known. */
-static void note_stamp(struct orr_can *c, struct msghdr *m) {
-  for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
-    struct timespec came, now;
-    if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SO_TIMESTAMPNS || h->cmsg_len < CMSG_LEN(sizeof came))
-      continue;
-    memcpy(&came, CMSG_DATA(h), sizeof came);
-    clock_gettime(CLOCK_REALTIME, &now);
-    int64_t ns = (now.tv_sec - came.tv_sec) * INT64_C(1000000000) + now.tv_nsec - came.tv_nsec;
-    if (ns > atomic_load_explicit(&c->waited_ns, memory_order_relaxed))
-      atomic_store_explicit(&c->waited_ns, ns, memory_order_relaxed);
-  }
+/* When what came was stamped, and how long it lay in the socket. */
+static void note_arrival(struct orr_can *c, struct msghdr *m) {
+  c->packets.arrived_ns = orr_arrival_of_message(m);
+  int64_t lay_ns = orr_clock_now_ns() - c->packets.arrived_ns;
+  if (lay_ns > atomic_load_explicit(&c->waited_ns, memory_order_relaxed))
+    atomic_store_explicit(&c->waited_ns, lay_ns, memory_order_relaxed);
 }
 
 static bool pull(struct orr_packets *k, uint8_t *scratch, uint8_t *reply) {
-  enum { AT_A_TIME = 64, STAMPS = 128 };
+  enum { AT_A_TIME = 64 };
   struct orr_can *c = can_of(k);
   int taken = 0;
   send_waiting(c);
   for (; taken < AT_A_TIME; taken++) {
-    _Alignas(struct cmsghdr) char stamps[STAMPS];
+    _Alignas(struct cmsghdr) char stamps[ORR_ARRIVAL_ROOM];
     struct iovec piece = {scratch, CANFD_MTU};
     struct msghdr m = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = stamps, .msg_controllen = sizeof stamps};
     ssize_t n = recvmsg(c->fd, &m, MSG_DONTWAIT);
@@ -124,8 +118,7 @@ static bool pull(struct orr_packets *k, uint8_t *scratch, uint8_t *reply) {
       atomic_fetch_add_explicit(&c->downs, 1, memory_order_relaxed);
     if (n <= 0)
       break;
-    note_stamp(c, &m);
-    k->arrived_ns = orr_arrival_of_message(&m);
+    note_arrival(c, &m);
     size_t answer = orr_can_take(c, scratch, (size_t)n, reply);
     if (answer)
       push(k, reply, answer);
