@@ -17,11 +17,10 @@ static inline void lanes_store(double *p, orr_lanes a) { *(orr_lanes *)(void *)p
 
 /* *p = [x y z 0], for constants */
 static inline void lanes_put(orr_lanes *p, double x, double y, double z) {
-  double *to = (double *)p;
-  to[0] = x;
-  to[1] = y;
-  to[2] = z;
-  to[3] = 0;
+  (*p)[0] = x;
+  (*p)[1] = y;
+  (*p)[2] = z;
+  (*p)[3] = 0;
 }
 
 /* Three numbers from anywhere, and zero. */

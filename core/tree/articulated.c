@@ -83,7 +83,7 @@ static inline struct rows rows_load(const orr_mat3 *m) {
 }
 
 static inline struct rows rows_full(const orr_sym3 *s) {
-  orr_lanes diagonal = lanes_load_three(&s->xx), beside = lanes_load_three(&s->xy);
+  orr_lanes diagonal = lanes_load_three((const double *)s), beside = lanes_load_three((const double *)s + 3);
   return (struct rows){
       __builtin_shufflevector(diagonal, beside, 0, 4, 5, 3),
       __builtin_shufflevector(__builtin_shufflevector(beside, diagonal, 0, 5, 2, 3), diagonal, 0, 1, 2, 7),

@@ -218,8 +218,8 @@ static double accelerate_lean(const struct orr_limb *limb, struct orr_workspace 
   if (limb->parent >= 0) {
     const struct orr_flow *parent = &ws->flows[limb->parent];
     bool lean = ws->lean[limb->parent];
-    w = lean ? parent->lean.alpha_w : lanes_load_three(&parent->alpha.w.x);
-    v = lean ? parent->lean.alpha_v : lanes_load_three(&parent->alpha.v.x);
+    w = lean ? parent->lean.alpha_w : lanes_load_three((const double *)&parent->alpha);
+    v = lean ? parent->lean.alpha_v : lanes_load_three((const double *)&parent->alpha + 3);
   }
   return rows_accelerate(limb, &ws->flows[k], w, v);
 }

@@ -134,8 +134,8 @@ ORR_ROWS_INLINE void rows_load(const struct orr_lean_body *body, const struct or
   orr_lanes w = lanes_load(&flow->omega.x), yzx = rows_yzx(w), zxy = rows_zxy(w);
   orr_lanes h_zxy = lanes_madd(body->xz_xy_yz, w, lanes_madd(body->p.o, yzx, body->p.d * zxy));
   orr_lanes s = rows_difference(yzx, body->s_zxy, zxy, body->s_yzx);
-  p->w += rows_difference(yzx, h_zxy, zxy, rows_zxy(h_zxy)) - lanes_load_three(&external->w.x);
-  p->v += rows_cross(yzx, zxy, s) - lanes_load_three(&external->v.x);
+  p->w += rows_difference(yzx, h_zxy, zxy, rows_zxy(h_zxy)) - lanes_load_three((const double *)external);
+  p->v += rows_cross(yzx, zxy, s) - lanes_load_three((const double *)external + 3);
 }
 
 static inline orr_vec3 rows_vec3(orr_lanes a) { return v3(a[0], a[1], a[2]); }
