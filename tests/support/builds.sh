@@ -10,7 +10,8 @@ record() {
     cassini-slew | chain-drive | chain-slew | reference) set -- --duration 1s ;;
     deployment) set -- --duration 12s ;;
     orbit) set -- --duration 2000s ;;
-    detumble) set -- --set 'links={}' ;; # its flight software is outside
+    detumble | vn100) set -- --set 'links={}' ;; # their flight software is outside
+    geostationary) set -- --set 'links={}' --duration 100s ;;
     *) set -- ;;
     esac
     "$orrery" run "$run" --mode batch --set 'expect=[]' --set 'record={channels: ["*"]}' --log "$folder/$ship.mcap" "$@" >"$dir/said" 2>&1 || [ $? -eq 3 ] || fail "$orrery run $run: $(tail -n 5 "$dir/said")"
