@@ -9,9 +9,13 @@ command -v python3 >/dev/null || exit 77
 for seed in ${SEEDS:-1 2}; do
   python3 -I tests/support/layouts.py write "$seed" "$port" "$dir" || fail "seed $seed: no layout"
   "$ORRERY" check "$dir/run.yaml" >/dev/null 2>"$dir/err" || fail "seed $seed: $(grep error "$dir/err" | head -n 3)"
+  rm -f "$dir/ready"
+  "$ORRERY" run "$dir/run.yaml" --mode lockstep --no-log --csv "$dir/flight.csv" --ready "$dir/ready" >"$dir/out" 2>"$dir/err" &
+  run=$!
+  await [ -e "$dir/ready" ] || fail "seed $seed: $(cat "$dir/out" "$dir/err")"
   python3 -I tests/support/layouts.py fly "$seed" "$port" "$dir" >"$dir/peer" 2>&1 &
   peer=$!
-  "$ORRERY" run "$dir/run.yaml" --mode lockstep --no-log --csv "$dir/flight.csv" >"$dir/out" 2>"$dir/err" || incomplete true || fail "seed $seed: $(cat "$dir/out" "$dir/err" "$dir/peer")"
+  wait $run || [ $? -eq 3 ] || fail "seed $seed: $(cat "$dir/out" "$dir/err" "$dir/peer")"
   wait $peer || fail "seed $seed: $(cat "$dir/peer")"
   python3 - "$dir/flight.csv" "$dir/expected" <<'P' || fail "seed $seed: $(tail -n 3 "$dir/out")"
 import csv, json, sys

@@ -285,12 +285,6 @@ class Peer:
         self.s.setblocking(False)
         self.k = k
 
-    def hello(self):
-        try:
-            self.s.send(command(random.Random(0), self.layout["in"])[0])
-        except ConnectionRefusedError:
-            pass
-
     def packets(self):
         try:
             came = self.s.recv(65536)
@@ -326,10 +320,9 @@ class Peer:
 def fly(seed, port, folder):
     peers = [Peer(port, k, layout) for k, layout in enumerate(draw(seed))]
     silent = 0
+    for p in peers:
+        p.s.send(command(random.Random(0), p.layout["in"])[0])  # that it is here: once, for behind frame 0 this would be an answer
     while any(p.frame < FRAMES for p in peers):
-        if not any(p.frame for p in peers):
-            for p in peers:
-                p.hello()
         if not select.select([p.s for p in peers if p.frame < FRAMES], [], [], 0.2)[0]:
             silent += 1
             assert silent < 300, "nothing comes: %s" % [p.frame for p in peers]
