@@ -9,7 +9,7 @@ LOG_SECONDS=$seconds "$(dirname "$ORRERY")/tests/timing/io/log/log_pace" || fail
 . tests/support/stall.sh
 reference() { # LOG: a flight at 1 kHz with everything recorded
   LD_PRELOAD=$dir/stall.so STALL=$dir/stalls "$ORRERY" run configs/reference.yaml --mode realtime --step 1ms --duration "${seconds}s" --set 'expect=[]' --log "$1" \
-    --set 'record={channels: ["*"], limit: 20 GB}' >"$dir/out" 2>"$dir/err"
+    --set 'record={channels: ["*"], limit: 20 GB}' --no-sandbox >"$dir/out" 2>"$dir/err"
 }
 unharmed() { # WHAT
   grep -Eq '^page faults: 0; switches: [0-9]+ involuntary, 0 voluntary beyond' "$dir/out" || fail "$1: faults or switches: $(cat "$dir/out")"
