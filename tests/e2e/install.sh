@@ -19,8 +19,16 @@ grep -qx 'prefix=/opt/orrery' "$dir/root/opt/orrery/lib/pkgconfig/orrery.pc" || 
 
 mkdir "$dir/away"
 cd "$dir/away" || exit 1
-export PKG_CONFIG_PATH="$dir/usr/lib/pkgconfig" LD_LIBRARY_PATH="$dir/usr/lib" PYTHONPATH="$dir/usr/share/orrery/python"
+# by the line that the installed READMEs give for such a prefix
+unset PKG_CONFIG_PATH LD_LIBRARY_PATH PYTHONPATH
 examples=$dir/usr/share/doc/orrery/examples
+line=$(sed -n 's|^ *P=/opt/orrery; export |export |p' "$dir/usr/share/doc/orrery/README.md")
+[ -n "$line" ] && [ "$line" = "$(sed -n 's|^ *P=/opt/orrery; export |export |p' "$examples/README.md")" ] ||
+  fail "the READMEs do not say alike what to export: '$line'"
+# shellcheck disable=SC2034 # the line names it
+P=$dir/usr
+eval "$line"
+[ "$(command -v orrery)" = "$dir/usr/bin/orrery" ] || fail "PATH does not lead to what is installed"
 warnings='-Wall -Wextra -Wpedantic -Werror'
 compile() { "$@" 2>"$dir/err" || fail "$*: $(cat "$dir/err")"; }
 [ "$(pkg-config --modversion orrery-client)" = "$version" ] || fail "orrery-client.pc has another version than $version"
