@@ -142,6 +142,7 @@ const char *orr_client_why(int status);
 /* [rt] A number of the frame; NaN for a signal or element that is not there. O(1). */
 double orr_client_get(const struct orr_client *client, struct orr_signal signal, uint32_t element);
 /* [rt] A number of the next command; what is never set is zero, and stays from one command to the next but for pulses.
+ * A command with a number beyond ten times what its device can do is refused whole (`out_of_range`), so clip it.
  * False for a signal or element that is not there. O(1). */
 bool orr_client_set(struct orr_client *client, struct orr_signal signal, uint32_t element, double value);
 /* [rt] Sends the command as the answer to the frame that wait found last. 0, or -EAGAIN before the first frame,

@@ -17,14 +17,14 @@ for transport in shm udp; do
   grep -q '100 seen, 0 lost, 100 answered' "$dir/echo" || fail "$transport: $(cat "$dir/echo")"
 done
 
-# the first command that is refused for a number is told with its channel, value, range and frame; the log names what it counts
+# ten times what the device can do is taken, and clipped; the first command that is refused for a number is told with its channel, value, range and frame; the log names what it counts
 cat >"$dir/bad.py" <<'P'
 import sys
 sys.path.insert(0, "io/client")
 import orrery_client
 with orrery_client.open(sys.argv[1], 30) as link:
     while link.wait(30):
-        link.send({"wheel_x.torque": {50: 0.3, 70: -0.2}.get(link.frame, 0)})
+        link.send({"wheel_x.torque": {50: 0.3, 60: 0.01, 70: -0.2}.get(link.frame, 0)})
 P
 isolated "$dir/bad.py" "$(url_of shm)" >"$dir/peer" 2>&1 &
 peer=$!
