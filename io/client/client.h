@@ -111,8 +111,9 @@ struct orr_client {
 /* [init] Opens `shm:/name`, `udp:host:port`, `tcp:host:port`, `unix:/path` or `serial:/dev/ttyUSB0@115200`; host is an
  * IPv4 address or a name that has one. Behind what streams may stand `,slip`, behind a serial port `,8N1` and `,rs485`.
  * Tries again for `wait_ms` when nobody is there yet. A peer that was there before is replaced. 0; -EINVAL for a URL
- * that is none; -EAFNOSUPPORT for an IPv6 address; -EHOSTUNREACH for a name that has no address; -ENOENT; -EACCES;
- * -EPROTO when what is there is not a link of this version. */
+ * that is none; -EAFNOSUPPORT for an IPv6 address; -EHOSTUNREACH for a name that has no address; -ENOENT where
+ * nobody answers or no run has opened the name, which client.error says; -EACCES; -EPROTO when what is there is not a
+ * link of this version. */
 int orr_client_open(struct orr_client *client, const char *url, int wait_ms);
 /* [init] The same in packets with the key of the link's `key_file` (NULL: without). Also the errno of a file that is
  * not there, -EACCES for one that others may read, -EINVAL for one that is no key, or over shared memory. A run that

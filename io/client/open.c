@@ -24,6 +24,24 @@ static int fail(struct orr_client *c, int error, const char *what, const char *w
   return -error;
 }
 
+/* Nobody is there, which "No such file" would say of a network too. */
+static int fail_nobody(struct orr_client *c, const char *address) {
+  snprintf(c->error, sizeof c->error, "nobody answers at %s; start a run whose file has a link there", address);
+  return -ENOENT;
+}
+
+static int fail_unopened(struct orr_client *c, const char *name) {
+  snprintf(c->error, sizeof c->error, "no run has opened %s; start a run whose file has a link of that name", name);
+  return -ENOENT;
+}
+
+/* A segment that is there, and no link yet or no more. */
+static const char *why_shut(int error) {
+  return error == ENOENT   ? "its run is over; start a run whose file has a link of that name"
+         : error == EAGAIN ? "its run is not ready yet"
+                           : NULL;
+}
+
 /* What is there is a link, of another version of the wire: whom to build anew. */
 static const char *why_version(const struct orr_client *c, char text[WHY]) {
   const struct orr_wire_header *h = &c->header;
@@ -42,7 +60,7 @@ static int open_segment(struct orr_client *c, const char *name) {
   struct stat status;
   int fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);
   if (fd < 0)
-    return fail(c, errno, name, NULL);
+    return errno == ENOENT ? fail_unopened(c, name) : fail(c, errno, name, NULL);
   bool good = fstat(fd, &status) == 0 && status.st_size >= (off_t)ORR_WIRE_DIRECTORY_AT;
   size_t bytes = good ? (size_t)status.st_size : 0;
   void *memory = good ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
@@ -50,12 +68,12 @@ static int open_segment(struct orr_client *c, const char *name) {
   c->lock_fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); /* what is said goes nowhere near it */
   close(fd);
   if (memory == MAP_FAILED)
-    return fail(c, error, name, NULL);
+    return fail(c, error, name, why_shut(error));
   c->memory = memory;
   c->memory_bytes = bytes;
   char text[WHY];
   error = orr_client_shm_enter(c);
-  return error ? fail(c, error, name, error == EPROTO ? why_version(c, text) : NULL) : 0;
+  return error ? fail(c, error, name, error == EPROTO ? why_version(c, text) : why_shut(error)) : 0;
 }
 
 static int connect_to(struct orr_client *c, const char *address) {
@@ -95,6 +113,8 @@ static int enter(struct orr_client *c, const char *address, const uint8_t *key) 
   if (key && !c->seal)
     return fail(c, ENOMEM, address, NULL);
   int error = orr_client_udp_enter(c, ANSWER_MS);
+  if (error == ENOENT && !c->seal)
+    return fail_nobody(c, address);
   char text[WHY];
   return error ? fail(c, error, address, error == EPROTO ? why_version(c, text) : why_silent(c, error)) : 0;
 }
@@ -111,6 +131,8 @@ static int open_stream(struct orr_client *c, const char *url, const uint8_t *key
     if (strncmp(url, kinds[i].kind, length) != 0)
       continue;
     int error = kinds[i].open(c, url + length, &why);
+    if (error == ENOENT && kinds[i].open != orr_client_stream_serial) /* of a port it is a file that is not there */
+      return fail_nobody(c, url + length);
     return error ? fail(c, error, url + length, why) : enter(c, url + length, key);
   }
   return fail(c, EINVAL, url,

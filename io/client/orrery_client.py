@@ -595,6 +595,10 @@ def _datagrams(host, port):
     return s
 
 
+class _NoAnswerToKey(ConnectionRefusedError):
+    """With words of its own."""
+
+
 class Packets(Link):
     """A link over whatever carries packets: a socket of datagrams, or what is used like one."""
 
@@ -607,9 +611,11 @@ class Packets(Link):
             try:
                 self._describe(self._fetch())
             except TimeoutError:  # whether the network tells so or not
-                why = "" if not key else (": the run there has another key: give the file that its link has as 'key_file'" if self.keyed else
-                                          " with this key: is the run there, and has its link 'key_file'?")
-                raise ConnectionRefusedError("nobody answers at %s%s" % (":".join(map(str, where[:2])), why)) from None
+                if not key:
+                    raise ConnectionRefusedError("no answer") from None
+                why = (": the run there has another key: give the file that its link has as 'key_file'" if self.keyed else
+                       " with this key: is the run there, and has its link 'key_file'?")
+                raise _NoAnswerToKey("nobody answers at %s%s" % (":".join(map(str, where[:2])), why)) from None
             # later than the newest peer's; two that come at a time shall differ
             self.generation = (self.generation + 1 + int.from_bytes(os.urandom(2), "little")) % 2**32
             self._judge_packets()
@@ -916,9 +922,23 @@ def _parts(url):
     return Packets, (_tcp, *_host_and_port(url, rest), slip) if kind == "tcp" else (_unix, rest, slip)
 
 
+def _nobody(error, url, wait):
+    """The same error in words for who wants a link; its type and errno stay."""
+    kind, _, address = url.partition(":")
+    if isinstance(error, _NoAnswerToKey) or (kind == "serial" and isinstance(error, FileNotFoundError)):
+        return error
+    if kind == "shm":
+        why = "%s: %s" % (address, error) if error.errno is None else "no run has opened " + address
+        return FileNotFoundError(errno.ENOENT, "%s; start a run whose file has a link of that name (tried for %g s)" % (why, wait), url)
+    told = type(error)("nobody answers at %s; start a run whose file has a link there (tried for %g s)" % (address, wait))
+    told.errno = errno.ENOENT if isinstance(error, FileNotFoundError) else errno.ECONNREFUSED
+    return told
+
+
 def open(url, wait=10.0, key_file=None):  # noqa: A001
     """shm:/name, udp:host:port, tcp:host:port, unix:/path or serial:/dev/ttyUSB0@115200; host an IPv4 address or a name that has one. Behind what streams
-    may stand ,slip, behind a serial port ,8N1 and ,rs485. Tries again for `wait` seconds while nobody is there. In packets with the key of the link's
+    may stand ,slip, behind a serial port ,8N1 and ,rs485. Tries again for `wait` seconds while nobody is there; then FileNotFoundError or
+    ConnectionRefusedError says at which address. In packets with the key of the link's
     `key_file`; raises NotAKey where that is none, or the run wants one."""
     carrier, where = _parts(url)
     key = {}
@@ -932,11 +952,7 @@ def open(url, wait=10.0, key_file=None):  # noqa: A001
             return carrier(*where, **key)
         except (FileNotFoundError, ConnectionRefusedError) as error:
             if time.monotonic() > until:
-                if not isinstance(error, FileNotFoundError):
-                    raise
-                why = error.args[0] if len(error.args) == 1 else "no such link"
-                what = "%s; no run opened it in %g s: start one whose file has a link of that name" % (why, wait)
-                raise FileNotFoundError(errno.ENOENT, what, url) from None
+                raise _nobody(error, url, wait) from None
             time.sleep(0.01)
 
 

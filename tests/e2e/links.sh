@@ -160,5 +160,6 @@ END
 # --- flight software without a run ----------------------------------------------------------------------------------------------
 wait $nobody
 [ $? -eq 1 ] || fail "flight software without a run is no exit 1"
-grep -q '^fsw: .*; no run opened that link in ten seconds' "$dir/nobody" || fail "it says $(cat "$dir/nobody")"
+grep -qx "fsw: no run has opened $name.nobody; start a run whose file has a link of that name (tried for ten seconds)" "$dir/nobody" ||
+  fail "it says $(cat "$dir/nobody")"
 exit 0

@@ -165,7 +165,7 @@ int main(int argc, char **argv) {
     status = orr_client_open_keyed(&link, argc > 1 ? argv[1] : "shm:/orrery.fsw", key_file, 10000);
     if (status != 0) {
       bool nobody = status == -ENOENT || status == -EAGAIN;
-      fprintf(stderr, "fsw: %s%s\n", link.error, nobody ? "; no run opened that link in ten seconds" : "");
+      fprintf(stderr, "fsw: %s%s\n", link.error, nobody ? " (tried for ten seconds)" : "");
       return 1;
     }
     status = fly(&link, mission);

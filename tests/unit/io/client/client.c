@@ -335,6 +335,31 @@ static void an_address_that_is_none_is_refused_with_what_would_be_one(void **sta
   }
 }
 
+static void nobody_at_an_address_is_told_from_a_file_that_is_not_there(void **state) {
+  (void)state;
+  char urls[4][80], says[4][480];
+  int port = orr_port_free();
+  snprintf(urls[0], sizeof urls[0], "shm:/orrery.test.nobody.%d", (int)getpid());
+  snprintf(urls[1], sizeof urls[1], "udp:127.0.0.1:%d", port);
+  snprintf(urls[2], sizeof urls[2], "tcp:127.0.0.1:1,slip"); /* nobody has port 1 */
+  snprintf(urls[3], sizeof urls[3], "unix:/tmp/orrery.test.nobody.%d", (int)getpid());
+  snprintf(says[0], sizeof says[0], "no run has opened %s; start a run whose file has a link of that name",
+           urls[0] + strlen("shm:"));
+  for (int i = 1; i < 4; i++)
+    snprintf(says[i], sizeof says[i], "nobody answers at %s; start a run whose file has a link there",
+             strchr(urls[i], ':') + 1);
+  for (int i = 0; i < 4; i++) {
+    struct orr_client c;
+    assert_int_equal(orr_client_open(&c, urls[i], 0), -ENOENT);
+    assert_string_equal(c.error, says[i]);
+    orr_client_close(&c);
+  }
+  struct orr_client c;
+  assert_int_equal(orr_client_open(&c, "serial:/dev/orrery.test.none@9600", 0), -ENOENT); /* of a port it is the file */
+  assert_string_equal(c.error, "/dev/orrery.test.none@9600: No such file or directory");
+  orr_client_close(&c);
+}
+
 /* ---- a run that dies --------------------------------------------------------------------------------------------- */
 
 /* A run in a process of its own: frames of the link, apart by some milliseconds, until it has had `enough` commands or
@@ -549,6 +574,7 @@ int main(void) {
       cmocka_unit_test(a_peer_beats_while_it_waits_with_each_frame_and_when_it_says_so),
       cmocka_unit_test(a_host_may_be_a_name),
       cmocka_unit_test(an_address_that_is_none_is_refused_with_what_would_be_one),
+      cmocka_unit_test(nobody_at_an_address_is_told_from_a_file_that_is_not_there),
       cmocka_unit_test(a_run_that_is_killed_is_noticed_and_the_next_can_be_opened_whatever_its_layout),
       cmocka_unit_test(a_run_that_is_killed_is_noticed_also_where_no_port_is_refused),
       cmocka_unit_test(a_run_that_was_replaced_unseen_is_not_taken_for_the_one_before),

@@ -1,5 +1,6 @@
 """io/client/orrery_client.py alone: packets byte by byte, addresses, and a link over UDP to an executive that is played here, which loses, cuts,
 repeats and reorders as a network does. tests/e2e/python.sh runs it with nothing but the standard library, and flies the module over both carriers."""
+import errno
 import fcntl
 import os
 import socket
@@ -252,13 +253,22 @@ class Addresses(unittest.TestCase):
                 oc.open(url, wait=60)
 
     def test_nobody_is_there(self):
-        with self.assertRaisesRegex(FileNotFoundError, "no run opened it.*'shm:/orrery.nobody"):
-            oc.open("shm:/orrery.nobody.%d" % os.getpid(), wait=0)
+        name = "/orrery.nobody.%d" % os.getpid()
+        with self.assertRaisesRegex(FileNotFoundError, "no run has opened %s; start a run .*'shm:/orrery.nobody" % name):
+            oc.open("shm:" + name, wait=0)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
             s.bind(("127.0.0.1", 0))
             port = s.getsockname()[1]
-        with self.assertRaises(ConnectionRefusedError):
-            oc.open("udp:127.0.0.1:%d" % port, wait=0)
+        for url, kind, code in (("udp:127.0.0.1:%d" % port, ConnectionRefusedError, errno.ECONNREFUSED),
+                                ("tcp:127.0.0.1:1,slip", ConnectionRefusedError, errno.ECONNREFUSED),
+                                ("unix:/tmp" + name, FileNotFoundError, errno.ENOENT)):
+            with self.assertRaises(kind) as caught:
+                oc.open(url, wait=0)
+            self.assertEqual(str(caught.exception),
+                             "nobody answers at %s; start a run whose file has a link there (tried for 0 s)" % url.partition(":")[2])
+            self.assertEqual(caught.exception.errno, code)
+        with self.assertRaisesRegex(FileNotFoundError, "No such file or directory: '/dev/none"):  # of a port it is the file
+            oc.open("serial:/dev/none%s@9600" % name.replace("/", "."), wait=0)
 
 
 class Mute:
