@@ -45,4 +45,46 @@ alone realtime 'links.fsw.timeout={frames: 50, policy: stop}' 'the run ends afte
 alone lockstep 'links.fsw.lockstep={timeout: 60 ms, policy: stop}' 'its first answer is waited for 0.06 s more, and without it the run ends$'
 alone lockstep 'links.fsw.lockstep={timeout: 60 ms, policy: continue}' 'each answer is waited for 0.06 s, and without it the run goes on$'
 grep -q 'going on without' "$dir/err" && fail "it does not go on without: $(cat "$dir/err")"
+
+# --- commands come, and all are refused: that is said, and not that there were none -----------------------------------------------
+cat >"$dir/wild.py" <<'P'
+import sys
+sys.path.insert(0, "io/client")
+import orrery_client
+with orrery_client.open(sys.argv[1], 60) as link:
+    for _ in range(int(sys.argv[2])):
+        if not link.wait(60):
+            break
+        link.send({"wheel_x.torque": 0.3})
+P
+reason='of the commands of link .fsw. [1-9][0-9]* were refused and none was applied: out_of_range (a number is outside its channel.s range)'
+python3 "$dir/wild.py" "$(url_of shm)" 1 2>"$dir/err.peer" &
+peer=$!
+"$ORRERY" run "$dir/shm.yaml" --mode lockstep --set 'links.fsw.lockstep={timeout: 100 s, policy: stop}' --json "$dir/said.json" >"$dir/out" 2>"$dir/err"
+[ $? -eq 3 ] || fail "refused, in lockstep: $(cat "$dir/out" "$dir/err")"
+wait $peer || fail "the peer that is refused: $(cat "$dir/err.peer")"
+grep -q "^ended .*'fsw': the flight software closed the link" "$dir/out" || fail "refused, in lockstep: $(cat "$dir/out")"
+grep '^ *why: ' "$dir/out" | head -1 | grep -q "why: the run ended after .*: $reason\$" || fail "refused, in lockstep: $(cat "$dir/out")"
+grep -q '^ *do:  let the flight software clip its commands' "$dir/out" || fail "refused, in lockstep: $(cat "$dir/out")"
+python3 -c 'import json, sys; sys.exit("were refused and none was applied" not in json.load(open(sys.argv[1]))["reasons"][0]["what"])' "$dir/said.json" ||
+  fail "the first reason for programs: $(cat "$dir/said.json")"
+
+# in real time the status says so while it flies, once in a line of its own
+python3 "$dir/wild.py" "$(url_of shm)" 1000000 2>"$dir/err.peer" &
+peer=$!
+"$ORRERY" run "$dir/shm.yaml" --mode realtime --duration 1000s --set 'links.fsw.timeout={frames: 50, policy: hold}' >"$dir/out" 2>"$dir/err" &
+run=$!
+for _ in $(seq 600); do
+  grep -q '  links REFUSED$' "$dir/err" && break
+  kill -0 $run 2>/dev/null || break
+  sleep 0.1
+done
+kill -TERM $run
+wait $run
+wait $peer # by a run that is over, or by what it says of it
+grep -q '  links REFUSED$' "$dir/err" || fail "the status does not say that commands are refused: $(cat "$dir/err" "$dir/out" "$dir/err.peer")"
+grep -q '  links answered$' "$dir/err" && fail "the status takes what is refused for an answer: $(cat "$dir/err")"
+[ "$(grep -c "^link 'fsw': commands are refused: out_of_range (a number is outside its channel's range); the summary counts them\$" "$dir/err")" -eq 1 ] ||
+  fail "it is not said once that commands are refused: $(cat "$dir/err")"
+grep -q "^ *why: $reason\$" "$dir/out" || fail "refused, in real time: $(cat "$dir/out")"
 exit 0

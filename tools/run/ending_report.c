@@ -8,7 +8,7 @@
 #include "tools/run/expect_report.h"
 #include "tools/run/links_report.h"
 
-enum { WHAT_TEXT = 400, DO_TEXT = 240 };
+enum { WHAT_TEXT = 400, DO_TEXT = 240, REFUSED_TEXT = 280 };
 
 /* ---- what is known ----------------------------------------------------------------------------------------------- */
 
@@ -79,17 +79,43 @@ static const char *what_to_do_about_end(const struct orr_run_report *r) {
   return "see what 'orrery doctor' says of this machine; a longer step, or an overrun policy that goes on";
 }
 
+/* Commands came on a link, and none was applied: in words why, or ORR_REFUSAL_NONE. */
+static enum orr_refusal refused_all(const struct orr_session_link *link, char what[REFUSED_TEXT]) {
+  const struct orr_link_counts counts = orr_port_counts(link->outside ? link->outside : link->inside);
+  uint64_t refused;
+  enum orr_refusal why = counts.applied ? ORR_REFUSAL_NONE : orr_links_refusal(&counts, &refused);
+  if (why != ORR_REFUSAL_NONE)
+    snprintf(what, REFUSED_TEXT, "of the commands of link '%.64s' %llu were refused and none was applied: %s (%s)",
+             link->desc->name, (unsigned long long)refused, orr_refusal_name(why), orr_refusal_text(why));
+  return why;
+}
+
+static const char *what_to_do_about_refusals(enum orr_refusal why) {
+  return why == ORR_REFUSAL_OUT_OF_RANGE
+             ? "let the flight software clip its commands; 'orrery icd' has the range of each channel"
+             : "let the flight software answer with commands that fit the link";
+}
+
+/* The link that ended the run for want of commands: those that came were refused. */
+static enum orr_refusal ended_by_refusals(const struct orr_session *s, char what[REFUSED_TEXT]) {
+  bool unheard = s->run->link_count && (s->end == ORR_PORT_LEFT || s->end == ORR_PORT_SILENT);
+  return unheard ? refused_all(&s->links[s->end_link], what) : ORR_REFUSAL_NONE;
+}
+
 static void tell_early(const struct orr_run_report *r, struct teller *t) {
-  char what[WHAT_TEXT], by[ORR_LINKS_END_TEXT], of[48] = "";
+  char what[WHAT_TEXT], by[ORR_LINKS_END_TEXT], refused[REFUSED_TEXT], of[48] = "";
   double step_s = 1e-9 * (double)r->session->plant->step_ns;
   const char *end = orr_links_end(r->session, by) ? by : r->end ? r->end : "its end is not known";
+  enum orr_refusal why = ended_by_refusals(r->session, refused);
+  end = why != ORR_REFUSAL_NONE ? refused : end;
   if (r->frames_asked > 0)
     snprintf(of, sizeof of, " of %.9g s", step_s * (double)r->frames_asked);
   if (frames_flown(r) == 0)
     snprintf(what, sizeof what, "the run ended before its first frame was flown: %s", end);
   else
     snprintf(what, sizeof what, "the run ended after %.9g s%s: %s", step_s * (double)frames_flown(r), of, end);
-  t->tell(t, ORR_REASON_ENDED_EARLY, what, what_to_do_about_end(r));
+  t->tell(t, ORR_REASON_ENDED_EARLY, what,
+          why != ORR_REFUSAL_NONE ? what_to_do_about_refusals(why) : what_to_do_about_end(r));
 }
 
 static void tell_out_of_reach(const struct orr_run_report *r, struct teller *t) {
@@ -121,6 +147,11 @@ static void tell_uncommanded(const struct orr_run_report *r, struct teller *t) {
     const struct orr_session_link *link = &r->session->links[i];
     if (!is_uncommanded(link))
       continue;
+    enum orr_refusal why = refused_all(link, what);
+    if (why != ORR_REFUSAL_NONE) {
+      t->tell(t, ORR_REASON_UNCOMMANDED, what, what_to_do_about_refusals(why));
+      continue;
+    }
     snprintf(what, sizeof what, "link '%.64s' got no command", link->desc->name);
     snprintf(todo, sizeof todo, "fly for longer than the link's first frame takes");
     if (link->outside) {

@@ -186,6 +186,24 @@ const char *orr_links_end(const struct orr_session *s, char text[ORR_LINKS_END_T
   return text;
 }
 
+/* A copy, one that comes too late or too fast, and what is not the link's at all: no command that cannot be taken. */
+static bool is_mistaken(enum orr_refusal why) {
+  return why != ORR_REFUSAL_STALE && why != ORR_REFUSAL_DUPLICATE && why != ORR_REFUSAL_DROPPED &&
+         why != ORR_REFUSAL_OTHER_ID;
+}
+
+enum orr_refusal orr_links_refusal(const struct orr_link_counts *counts, uint64_t *refused) {
+  enum orr_refusal most = ORR_REFUSAL_NONE;
+  *refused = 0;
+  for (int k = ORR_REFUSAL_NONE + 1; k < ORR_REFUSALS; k++) {
+    if (!is_mistaken((enum orr_refusal)k) || !counts->refused[k])
+      continue;
+    *refused += counts->refused[k];
+    most = most == ORR_REFUSAL_NONE || counts->refused[k] > counts->refused[most] ? (enum orr_refusal)k : most;
+  }
+  return most;
+}
+
 /* Peers after the first, silences and late answers: the newest of each. */
 enum { SHOWN = 3 };
 

@@ -42,4 +42,8 @@ const char *orr_links_end(const struct orr_session *session, char text[ORR_LINKS
 void orr_links_print(const struct orr_session *session);
 void orr_links_json(const struct orr_session *session, const char *otherwise, json_t *root);
 
+/* [any] Why most of what came on a link was refused, and how much of it: what flight software must mend. What only came
+ * too late, twice or too fast, or is not the link's at all, is left out. ORR_REFUSAL_NONE: nothing. O(1). */
+enum orr_refusal orr_links_refusal(const struct orr_link_counts *counts, uint64_t *refused);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include "rt/tick/clock.h"
 #include "tools/common/timing_report.h"
+#include "tools/run/links_report.h"
 
 enum { MODES = 4, BAR = 30 };
 #define PLAIN_NS INT64_C(5000000000)
@@ -71,12 +72,56 @@ static uint64_t count(const struct orr_run_status *r, enum orr_watch_link which)
   return atomic_load_explicit(&r->watch.links[which], memory_order_relaxed);
 }
 
+/* Commands that flight software must mend, on all links to the outside. The executive counts them for the summary. */
+static uint64_t refused_so_far(const struct orr_run_status *r) {
+  uint64_t sum = 0, refused;
+  for (size_t i = 0; i < r->session->run->link_count; i++)
+    if (r->session->links[i].outside) {
+      const struct orr_link_counts counts = orr_port_counts(r->session->links[i].outside);
+      orr_links_refusal(&counts, &refused);
+      sum += refused;
+    }
+  return sum;
+}
+
+/* A number that is none or out of range, or another layout or version, is a mistake of a program. What else is refused
+ * may be somebody else's, or noise, while commands are applied. */
+static bool worth_a_word(const struct orr_run_status *r, enum orr_refusal why) {
+  return why != ORR_REFUSAL_NONE && (r->refusing || why == ORR_REFUSAL_OUT_OF_RANGE || why == ORR_REFUSAL_NOT_FINITE ||
+                                     why == ORR_REFUSAL_LAYOUT || why == ORR_REFUSAL_VERSION);
+}
+
+/* Once a run. */
+static void say_refused(struct orr_run_status *r) {
+  for (size_t i = 0; i < r->session->run->link_count && !r->said; i++) {
+    const struct orr_port *port = r->session->links[i].outside;
+    if (!port)
+      continue;
+    uint64_t refused;
+    const struct orr_link_counts counts = orr_port_counts(port);
+    enum orr_refusal why = orr_links_refusal(&counts, &refused);
+    if (!worth_a_word(r, why))
+      continue;
+    orr_run_status_wipe(r);
+    fprintf(stderr, "link '%s': commands are refused: %s (%s); the summary counts them\n",
+            r->session->run->links[i].name, orr_refusal_name(why), orr_refusal_text(why));
+    r->said = true;
+  }
+}
+
+static const char *links_word(const struct orr_run_status *r) {
+  return r->refusing ? "REFUSED" : r->silent ? "SILENT" : "answered";
+}
+
 /* Are commands coming? Judged anew when a command was applied or two frames went out without one. */
 static void look_at_links(struct orr_run_status *r) {
   uint64_t out = count(r, ORR_WATCH_OUT), applied = count(r, ORR_WATCH_APPLIED);
   if (applied == r->applied && out < r->out + 2)
     return;
+  uint64_t refused = refused_so_far(r);
   r->silent = applied == r->applied;
+  r->refusing = r->silent && refused > r->refused;
+  r->refused = refused;
   r->out = out;
   r->applied = applied;
 }
@@ -145,8 +190,8 @@ static void draw_links(struct orr_run_status *r) {
   if (!n[ORR_WATCH_OUT])
     return;
   line(r, "  links      %s: %llu frames out, %llu commands applied, %llu late, %llu missed; %llu peers came",
-       r->silent ? "SILENT" : "answered", n[ORR_WATCH_OUT], n[ORR_WATCH_APPLIED], n[ORR_WATCH_LATE],
-       n[ORR_WATCH_MISSED], n[ORR_WATCH_PEERS]);
+       links_word(r), n[ORR_WATCH_OUT], n[ORR_WATCH_APPLIED], n[ORR_WATCH_LATE], n[ORR_WATCH_MISSED],
+       n[ORR_WATCH_PEERS]);
 }
 
 /* A terminal of another size than before is drawn on afresh, below: what it made of the old lines is not known. */
@@ -185,15 +230,19 @@ static void print_plainly(struct orr_run_status *r, const struct orr_stats *stat
   if (r->pointing >= 0)
     fprintf(stderr, "  pointing %.4f deg off", degree * orr_watch_get(&r->watch, r->pointing));
   if (count(r, ORR_WATCH_OUT))
-    fprintf(stderr, "  links %s", r->silent ? "SILENT" : "answered");
+    fprintf(stderr, "  links %s", links_word(r));
   fputc('\n', stderr);
 }
 
 void orr_run_status_draw(struct orr_run_status *r, const struct orr_stats *stats) {
   struct orr_live live;
-  if (!r->shown || !orr_stats_live(stats, &live) || !live.frames)
+  if (!orr_stats_live(stats, &live) || !live.frames)
     return;
   look_at_links(r);
+  if (!r->said)
+    say_refused(r);
+  if (!r->shown)
+    return;
   (r->terminal ? draw_screen : print_plainly)(r, stats, &live);
 }
 
