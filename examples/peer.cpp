@@ -14,6 +14,11 @@ int main(int argc, char **argv) {
     return 1;
   }
   const orr_signal gyro = orr_client_find(&link, "gyro.rate"), wheel = orr_client_find(&link, "wheel_x.torque");
+  if (!gyro.count || !wheel.count) { // link.error says which is not there, and what is near
+    std::fprintf(stderr, "%s\n", link.error);
+    orr_client_close(&link);
+    return 1;
+  }
   int got;
   while ((got = orr_client_wait(&link, ORR_CLIENT_FUTEX, 10000)) > 0) {
     orr_client_set(&link, wheel, 0, 0.02 * orr_client_get(&link, gyro, 0));

@@ -89,12 +89,57 @@ const char *orr_client_name(const struct orr_client *c, uint32_t i) { return c->
 
 const char *orr_client_unit(const struct orr_client *c, uint32_t i) { return c->names + c->directory[i].unit_at; }
 
-struct orr_signal orr_client_find(const struct orr_client *c, const char *name) {
+enum { COMPARED = 64 }; /* of a name, the letters that are looked at for the nearest */
+
+/* How many letters are to be put in, taken out or changed to make one of the other. */
+static size_t distance(const char *a, const char *b) {
+  size_t row[COMPARED + 1], length = strnlen(b, COMPARED);
+  for (size_t j = 0; j <= length; j++)
+    row[j] = j;
+  for (size_t i = 0; i < COMPARED && a[i]; i++) {
+    size_t corner = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < length; j++) {
+      size_t changed = corner + (a[i] != b[j]), other = 1 + (row[j] < row[j + 1] ? row[j] : row[j + 1]);
+      corner = row[j + 1];
+      row[j + 1] = changed < other ? changed : other;
+    }
+  }
+  return row[length];
+}
+
+/* It came from the other side, and goes to somebody's terminal. */
+static bool is_plain(const char *name) {
+  size_t i = 0;
+  while (name[i] > ' ' && name[i] <= '~')
+    i++;
+  return i > 0 && !name[i];
+}
+
+/* In client.error, with the nearest name where one is near. */
+static void say_not_found(struct orr_client *c, const char *name) {
+  const char *nearest = NULL;
+  size_t least = strnlen(name, COMPARED) / 3 + 1;
+  for (uint32_t i = 0; i < c->header.channel_count; i++) {
+    const char *other = c->names + c->directory[i].name_at;
+    size_t far = distance(name, other);
+    if (far > least || (far == least && nearest) || !is_plain(other))
+      continue;
+    nearest = other;
+    least = far;
+  }
+  int length = snprintf(c->error, sizeof c->error, "the link has no channel '%.200s'", name);
+  if (nearest && length > 0)
+    snprintf(c->error + length, sizeof c->error - (size_t)length, "; did you mean '%.200s'?", nearest);
+}
+
+struct orr_signal orr_client_find(struct orr_client *c, const char *name) {
   for (uint32_t i = 0; i < c->header.channel_count; i++) {
     const struct orr_wire_channel *d = &c->directory[i];
     if (strcmp(c->names + d->name_at, name) == 0)
       return (struct orr_signal){d->offset, d->count, d->type, d->direction};
   }
+  say_not_found(c, name);
   return (struct orr_signal){0};
 }
 

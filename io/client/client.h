@@ -13,7 +13,7 @@
  * segment's pages, and leaves that of others to what was there before. open, find and close are [init]: they allocate
  * and enter the kernel. get, set and send do neither, but for two calls of send: it wakes an executive that sleeps
  * (lockstep), and over UDP it sends a packet. Their time is in proportion to the payload at most. Failures are negative
- * errno values. client.error says in words why open or wait failed. Nothing that the other side writes can make a read
+ * errno values. client.error says in words why open, find or wait failed. Nothing that the other side writes can make a read
  * or write go outside the segment.
  */
 #ifndef ORR_IO_CLIENT_CLIENT_H
@@ -74,7 +74,7 @@ struct orr_client {
   uint64_t late;   /* of those, over UDP: came when a newer one had been taken */
   uint64_t forged,
       replayed;    /* over UDP with a key: datagrams without a seal of it; sealed for others, or seen before */
-  char error[512]; /* of the last open or wait that failed, a time-out too; empty: none has */
+  char error[512]; /* of the last open, find or wait that failed, a time-out too; empty: none has */
   /* -- the library's own -- */
   char *memory; /* shared memory */
   size_t memory_bytes;
@@ -122,8 +122,9 @@ int orr_client_open_keyed(struct orr_client *client, const char *url, const char
 /* [init] Any time, also after a failed open. The run goes on by the policy of the link's `timeout`. */
 void orr_client_close(struct orr_client *client);
 
-/* [init] A channel by its full name. O(channels). */
-struct orr_signal orr_client_find(const struct orr_client *client, const char *name);
+/* [init] A channel by its full name. Its `count` is 0 where there is none: client.error says so, with the nearest name.
+ * O(channels). */
+struct orr_signal orr_client_find(struct orr_client *client, const char *name);
 /* [init] The i-th entry of the directory, or NULL; its name and unit. */
 const struct orr_wire_channel *orr_client_channel(const struct orr_client *client, uint32_t i);
 const char *orr_client_name(const struct orr_client *client, uint32_t i);

@@ -100,6 +100,15 @@ fly_live() { # START
 }
 fly_live "$start_c"
 fly_live "$start_python"
+# a wrong letter in a name of a channel is told, with the right one
+sed -i.right 's|"wheel_x.torque"|"wheel_x.torq"|' "$dir/yours.c"
+(cd "$dir" && eval "$compile") || fail "$compile"
+(cd "$dir" && eval "exec env $start_c") 2>"$dir/err" &
+peer=$!
+(cd "$dir" && eval "$fly_line --duration 1s --set links.fsw.name=$name --set 'links.fsw.lockstep={timeout: 10 ms, policy: continue}'") >"$dir/out" 2>&1
+wait "$peer" && fail "the program in C flies without its wheel"
+grep -qx "the link has no channel 'wheel_x.torq'; did you mean 'wheel_x.torque'?" "$dir/err" || fail "of a wrong name it says: $(cat "$dir/err")"
+mv "$dir/yours.c.right" "$dir/yours.c"
 over_udp="links.fsw={transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1], rate: 10 Hz, telemetry: [gyro.rate],
   commands: [wheel_*.torque], wait: 20 s}"
 grep -q '/\* or "udp:127.0.0.1:5010" \*/' "$dir/yours.c" || fail "the program in C no longer says how it is over UDP"

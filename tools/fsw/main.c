@@ -31,14 +31,14 @@ static void get(const struct orr_client *link, struct orr_signal signal, double 
     out[i] = orr_client_get(link, signal, i);
 }
 
-static struct orr_signal numbered(const struct orr_client *link, const char *device, int k, const char *quantity) {
+static struct orr_signal numbered(struct orr_client *link, const char *device, int k, const char *quantity) {
   char name[48];
   snprintf(name, sizeof name, "%s_%d.%s", device, k, quantity);
   return orr_client_find(link, name);
 }
 
 /* False, with what is missing, when the link is not that of the mission. */
-static bool find_signals(const struct orr_client *link, const struct orr_mission *m, struct signals *s) {
+static bool find_signals(struct orr_client *link, const struct orr_mission *m, struct signals *s) {
   static const char axes[3] = {'x', 'y', 'z'};
   char target[48];
   snprintf(target, sizeof target, "%s.target", m ? m->pointed : "bus");

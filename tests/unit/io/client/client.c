@@ -360,6 +360,39 @@ static void nobody_at_an_address_is_told_from_a_file_that_is_not_there(void **st
   orr_client_close(&c);
 }
 
+static void a_name_that_is_none_is_told_with_the_nearest(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *says;
+  } wrong[] = {
+      {"gyro.rat", "the link has no channel 'gyro.rat'; did you mean 'gyro.rate'?"},
+      {"gryo.rate", "the link has no channel 'gryo.rate'; did you mean 'gyro.rate'?"},
+      {"wheel_1.torque", "the link has no channel 'wheel_1.torque'; did you mean 'wheel.torque'?"},
+      {"thermometer", "the link has no channel 'thermometer'"},
+      {"", "the link has no channel ''"},
+  };
+  struct rig r = make(find_place(SHM), one);
+  struct orr_client c;
+  char text[300], says[300];
+  assert_int_equal(orr_client_open(&c, r.place.url, 5000), 0);
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    assert_int_equal(orr_client_find(&c, wrong[i].name).count, 0);
+    assert_string_equal(c.error, wrong[i].says);
+  }
+  memset(text, 'g', sizeof text - 1); /* a name longer than the text has room for */
+  text[sizeof text - 1] = 0;
+  snprintf(says, sizeof says, "the link has no channel '%.200s'", text);
+  assert_int_equal(orr_client_find(&c, text).count, 0);
+  assert_string_equal(c.error, says);
+  c.error[0] = 0;
+  assert_int_equal(orr_client_find(&c, "gyro.rate").count, 3);
+  assert_string_equal(c.error, ""); /* of what is there nothing is said */
+  orr_client_close(&c);
+  assert_int_equal(orr_client_find(&c, "gyro.rate").count, 0); /* nor looked for behind the end */
+  assert_string_equal(c.error, "the link has no channel 'gyro.rate'");
+  done(&r);
+}
+
 /* ---- a run that dies --------------------------------------------------------------------------------------------- */
 
 /* A run in a process of its own: frames of the link, apart by some milliseconds, until it has had `enough` commands or
@@ -575,6 +608,7 @@ int main(void) {
       cmocka_unit_test(a_host_may_be_a_name),
       cmocka_unit_test(an_address_that_is_none_is_refused_with_what_would_be_one),
       cmocka_unit_test(nobody_at_an_address_is_told_from_a_file_that_is_not_there),
+      cmocka_unit_test(a_name_that_is_none_is_told_with_the_nearest),
       cmocka_unit_test(a_run_that_is_killed_is_noticed_and_the_next_can_be_opened_whatever_its_layout),
       cmocka_unit_test(a_run_that_is_killed_is_noticed_also_where_no_port_is_refused),
       cmocka_unit_test(a_run_that_was_replaced_unseen_is_not_taken_for_the_one_before),
