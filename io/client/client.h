@@ -13,8 +13,8 @@
  * segment's pages, and leaves that of others to what was there before. open, find and close are [init]: they allocate
  * and enter the kernel. get, set and send do neither, but for two calls of send: it wakes an executive that sleeps
  * (lockstep), and over UDP it sends a packet. Their time is in proportion to the payload at most. Failures are negative
- * errno values. client.error says in words why open, find or wait failed. Nothing that the other side writes can make a read
- * or write go outside the segment.
+ * errno values. client.error says in words why open, find or wait failed. Nothing that the other side writes can make a
+ * read or write go outside the segment.
  */
 #ifndef ORR_IO_CLIENT_CLIENT_H
 #define ORR_IO_CLIENT_CLIENT_H

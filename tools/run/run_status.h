@@ -2,8 +2,8 @@
  *
  * orr_run_status_choose, after orr_session_create and before the start → orr_run_status_draw from the main thread while
  * the run flies → orr_run_status_wipe. Where stderr is a terminal it is redrawn, cut to what fits; elsewhere there is a
- * plain line each five seconds. The first time that commands are refused a line says why, also where nothing is drawn. It
- * only reads what the executive publishes and counts.
+ * plain line each five seconds. The first time that commands are refused a line says why, also where nothing is
+ * drawn. It only reads what the executive publishes and counts.
  */
 #ifndef ORR_TOOLS_RUN_RUN_STATUS_H
 #define ORR_TOOLS_RUN_RUN_STATUS_H
