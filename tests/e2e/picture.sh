@@ -1,5 +1,5 @@
 #!/bin/sh
-# The picture of a run: channels that are asked for, each unit in panels of its own with their elements in the legend; log axes that say so; a raster
+# The picture of a run: channels that are asked for, each unit in panels of its own with their elements in the legend; log axes that say so; the error towards targets that move; a raster
 # of thrusters, filled while they burn by the table of the same flight; axes of a run that diverged, which keep to what was before it ran away.
 . tests/support/script.sh
 
@@ -11,6 +11,10 @@ fly --plot "$dir/asked.svg" --plot-channels 'gyro.rate,wheel_*.speed,jet_*.on_ti
 [ "$(hash_of "$dir/out")" = "$hash" ] || fail "what is drawn changes the bits"
 fly --plot "$dir/many.svg" --plot-channels '*' >"$dir/out" 2>"$dir/err" || fail "all channels: $(cat "$dir/out")"
 grep -q "warning: a picture has 8 panels of 8 lines: [0-9]* numbers that fit are not drawn, '[a-z_0-9.]*' first" "$dir/err" || fail "what there is no room for: $(cat "$dir/err")"
+
+# targets that move are drawn beside those that do not
+"$ORRERY" run configs/detumble.yaml --mode batch --duration 2s --set 'expect=[]' --set 'links={}' --plot "$dir/moves.svg" >"$dir/out" 2>&1 ||
+  fail "a target that moves: $(cat "$dir/out")"
 
 # what is wrong: nothing is flown
 fly --plot "$dir/wrong.svg" --plot-channels 'gyro.*,no.such' >"$dir/out" 2>"$dir/err"
@@ -68,6 +72,9 @@ def numbers(panel):
 usual = {p.title: p for p in panels("usual")}
 assert any(t == "deg (log scale)" for t in usual["Pointing error"].texts), usual["Pointing error"].texts
 assert "rpm" in usual["Wheel speeds"].texts, usual["Wheel speeds"].texts
+
+moves = {p.title: p for p in panels("moves")}
+assert moves["Pointing error"].lines == 1 and "bus.pointing_error" in moves["Pointing error"].texts, moves["Pointing error"].texts
 
 # filled at the samples where the table has thrust, and not where it has none for long
 raster = usual["Thrusters: filled while they burn"]

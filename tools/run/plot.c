@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/plant/world.h"
 #include "tools/common/out_file.h"
 #include "tools/run/diverged.h"
 #include "tools/run/patterns.h"
@@ -47,18 +48,25 @@ static struct orr_plot_panel *next_panel(struct orr_plot *p, const char *title, 
 
 static void close_panel(struct orr_plot *p) { p->panel_count += p->panels[p->panel_count].count > 0; }
 
-static void choose_pointing(struct orr_plot *p) {
-  const struct orr_plant *plant = p->samples.plant;
-  struct orr_plot_panel *panel = next_panel(p, "Pointing error", "deg", true);
-  for (int i = 0; i < plant->pointing_count; i++)
-    add_line(p, panel, plant->pointing_channel[i] + 1, 0, degree);
-  close_panel(p);
-}
-
 static int device_channel(const struct orr_plant *plant, const char *device, const char *quantity) {
   char name[256];
   snprintf(name, sizeof name, "%s.%s", device, quantity);
   return orr_channel_find(&plant->table, name);
+}
+
+/* Targets that move are devices of the world. */
+static void choose_pointing(struct orr_plot *p, const struct orr_run *run) {
+  const struct orr_plant *plant = p->samples.plant;
+  struct orr_plot_panel *panel = next_panel(p, "Pointing error", "deg", true);
+  for (int i = 0; i < plant->pointing_count; i++)
+    add_line(p, panel, plant->pointing_channel[i] + 1, 0, degree);
+  for (size_t i = 0; i < run->plant.device_count; i++) {
+    const struct orr_device_desc *d = &run->plant.devices[i];
+    int channel = d->kind == &orr_world_pointing_kind ? device_channel(plant, d->name, "pointing_error") : -1;
+    if (channel >= 0)
+      add_line(p, panel, channel, 0, degree);
+  }
+  close_panel(p);
 }
 
 static void choose_wheels(struct orr_plot *p, const struct orr_run *run) {
@@ -236,7 +244,7 @@ bool orr_plot_choose(struct orr_plot *p, struct orr_session *session, const char
   if (patterns && !choose_asked(p, session->run, patterns))
     return false;
   if (!patterns) {
-    choose_pointing(p);
+    choose_pointing(p, session->run);
     choose_wheels(p, session->run);
     choose_thrusters(p, session->run);
     choose_modes(p, session->run);

@@ -549,7 +549,7 @@ const struct orr_command orr_cmd_run = {
             "  --sequence FILE      sequence, faults and expect of a procedure, in place of the run file's\n"
             "  --csv FILE           a row for each frame; --channels 'gyro.*,bus.attitude' chooses them (default:\n"
             "                       all that devices and pointing tell and take), --csv-rate 10Hz how often\n"
-            "  --plot FILE          an SVG picture: pointing error, wheel speeds, thrust, first modal\n"
+            "  --plot FILE          an SVG picture: pointing errors, wheel speeds, thrust, first modal\n"
             "                       coordinates, a hinge's load; in real time also how punctual the frames were;\n"
             "                       --plot-channels 'gyro.rate,wheel_*.speed' draws these instead, each unit in\n"
             "                       panels of its own\n"
