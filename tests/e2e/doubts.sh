@@ -65,6 +65,15 @@ doubted "'mass' is 4000000 kg, which is 4e+09 g" spacecraft.bodies.bus.mass 4000
 doubted "'step' is 1 s, which is 1000 ms" simulation.step 1 ms
 doubted "'wait' is 5000 s, which is 5e+06 ms" links.fsw.wait 5000 ms
 says "'rate' is 30 rad/s, which is 1718.87 deg/s" --set 'simulation.initial.bus.rate=[30, 0, 0]'
+says "'rate' is 1 rad/s, which is 57.2958 deg/s" --set 'simulation.initial.bus.rate=[1, 2, 3]'
+quiet --set 'simulation.initial.bus.rate=[1 rad/s, 2 rad/s, 3 rad/s]'
+quiet --set 'simulation.initial.bus.rate=[0.1, 0, 0]'
+for bound in below above is; do
+  says "'$bound' is 1 rad, which is 57.2958 deg; if it is meant in another unit, say it: '1 deg'" --set "expect=[{channel: bus.pointing_error, $bound: 1}]"
+done
+says "'between' is 2 rad, which is 114.592 deg" --set 'expect=[{channel: bus.pointing_error, between: [0, 2]}]'
+quiet --set 'expect=[{channel: bus.pointing_error, below: 2 rad}]'
+quiet --set 'expect=[{channel: bus.rate, below: 1}]'
 says "'delay' is 200 frames, which is 2 s; if it is meant as a time, say it: '200 ms'" --set sensors.gyro.delay=200
 quiet --set sensors.gyro.delay=20
 says "a ball of 4000 kg with this inertia has a radius of 4.74 mm; .*'4000 g'" --set spacecraft.bodies.bus.mass=4000
@@ -78,6 +87,8 @@ says "'tug' hangs on 'inertial' beside 'bus', and nothing joins them" --set 'spa
 boom() { echo "spacecraft.bodies.boom={hinge: {kind: fixed, to: bus.imu}, modes: [{frequency: $1, damping: $2}], nodes: {origin: {at: [0, 0, 0], mass: 1, inertia: [1, 1, 1, 0, 0, 0], modes: [[0, 0, 0, 0, 0, 0]]}, tip: {at: [1, 0, 0], mass: 1, modes: [[0, 0, 0, 0, 0, 1]]}}}"; }
 quiet --set "$(boom 1 0.01)"
 says "'damping' is a ratio: 2 means" --set "$(boom 1 2)"
+says "'damping' is a ratio: 0.5 is 50 %, which is much for a structure; 0.5 % is 0.005" --set "$(boom 1 0.5)"
+quiet --set "$(boom 1 0.2)"
 says "a mode of frequency 0 has no stiffness" --set "$(boom 0 0)"
 says "'boom' turns at 0.318 of the rate of its first mode, 1 Hz" --set "$(boom 1 0.01)" --set 'simulation.initial.bus={rate: [0, 0, 2]}'
 says "^shapes  *'boom' turned faster than 0.2 of its first mode in [0-9]* frames" --set "$(boom 1 0.01)" --set 'simulation.initial.bus={rate: [0, 0, 2]}'

@@ -22,6 +22,19 @@ python3 tests/support/expectations.py "$dir/run.json" "$dir/run.csv" || fail "ag
 python3 tests/support/junit.py "$dir/run.xml" || fail "JUnit: $(cat "$dir/run.xml")"
 grep -q 'name="settles R-12"' "$dir/run.xml" || fail "no requirement in JUnit"
 
+# what is not met says its condition beside its name; bounds have their unit, as a bare number too
+grep -q '^NOT MET  *breaks  *always norm(gyro.rate) below 1 deg/s:*  *broken at ' "$dir/out" || fail "a named promise: $(cat "$dir/out")"
+grep -q '^NOT MET  *never  *eventually norm(gyro.rate) above 50 deg/s until 10 s: never$' "$dir/out" || fail "a named promise with an end: $(cat "$dir/out")"
+grep -q '^NOT MET  *never settles  *gyro.rate settling_time below 30 s' "$dir/out" || fail "a named statistic: $(cat "$dir/out")"
+grep -q '^met  *holds  *always after 1 s  *held' "$dir/out" || fail "what is met is short: $(cat "$dir/out")"
+fly --set 'expect=[{channel: bus.pointing_error, below: 0.05}, {channel: gyro.rate, between: [-1 rpm, 2]}, {name: slow, channel: gyro.rate, of: rms, below: 1e-9},
+  {channel: gyro.rate.x, of: crossings, above: -1}, {channel: gyro.rate.x, of_peak: 1, after: 5 s}]'
+grep -q '^[a-zA-Z ]*bus.pointing_error  *below 0.05 rad  *[0-9.e-]* rad' "$dir/out" || fail "a bare bound: $(cat "$dir/out")"
+grep -q ' gyro.rate  *between -1 rpm and 2 rad/s ' "$dir/out" || fail "a range of two units: $(cat "$dir/out")"
+grep -q '^NOT MET  *slow  *gyro.rate rms below 1e-9 rad/s  *[0-9.e-]* rad/s' "$dir/out" || fail "a bare bound of a statistic: $(cat "$dir/out")"
+grep -q ' crossings above -1  *[0-9]*$' "$dir/out" && grep -q ' of_peak 1 after 5 s ' "$dir/out" || fail "bounds without a unit: $(cat "$dir/out")"
+grep -q 'gyro.rate: rms below 1e-9 rad/s is not met' "$dir/run.xml" || fail "JUnit without the unit: $(cat "$dir/run.xml")"
+
 # what did not come yet in a run that is too short: incomplete, and an error of the flight in JUnit
 fly --set 'expect=[{eventually: time above 90 s, within: 99 s}, {channel: "gyro.rate", of: rms, below: "9 deg/s", after: "50 s"}]'
 [ $? -eq 3 ] || fail "too short a run is incomplete: $(cat "$dir/out")"

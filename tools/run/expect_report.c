@@ -104,16 +104,29 @@ void orr_expect_count(const struct orr_expect_report *r, int64_t end_ns, struct 
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
+enum { CONDITION_TEXT = 500 };
+
 static const char *const kinds[] = {
     [ORR_EXPECT_MET] = "met", [ORR_EXPECT_NOT_MET] = "NOT MET", [ORR_EXPECT_NOT_JUDGED] = "not judged"};
 
 /* "below 0.05 deg after 20 s" */
 static void bound_text(const struct orr_run_expect *e, char *text, size_t size) {
-  size_t used = (size_t)snprintf(text, size, "%.90s", e->bound);
+  size_t used = (size_t)snprintf(text, size, "%.90s", e->told);
   if (e->after_ns > 0 && used < size)
     used += (size_t)snprintf(text + used, size - used, " after %.9g s", 1e-9 * (double)e->after_ns);
   if (e->until_ns < INT64_MAX && used < size)
     snprintf(text + used, size - used, " until %.9g s", 1e-9 * (double)e->until_ns);
+}
+
+/* Of one with a name: what is judged, and its bound. "always norm(gyro.rate) below 1 deg/s" */
+static void condition_text(const struct orr_run_expect *e, char *text, size_t size) {
+  char bound[160];
+  bound_text(e, bound, sizeof bound);
+  size_t word = e->probe && e->probe->condition ? strlen(e->told) : 0;
+  if (word) /* "always", "eventually": what holds then stands behind them */
+    snprintf(text, size, "%.40s %.300s%s", e->told, e->subject, bound + word);
+  else
+    snprintf(text, size, "%.300s %s", e->subject, bound);
 }
 
 /* With four digits, or as many as it takes to see on which side of the bound it is. */
@@ -167,11 +180,15 @@ void orr_expect_print(const struct orr_expect_report *r) {
   for (size_t i = 0; i < run->expect_count; i++) {
     const struct orr_run_expect *e = &run->expects[i];
     struct orr_expect_verdict v = verdict(r, i);
-    char bound[160], value[120];
+    char bound[160], value[120], condition[CONDITION_TEXT] = "";
     bound_text(e, bound, sizeof bound);
+    if (e->name && v.kind == ORR_EXPECT_NOT_MET)
+      condition_text(e, condition, sizeof condition);
     value_text(e, &v, r->begin_ns, orr_plant_time_ns(r->session->plant), value, sizeof value);
-    printf("%-11s %-22s %-38s %s%s%s%s\n", kinds[v.kind], e->name ? e->name : e->subject, bound, value,
-           e->requirement ? " [" : "", e->requirement ? e->requirement : "", e->requirement ? "]" : "");
+    const char *what = *condition ? condition : bound;
+    printf("%-11s %-22s %-38s%s %s%s%s%s\n", kinds[v.kind], e->name ? e->name : e->subject, what,
+           strlen(what) > 38 ? ":" : "", value, e->requirement ? " [" : "", e->requirement ? e->requirement : "",
+           e->requirement ? "]" : "");
   }
 }
 

@@ -259,6 +259,13 @@ static void keep_unit(struct orr_run_expect *out, const char *text) {
   out->shown_unit_si = q.unit.numerator / q.unit.denominator;
 }
 
+/* The bound as it is told: a bare number has the unit of the channel. */
+static const char *with_unit(struct reading *r, const char *text) {
+  struct orr_quantity q;
+  bool bare = *r->out->unit && orr_quantity_parse(text, r->out->unit, &q) == ORR_QUANTITY_OK && !q.has_unit;
+  return bare ? orr_arena_format(r->reader->arena, "%s %s", text, r->out->unit) : text;
+}
+
 static bool read_between(struct reading *r, struct orr_place place) {
   const struct orr_key key = {.name = "between", .unit = r->out->unit, .count = 2, .form = "[low, high]"};
   double ends[2];
@@ -269,6 +276,7 @@ static bool read_between(struct reading *r, struct orr_place place) {
     text[i] = orr_place_item(r->reader->diagnostics, place, i).node->text;
   keep_unit(r->out, text[0]);
   r->out->bound = orr_arena_format(r->reader->arena, "between %s and %s", text[0], text[1]);
+  r->out->told = orr_arena_format(r->reader->arena, "between %s and %s", with_unit(r, text[0]), with_unit(r, text[1]));
   r->out->low = ends[0];
   r->out->high = ends[1];
   if (ends[0] < ends[1])
@@ -315,6 +323,9 @@ static bool read_bound(struct reading *r, const struct expect_keys *keys, struct
   if (!good)
     return false;
   r->out->bound = orr_arena_format(r->reader->arena, "%s %s", names[found], bound.node->text);
+  r->out->told = found == ORR_EXPECT_OF_PEAK
+                     ? r->out->bound
+                     : orr_arena_format(r->reader->arena, "%s %s", names[found], with_unit(r, bound.node->text));
   keep_unit(r->out, bound.node->text);
   return true;
 }
@@ -422,7 +433,7 @@ static bool read_promise(struct reading *r, const struct expect_keys *keys, stru
     return false;
   r->out->probe = p;
   r->out->subject = p->condition->text;
-  r->out->bound = always ? "always" : "eventually";
+  r->out->bound = r->out->told = always ? "always" : "eventually";
   r->out->channel = r->out->element = -1;
   r->out->form = ORR_EXPECT_IS;
   r->out->low = r->out->high = 1;
@@ -458,6 +469,7 @@ static bool read_judged(struct reading *r, const struct expect_keys *keys, struc
     return false;
   if (r->out->probe) {
     r->out->bound = orr_arena_format(r->reader->arena, "%s %s", statistics[keys->of], r->out->bound);
+    r->out->told = orr_arena_format(r->reader->arena, "%s %s", statistics[keys->of], r->out->told);
     r->out->channel = -1;
   }
   return true;

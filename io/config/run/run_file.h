@@ -194,6 +194,7 @@ struct orr_run_expect {
   double low, high; /* SI; of_peak: `high` is the part of the largest magnitude before `after_ns` that may be left */
   int64_t after_ns, until_ns;         /* both ends count */
   const char *subject, *bound, *unit; /* as the file has them, and the unit inside */
+  const char *told;                   /* the bound with its unit, where the file has a bare number */
   const char *shown_unit;             /* that of the bound in the file */
   double shown_unit_si;               /* one of it */
   orr_source source;                  /* of the subject */

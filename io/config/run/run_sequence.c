@@ -210,6 +210,7 @@ static int promise(struct compiling *c, const struct step_keys *keys, const stru
                              .until_ns = INT64_MAX,
                              .subject = condition->text,
                              .bound = bound,
+                             .told = bound,
                              .unit = "",
                              .shown_unit = "",
                              .shown_unit_si = 1};

@@ -321,6 +321,10 @@ static void doubt_mode(struct reading *r, struct orr_place mode, const struct mo
     orr_read_warning(r->reader, mode, "overdamped",
                      "'damping' is a ratio: %.9g means that the mode creeps back without swinging; %.9g %% is %.9g",
                      keys->damping, keys->damping, keys->damping / 100);
+  else if (keys->damping > 0.2)
+    orr_read_warning(r->reader, mode, "much-damping",
+                     "'damping' is a ratio: %.9g is %.9g %%, which is much for a structure; %.9g %% is %.9g",
+                     keys->damping, 100 * keys->damping, keys->damping, keys->damping / 100);
 }
 
 static void read_modes(struct reading *r) {
