@@ -31,6 +31,15 @@ judge 3 "$dir/a.mcap" "$dir/late.yaml"
 echo 'faults: []' >"$dir/faults.yaml"
 judge 1 "$dir/a.mcap" "$dir/faults.yaml"
 grep -q "faults.yaml:1:1: error: a file that is laid over a run holds expect here, not 'faults'" "$dir/err" || fail "$(cat "$dir/err")"
+# rules that are wrong by themselves are told once, before any log is read; those that do not fit, once for logs of the same devices
+echo 'expect: [{chanel: bus.rate, below: 1, after: soon}]' >"$dir/wrong.yaml"
+judge 1 "$dir/a.mcap" "$dir/b.mcap" /nowhere.mcap "$dir/wrong.yaml"
+[ "$(grep -c "unknown key 'chanel'" "$dir/err")" -eq 1 ] && grep -q "wrong.yaml:1:46: error: 'after' takes" "$dir/err" || fail "wrong rules: $(cat "$dir/err")"
+grep -q nowhere.mcap "$dir/err" && fail "wrong rules, and logs are read: $(cat "$dir/err")"
+[ ! -s "$dir/out" ] || fail "wrong rules, and a matrix: $(cat "$dir/out")"
+echo 'expect: [{channel: bus.rat, below: 1}]' >"$dir/unfit.yaml"
+judge 1 "$dir/a.mcap" "$dir/a.mcap" "$dir/b.mcap" "$dir/unfit.yaml"
+[ "$(grep -c "no channel 'bus.rat', did you mean 'bus.rate'" "$dir/err")" -eq 1 ] || fail "rules that fit no log: $(cat "$dir/err")"
 judge 1 "$dir/a.mcap" /nowhere.yaml
 judge 2 "$dir/a.mcap"
 judge 2

@@ -426,6 +426,21 @@ static int fly_run(struct replay *r) {
   return good && !r->difference.found ? ORR_EXIT_OK : ORR_EXIT_BAD;
 }
 
+/* Rules that do not fit one log fit no other of the same devices: what is wrong is said once. */
+static void tell_wrong(const struct replay *r, struct orr_diagnostics *d) {
+  const struct orr_replay_rules *rules = r->arguments->rules;
+  char *text = NULL;
+  size_t size;
+  FILE *out = rules ? open_memstream(&text, &size) : NULL;
+  orr_diagnostics_print(d, 0, out ? out : stderr, false);
+  if (!out || fclose(out) != 0)
+    return;
+  if (!*rules->told || strcmp(*rules->told, text) != 0)
+    fputs(text, stderr);
+  free(*rules->told);
+  *rules->told = text;
+}
+
 static int read_and_fly(struct replay *r) {
   struct orr_diagnostics *d = orr_diagnostics_create();
   int status = ORR_EXIT_BAD;
@@ -446,7 +461,7 @@ static int read_and_fly(struct replay *r) {
     }
     r->run = orr_run_load(r->of.path, &options, d);
     if (!r->run)
-      orr_diagnostics_print(d, 0, stderr, false);
+      tell_wrong(r, d);
     else
       status = fly_run(r);
     free(files);

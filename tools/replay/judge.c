@@ -137,26 +137,38 @@ static char *read_rules(const char *path, size_t *length) {
   return text;
 }
 
+/* Before any log is read. */
+static bool are_rules(const struct orr_text_file *file) {
+  struct orr_diagnostics *d = orr_diagnostics_create();
+  bool good = orr_run_check_rules(file, d);
+  if (!good)
+    orr_diagnostics_print(d, 0, stderr, false);
+  orr_diagnostics_destroy(d);
+  return good;
+}
+
 static int judge(char **logs, int count, const char *path, bool json) {
   struct orr_text_file file = {.name = path};
-  char *text = read_rules(path, &file.length);
+  char *text = read_rules(path, &file.length), *told = NULL;
   struct column *columns = calloc((size_t)count, sizeof *columns);
   if (!columns)
     abort();
   file.text = text;
-  for (int k = 0; text && k < count; k++) {
-    const struct orr_replay_rules rules = {.file = &file, .judged = take, .user = &columns[k]};
+  bool good = text && are_rules(&file);
+  for (int k = 0; good && k < count; k++) {
+    const struct orr_replay_rules rules = {.file = &file, .judged = take, .user = &columns[k], .told = &told};
     const struct orr_replay_arguments arguments = {.path = logs[k], .to_ns = UINT64_MAX, .rules = &rules};
     columns[k].path = logs[k];
     orr_replay_fly(&arguments);
   }
-  int status = text ? conclude(columns, count) : ORR_EXIT_BAD;
-  if (text)
+  int status = good ? conclude(columns, count) : ORR_EXIT_BAD;
+  if (good)
     (json ? print_json : print)(columns, count);
   for (int k = 0; k < count; k++)
     json_decref(columns[k].list);
   free(columns);
   free(text);
+  free(told);
   return status;
 }
 
@@ -181,7 +193,8 @@ const struct orr_command orr_cmd_judge = {
     .usage = "LOG... RULES.yaml [--json]",
     .help = "Flies the run of each log again, with its own commands, faults and sequence, and judges it by the\n"
             "section `expect` of another file (or a list of expectations alone) in place of its own. Any channel\n"
-            "can be judged, also one that the log does not hold. Prints a matrix of requirements against logs.\n"
+            "can be judged, also one that the log does not hold. The rules are read before any log: a file that is\n"
+            "none ends the command. Prints a matrix of requirements against logs.\n"
             "\n"
             "  --json  the verdicts of each log, with values and times, as JSON\n"
             "\n"

@@ -12,6 +12,7 @@ struct orr_replay_rules {
    * whether the log has all frames. */
   void (*judged)(void *user, const struct orr_session *session, bool identical, bool whole);
   void *user;
+  char **told; /* what was said last of a run that cannot be read, to free: the same is said once */
 };
 
 struct orr_replay_arguments {

@@ -504,3 +504,18 @@ void orr_run_read_expect(struct orr_run_draft *d) {
   d->run->expects = entries;
   d->run->expect_count = good + d->promise_count;
 }
+
+bool orr_run_check_rules(const struct orr_text_file *file, struct orr_diagnostics *diagnostics) {
+  size_t errors = orr_diagnostics_errors(diagnostics);
+  const struct orr_config *config = orr_config_read_rules(file, diagnostics);
+  struct orr_reader reader = {diagnostics, orr_diagnostics_arena(diagnostics)};
+  struct orr_place list = orr_config_section(config, ORR_SECTION_EXPECT);
+  size_t n = list.node && orr_expect_sequence(&reader, list, "expect") ? orr_place_count(list) : 0;
+  for (size_t i = 0; i < n; i++) {
+    struct expect_keys keys = {.of = -1};
+    uint64_t present;
+    const struct orr_thing thing = {.what = "an expectation", .place = orr_place_item(diagnostics, list, i)};
+    orr_read_mapping(&reader, &thing, &orr_expectation_mapping, &keys, &present);
+  }
+  return orr_diagnostics_errors(diagnostics) == errors;
+}

@@ -369,6 +369,10 @@ bool orr_run_undetermined(const struct orr_run *run, bool (*out)[ORR_LOOP_MAX_RO
 /* [any] The same for one channel: a bit for each of its numbers; 0 for channels that are not of loops. */
 unsigned orr_run_undetermined_of(const struct orr_run *run, bool (*undetermined)[ORR_LOOP_MAX_ROWS], int channel);
 
+/* [init] What can be said of a file of expectations before any run is known: that it is one, and that each entry has
+ * the keys of one. False after reporting. O(text). */
+bool orr_run_check_rules(const struct orr_text_file *file, struct orr_diagnostics *diagnostics);
+
 /* [init] Reads the sections of a file that orr_config_load accepted; as orr_run_load. O(text). */
 const struct orr_run *orr_run_read(struct orr_config *config);
 

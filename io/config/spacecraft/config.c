@@ -218,6 +218,19 @@ static const struct orr_yaml *apply(struct orr_config *c, const struct orr_yaml 
   return file->root ? orr_setting_overlay(&c->reader, root, file->root, rules ? of_rules : of_procedures) : root;
 }
 
+const struct orr_config *orr_config_read_rules(const struct orr_text_file *file, struct orr_diagnostics *diagnostics) {
+  static const struct orr_yaml nothing = {.kind = ORR_YAML_MAPPING};
+  struct orr_arena *arena = orr_diagnostics_arena(diagnostics);
+  struct orr_config *c = orr_arena_alloc(arena, 1, sizeof *c);
+  c->reader = (struct orr_reader){diagnostics, arena};
+  c->files = (struct orr_files){.reader = &c->reader, .memory = file, .memory_count = 1};
+  const struct orr_yaml *root = apply(c, &nothing, orr_arena_format(arena, "@@%s", file->name));
+  size_t at = orr_yaml_find(root, "expect");
+  if (at < root->count)
+    c->sections[ORR_SECTION_EXPECT] = orr_place_value(diagnostics, (struct orr_place){.node = root}, at);
+  return c;
+}
+
 int64_t orr_config_end_ns(const struct orr_config *c, int64_t duration_ns) {
   return c->start_ns >= 0 && duration_ns > 0 ? c->start_ns + duration_ns : 0;
 }

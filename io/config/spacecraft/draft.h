@@ -108,6 +108,9 @@ struct orr_config_options;
 struct orr_config *orr_config_read(const char *path, const struct orr_config_options *options,
                                    struct orr_diagnostics *diagnostics);
 
+/* [init] A file of expectations, without a spacecraft: its section `expect` and no other. */
+const struct orr_config *orr_config_read_rules(const struct orr_text_file *file, struct orr_diagnostics *diagnostics);
+
 /* [any] Whether the spacecraft is there and right, so that what refers to it can be judged. */
 bool orr_config_spacecraft_is_good(const struct orr_config *config);
 
