@@ -35,6 +35,20 @@ grep -q '^NOT MET  *slow  *gyro.rate rms below 1e-9 rad/s  *[0-9.e-]* rad/s' "$d
 grep -q ' crossings above -1  *[0-9]*$' "$dir/out" && grep -q ' of_peak 1 after 5 s ' "$dir/out" || fail "bounds without a unit: $(cat "$dir/out")"
 grep -q 'gyro.rate: rms below 1e-9 rad/s is not met' "$dir/run.xml" || fail "JUnit without the unit: $(cat "$dir/run.xml")"
 
+# a procedure whose expectations replace those of the run file: one line says so, and no line where nothing is replaced
+sed '/^expect:/,$d' configs/cubesat.yaml >"$dir/two.yaml"
+echo 'expect: [{channel: bus.rate, below: 9 deg/s}, {channel: gyro.rate, below: 9 deg/s}]' >>"$dir/two.yaml"
+echo 'expect: [{channel: bus.rate, below: 8 deg/s}]' >"$dir/procedure.yaml"
+fly_two() { "$ORRERY" run "$dir/two.yaml" --mode batch --duration 1s "$@" >"$dir/out" 2>&1 || fail "$*: $(cat "$dir/out")"; }
+fly_two --sequence "$dir/procedure.yaml"
+[ "$(grep -c "^expects  *what '$dir/procedure.yaml' does (1), in place of '$dir/two.yaml' (2)$" "$dir/out")" -eq 1 ] || fail "expectations that are replaced: $(cat "$dir/out")"
+[ "$(grep -c '^met ' "$dir/out")" -eq 1 ] || fail "one is judged: $(cat "$dir/out")"
+fly_two
+grep -q '^expects' "$dir/out" && fail "nothing is replaced: $(cat "$dir/out")"
+echo '- {wait: 10 ms}' >"$dir/steps.yaml"
+fly_two --sequence "$dir/steps.yaml"
+grep -q '^expects' "$dir/out" && fail "steps alone replace nothing: $(cat "$dir/out")"
+
 # what did not come yet in a run that is too short: incomplete, and an error of the flight in JUnit
 fly --set 'expect=[{eventually: time above 90 s, within: 99 s}, {channel: "gyro.rate", of: rms, below: "9 deg/s", after: "50 s"}]'
 [ $? -eq 3 ] || fail "too short a run is incomplete: $(cat "$dir/out")"

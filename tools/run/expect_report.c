@@ -177,6 +177,9 @@ static void value_text(const struct orr_run_expect *e, const struct orr_expect_v
 
 void orr_expect_print(const struct orr_expect_report *r) {
   const struct orr_run *run = r->session->run;
+  if (run->replaced.count)
+    printf("expects     what '%s' does (%d), in place of '%s' (%zu)\n", run->replaced.by, run->sequence.first_expect,
+           run->replaced.file, run->replaced.count);
   for (size_t i = 0; i < run->expect_count; i++) {
     const struct orr_run_expect *e = &run->expects[i];
     struct orr_expect_verdict v = verdict(r, i);

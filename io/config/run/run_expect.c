@@ -499,6 +499,7 @@ void orr_run_read_expect(struct orr_run_draft *d) {
       good++;
   }
   d->run->sequence.first_expect = (int)good;
+  d->run->replaced = orr_config_replaced(d->config);
   if (d->promise_count)
     memcpy(entries + good, d->promises, d->promise_count * sizeof *entries);
   d->run->expects = entries;

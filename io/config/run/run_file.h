@@ -345,6 +345,7 @@ struct orr_run {
   const struct orr_run_link *links;
   struct orr_run_realtime realtime;
   struct orr_run_record record;
+  struct orr_replaced replaced; /* expectations in whose place the first ones of these stand */
   size_t expect_count;
   const struct orr_run_expect *expects;
   size_t fault_count;

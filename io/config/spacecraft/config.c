@@ -12,6 +12,8 @@ struct orr_config {
   struct orr_draft draft;
   struct orr_description description;
   struct orr_place sections[ORR_SECTION_COUNT], section_keys[ORR_SECTION_COUNT];
+  struct orr_replaced replaced;
+  uint32_t replaced_by; /* the file, while it is so */
   bool spacecraft_good;
   const char *path;                         /* of the file that was named */
   const struct orr_config_options *options; /* while it is read; or NULL */
@@ -207,6 +209,28 @@ static void read_top(struct orr_config *c, const struct orr_file *file, orr_sour
     read_top(c, &overlaid, orr_sources_add(orr_diagnostics_sources(c->reader.diagnostics), l), true);
 }
 
+static const struct orr_yaml *expectations_of(const struct orr_yaml *root) {
+  size_t at = root->kind == ORR_YAML_MAPPING ? orr_yaml_find(root, "expect") : 0;
+  return root->kind == ORR_YAML_MAPPING && at < root->count ? root->entries[at].value : NULL;
+}
+
+/* A procedure whose expectations stand in place of others. */
+static void note_replaced(struct orr_config *c, const struct orr_yaml *before, const struct orr_yaml *after) {
+  const struct orr_sources *sources = orr_diagnostics_sources(c->reader.diagnostics);
+  const struct orr_yaml *was = expectations_of(before), *is = expectations_of(after);
+  if (!was || was == is || was->kind != ORR_YAML_SEQUENCE || was->count == 0)
+    return;
+  c->replaced_by = is->file;
+  c->replaced = (struct orr_replaced){.count = was->count,
+                                      .file = orr_sources_file_name(sources, was->file),
+                                      .by = orr_sources_file_name(sources, is->file)};
+}
+
+struct orr_replaced orr_config_replaced(const struct orr_config *c) {
+  struct orr_place now = c->sections[ORR_SECTION_EXPECT];
+  return now.node && now.node->file == c->replaced_by ? c->replaced : (struct orr_replaced){0};
+}
+
 static const struct orr_yaml *apply(struct orr_config *c, const struct orr_yaml *root, const char *setting) {
   static const char *const of_procedures[] = {"faults", "expect", "sequence", NULL}, *const of_rules[] = {"expect",
                                                                                                           NULL};
@@ -215,7 +239,12 @@ static const struct orr_yaml *apply(struct orr_config *c, const struct orr_yaml 
     return orr_setting_apply(&c->reader, root, setting);
   const char *path = orr_arena_copy(c->reader.arena, setting + 1 + rules, strlen(setting + 1 + rules));
   const struct orr_file *file = orr_files_open(&c->files, path, NULL, 0);
-  return file->root ? orr_setting_overlay(&c->reader, root, file->root, rules ? of_rules : of_procedures) : root;
+  if (!file->root)
+    return root;
+  const struct orr_yaml *over = orr_setting_overlay(&c->reader, root, file->root, rules ? of_rules : of_procedures);
+  if (!rules)
+    note_replaced(c, root, over);
+  return over;
 }
 
 const struct orr_config *orr_config_read_rules(const struct orr_text_file *file, struct orr_diagnostics *diagnostics) {

@@ -61,6 +61,15 @@ int64_t orr_config_end_ns(const struct orr_config *config, int64_t duration_ns);
 struct orr_place orr_config_section(const struct orr_config *config, enum orr_section section);
 struct orr_place orr_config_section_key(const struct orr_config *config, enum orr_section section);
 
+/* Expectations of a run file in whose place those of a procedure stand. */
+struct orr_replaced {
+  size_t count;          /* 0: there are none */
+  const char *file, *by; /* where they stand, and the others */
+};
+
+/* [any] */
+struct orr_replaced orr_config_replaced(const struct orr_config *config);
+
 /* [any] Whether the file has any section beside the spacecraft, so that it is a run and not only a model. */
 bool orr_config_is_run(const struct orr_config *config);
 
