@@ -64,6 +64,10 @@ doubted "'rate_limit' is 10 rad/s, which is 572.958 deg/s" sensors.star.rate_lim
 doubted "'mass' is 4000000 kg, which is 4e+09 g" spacecraft.bodies.bus.mass 4000000 g
 doubted "'step' is 1 s, which is 1000 ms" simulation.step 1 ms
 doubted "'wait' is 5000 s, which is 5e+06 ms" links.fsw.wait 5000 ms
+ground() { echo "pointing.bus.target={aim: ground, latitude: $1, longitude: 0}"; }
+says "'latitude' must be at least -1.5708 and at most 1.5708 rad, not '48'; '48 deg'?$" --set "$(ground 48)"
+says "'latitude' must be at least -1.5708 and at most 1.5708 rad, not '91'$" --set "$(ground 91)"
+says "'latitude' must be at least -1.5708 and at most 1.5708 rad, not '91 deg'$" --set "$(ground '91 deg')"
 says "'rate' is 30 rad/s, which is 1718.87 deg/s" --set 'simulation.initial.bus.rate=[30, 0, 0]'
 says "'rate' is 1 rad/s, which is 57.2958 deg/s" --set 'simulation.initial.bus.rate=[1, 2, 3]'
 quiet --set 'simulation.initial.bus.rate=[1 rad/s, 2 rad/s, 3 rad/s]'

@@ -194,11 +194,22 @@ static void report_quantity(struct orr_reader *r, struct orr_place place, const 
   }
 }
 
+/* Of a bare number that is no angle in range: whether it would be one in degrees. */
+static bool may_be_degrees(const struct orr_range *range, const char *unit, const struct orr_quantity *q) {
+  double degrees = q->value * (3.14159265358979323846 / 180);
+  return !q->has_unit && strcmp(unit, "rad") == 0 && degrees >= range->low && degrees <= range->high;
+}
+
 static bool in_range(struct orr_reader *r, struct orr_place place, const char *name, const struct orr_range *range,
-                     double value) {
+                     const char *unit, const struct orr_quantity *q) {
+  double value = q->value;
+  char asks[80] = "";
   if (!range || (value <= range->high && (range->open ? value > range->low : value >= range->low)))
     return true;
   const char *text = place.node->text;
+  bool is_angle = strcmp(unit, "rad") == 0;
+  if (may_be_degrees(range, unit, q))
+    snprintf(asks, sizeof asks, "; '%.40s deg'?", text);
   if (isinf(range->high) && range->low == 0)
     orr_read_error(r, place, "out-of-range", "'%.60s' must %s, not '%.60s'", name,
                    range->open ? "be greater than zero" : "not be negative", text);
@@ -206,8 +217,9 @@ static bool in_range(struct orr_reader *r, struct orr_place place, const char *n
     orr_read_error(r, place, "out-of-range", "'%.60s' must be %s %g, not '%.60s'", name,
                    range->open ? "greater than" : "at least", range->low, text);
   else
-    orr_read_error(r, place, "out-of-range", "'%.60s' must be %s %g and at most %g, not '%.60s'", name,
-                   range->open ? "greater than" : "at least", range->low, range->high, text);
+    orr_read_error(r, place, "out-of-range", "'%.60s' must be %s %g and at most %g%s, not '%.60s'%s", name,
+                   range->open ? "greater than" : "at least", range->low, range->high, is_angle ? " rad" : "", text,
+                   asks);
   return false;
 }
 
@@ -224,7 +236,7 @@ bool orr_read_number(struct orr_reader *r, struct orr_place place, const char *n
     report_quantity(r, place, name, unit, status, &q);
     return false;
   }
-  if (!in_range(r, place, name, range, q.value))
+  if (!in_range(r, place, name, range, unit, &q))
     return false;
   if (!q.has_unit)
     doubt_bare_number(r, place, name, unit, q.value);
@@ -241,7 +253,7 @@ static bool read_time(struct orr_reader *r, struct orr_place place, const struct
     report_quantity(r, place, key->name, "s", status, &q);
     return false;
   }
-  if (!in_range(r, place, key->name, key->range, q.value))
+  if (!in_range(r, place, key->name, key->range, "s", &q))
     return false;
   if (!q.has_unit)
     doubt_bare_number(r, place, key->name, "s", q.value);
@@ -547,8 +559,9 @@ static bool report_missing(struct orr_reader *r, const struct orr_thing *thing, 
   for (size_t i = 0; i < key_count; i++) {
     if (!keys[i].required || there >> i & 1)
       continue;
-    orr_read_error(r, thing->key.node ? thing->key : thing->place, "missing-key", "%s has no '%s', which it needs",
-                   name_of(r, thing), keys[i].name);
+    orr_read_error(r, thing->key.node ? thing->key : thing->place, "missing-key", "%s has no '%s', which it needs%s",
+                   name_of(r, thing), keys[i].name,
+                   strcmp(keys[i].name, "orrery") == 0 ? ": write 'orrery: 1' in its first line" : "");
     good = false;
   }
   return good;

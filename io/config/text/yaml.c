@@ -403,8 +403,9 @@ static void report_syntax(struct builder *b, struct fy_diag *diag) {
   uint32_t offset = 0;
   if (e && e->line > 0)
     offset = orr_sources_offset(b->sources, b->file, (size_t)e->line, e->column > 0 ? (size_t)e->column : 1);
-  orr_report(b->diagnostics, ORR_ERROR, spot(b, offset), "syntax", "bad YAML: %.200s",
-             e ? e->msg : "the text cannot be read");
+  orr_report(b->diagnostics, ORR_ERROR, spot(b, offset), "syntax", "bad YAML: %.200s%s",
+             e ? e->msg : "the text cannot be read",
+             e && strncmp(e->msg, "tab character", 13) == 0 ? "; use spaces" : "");
   b->failed = true;
 }
 
