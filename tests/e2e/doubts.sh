@@ -104,6 +104,9 @@ grep -q 'warning: this target is at 25 s, and the run ends at 20 s' "$dir/out" |
 says "there is no kind of sensor 'lidar'; there are .*rate_gyro.*star_tracker" --set sensors.gyro.kind=lidar
 says "unknown unit 'furlong'; 'orrery help units' has them all" --set 'sensors.gyro.rate=5 furlong'
 says "no output fits 'qqqq'; there are wheel_x.speed, .* more ('orrery check --channels' has them)" --set 'links.fsw.telemetry=[qqqq]'
+says "no body 'imu', did you mean 'bus.imu'?" --set sensors.gyro.node=imu
+says "no body 'qqqq'$" --set sensors.gyro.node=qqqq
+says "no body 'imu'$" --set sensors.gyro.node=imu --set 'spacecraft.bodies.arm={mass: 1, inertia: [1, 1, 1, 0, 0, 0], hinge: {kind: fixed, to: bus.imu}, nodes: {imu: {at: [0, 0, 0]}}}'
 says "no command fits 'qqqq'; there are wheel_x.torque, wheel_y.torque, wheel_z.torque$" --set 'links.fsw.commands=[qqqq]'
 says "there is no channel 'qqqq'; there are " --set 'commands=[{channel: qqqq, at: 1 s, value: 0}]'
 says "no channel fits 'gyro.rat', did you mean 'gyro.rate'" --set 'record={channels: [gyro.rat]}'

@@ -9,8 +9,20 @@
 /* --- references ------------------------------------------------------------------------------------------------ */
 
 /* `hangs`: it is what a hinge hangs on, which has two names that are no bodies. */
+/* "bus.imu" for "imu", where exactly one body has that node; or NULL. */
+static const char *only_node(const struct orr_draft *draft, const struct orr_scope *scope, const char *name) {
+  const size_t prefix = strlen(scope->prefix);
+  int found = -1, count = 0;
+  for (size_t i = 0; i < draft->body_count; i++)
+    if (strncmp(draft->bodies[i].name, scope->prefix, prefix) == 0 && orr_draft_find_node(draft, (int)i, name) >= 0) {
+      found = (int)i;
+      count++;
+    }
+  return count == 1 ? orr_arena_format(draft->reader->arena, "%s.%s", draft->bodies[found].name + prefix, name) : NULL;
+}
+
 static void report_unknown_body(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place,
-                                const char *name, bool hangs) {
+                                const char *name, bool hangs, bool of_node) {
   struct orr_nearest nearest = {.wanted = name};
   bool suggest = orr_read_may_suggest(draft->reader);
   for (size_t i = 0; i < draft->body_count && suggest; i++)
@@ -23,6 +35,8 @@ static void report_unknown_body(struct orr_draft *draft, const struct orr_scope 
     orr_nearest_offer(&nearest, "inertial");
   if (hangs && scope->outer)
     orr_nearest_offer(&nearest, "mount");
+  const char *node = of_node && suggest ? only_node(draft, scope, name) : NULL;
+  nearest.best = node ? node : nearest.best;
   const char *where = scope->outer ? " in this part" : "";
   if (nearest.best)
     orr_read_error(draft->reader, place, "unknown-body", "no body '%.60s'%s, did you mean '%s'?", name, where,
@@ -32,17 +46,17 @@ static void report_unknown_body(struct orr_draft *draft, const struct orr_scope 
 }
 
 static int find_body(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place, const char *name,
-                     bool hangs) {
+                     bool hangs, bool of_node) {
   const char *full = *scope->prefix ? orr_arena_format(draft->reader->arena, "%s%s", scope->prefix, name) : name;
   int32_t body = orr_names_find(&draft->names, full);
   if (body == ORR_NAME_NONE)
-    report_unknown_body(draft, scope, place, name, hangs);
+    report_unknown_body(draft, scope, place, name, hangs, of_node);
   return body;
 }
 
 int orr_draft_find_body(struct orr_draft *draft, const struct orr_scope *scope, struct orr_place place,
                         const char *name) {
-  return find_body(draft, scope, place, name, false);
+  return find_body(draft, scope, place, name, false, false);
 }
 
 int orr_draft_find_node(const struct orr_draft *draft, int body, const char *name) {
@@ -85,7 +99,7 @@ bool orr_draft_read_reference(struct orr_draft *draft, const struct orr_scope *s
     orr_read_error(draft->reader, place, "not-a-node", "'%s' takes a node of a body here, not 'inertial'", key);
     return false;
   }
-  *body = find_body(draft, scope, place, name, !dot && strcmp(key, "to") == 0);
+  *body = find_body(draft, scope, place, name, !dot && strcmp(key, "to") == 0, !dot);
   if (*body < 0)
     return false;
   if (!dot) {
