@@ -248,7 +248,8 @@ static const struct orr_yaml *apply(struct orr_config *c, const struct orr_yaml 
 }
 
 const struct orr_config *orr_config_read_rules(const struct orr_text_file *file, struct orr_diagnostics *diagnostics) {
-  static const struct orr_yaml nothing = {.kind = ORR_YAML_MAPPING};
+  static const struct orr_yaml_entry none;
+  static const struct orr_yaml nothing = {.kind = ORR_YAML_MAPPING, .entries = &none};
   struct orr_arena *arena = orr_diagnostics_arena(diagnostics);
   struct orr_config *c = orr_arena_alloc(arena, 1, sizeof *c);
   c->reader = (struct orr_reader){diagnostics, arena};
