@@ -3,8 +3,8 @@
     wire.py A B [--break SEED COUNT]
 
 A and B become links to the two ends. It says "up" when they are there. With --break the cable is pulled COUNT times, for 20 to 80 ms each, 100 to
-300 ms apart, as the seed says: both ends hang up, and are other terminals afterwards, as after a USB adapter was plugged in again. Then it says "broken
-COUNT". Ends when its standard input does, or by a signal.
+300 ms after something has come from each end, as the seed says: both ends hang up, and are other terminals afterwards, as after a USB adapter was
+plugged in again. Then it says "broken COUNT". Ends when its standard input does, or by a signal.
 """
 import os
 import random
@@ -21,7 +21,7 @@ class End:
         self.master, slave = os.openpty()
         tty.setraw(slave)
         os.set_blocking(self.master, False)
-        self.slave, self.waiting = slave, b""  # held open, so that an end nobody has opened yet does not hang up
+        self.slave, self.waiting, self.spoke = slave, b"", False  # held open, so that an end nobody has opened yet does not hang up
         name = path + ".new"
         os.symlink(os.ttyname(slave), name)
         os.replace(name, path)
@@ -33,18 +33,16 @@ class End:
 
 
 def carry(ends):
-    went = False
     for a, b in (ends, ends[::-1]):
         try:
             a.waiting += os.read(a.master, 65536) if len(a.waiting) < 1 << 16 else b""
         except (BlockingIOError, OSError):
             pass
+        a.spoke |= len(a.waiting) > 0
         try:
-            went |= len(a.waiting) > 0
             a.waiting = a.waiting[os.write(b.master, a.waiting) :] if a.waiting else b""
         except BlockingIOError:
             pass
-    return went
 
 
 def main(argv):
@@ -59,15 +57,15 @@ def main(argv):
         readable = select.select([e.master for e in ends] + [sys.stdin], [], [], 0.01)[0]
         if sys.stdin in readable and not os.read(0, 1000):
             return 0
-        went = carry(ends)
-        if went and breaks and due is None:  # nothing is pulled before both ends are in use
+        carry(ends)
+        if breaks and due is None and all(e.spoke for e in ends):  # nothing is pulled before both ends are in use, each time
             due = time.monotonic() + breaks[0][0]
         if due and time.monotonic() > due:
             for e in ends:
                 e.pull()
             time.sleep(breaks.pop(0)[1])
             ends = [End(p) for p in paths]
-            due = time.monotonic() + breaks[0][0] if breaks else None
+            due = None
             if not breaks:
                 print("broken", count, flush=True)
 

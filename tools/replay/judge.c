@@ -193,8 +193,8 @@ const struct orr_command orr_cmd_judge = {
     .usage = "LOG... RULES.yaml [--json]",
     .help = "Flies the run of each log again, with its own commands, faults and sequence, and judges it by the\n"
             "section `expect` of another file (or a list of expectations alone) in place of its own. Any channel\n"
-            "can be judged, also one that the log does not hold. The rules are read before any log: a file that is\n"
-            "none ends the command. Prints a matrix of requirements against logs.\n"
+            "can be judged, also one that the log does not hold. The rules are read before any log: a file\n"
+            "that is none ends the command. Prints a matrix of requirements against logs.\n"
             "\n"
             "  --json  the verdicts of each log, with values and times, as JSON\n"
             "\n"
