@@ -34,6 +34,37 @@ grep -q 'kind="step" name="2 mark" text="slew"' "$dir/events" || fail "no mark i
 # without the procedure the flight is what it was
 "$ORRERY" run configs/cubesat.yaml --mode batch >"$dir/plain" && grep -q '^fault\|^step' "$dir/plain" && fail "steps without a sequence"
 
+# faults that never begin: each is said with its reason, and only those; the exit status is that of the flight
+cat >"$dir/silent.yaml" <<'Y'
+faults:
+  - {name: by_condition, device: wheel_x, when: time above 90 s, seized: true}
+  - {name: behind, device: wheel_y, at: 50 s, seized: true}
+  - {name: not_named, device: wheel_z, seized: true}
+  - {name: not_reached, channel: star.attitude, drop: 0.5}
+  - {name: begins, channel: gyro.rate, at: 1 s, for: 100 ms, bias: 0.01 deg/s}
+  - {name: named, channel: star.attitude, freeze: true}
+sequence:
+  - fault: named
+  - {wait: 60 s}
+  - fault: not_reached
+Y
+"$ORRERY" run configs/cubesat.yaml --mode batch --duration 2s --set 'expect=[]' --sequence "$dir/silent.yaml" --json "$dir/silent.json" >"$dir/out" 2>&1 || fail "faults that never begin: $(cat "$dir/out")"
+while read -r line; do
+  grep -A1 "^fault *$line" "$dir/out" | grep -q '^ *do:  ' || fail "not said: '$line': $(cat "$dir/out")"
+done <<'END'
+by_condition never began: 'time above 90 s' did not come true
+behind never began: its time, 50 s, lies behind the end of the run
+not_named never began: it has no 'at', 'frame' or 'when', and no step of a sequence names it
+not_reached never began: the sequence did not come to the step that names it
+END
+[ "$(grep -c 'never began' "$dir/out")" -eq 4 ] || fail "others never began: $(cat "$dir/out")"
+if command -v python3 >/dev/null; then
+  python3 - "$dir/silent.json" <<'P' || fail "JSON of faults that never begin: $(cat "$dir/silent.json")"
+import json, sys
+assert [f["fault"] for f in json.load(open(sys.argv[1]))["faults_never_begun"]] == ["by_condition", "behind", "not_named", "not_reached"]
+P
+fi
+
 over shm configs/cubesat.yaml >"$dir/ship.yaml"
 "$fsw" "$(url_of shm)" cubesat >"$dir/fsw" 2>&1 &
 peer=$!

@@ -13,6 +13,7 @@
 #include "tools/run/diverged.h"
 #include "tools/run/ending_report.h"
 #include "tools/run/expect_report.h"
+#include "tools/run/faults_report.h"
 #include "tools/run/links_report.h"
 
 static json_t *channels_json(const struct orr_plant *p) {
@@ -226,6 +227,8 @@ json_t *orr_run_report_json(const struct orr_run_report *r) {
   orr_links_json(r->session, r->end ? r->end : "all frames flown", root);
   if (r->session->procedure || (r->session->control && r->session->control->event_count))
     json_object_set_new(root, "events", events_json(r->session));
+  if (r->session->procedure && r->session->run->fault_count)
+    json_object_set_new(root, "faults_never_begun", orr_faults_json(r->session));
   const struct orr_expect_report expect = {r->session, r->stats, r->live, r->first_frame * r->session->plant->step_ns};
   if (r->session->run->expect_count)
     json_object_set_new(root, "expect", orr_expect_json(&expect));
@@ -284,6 +287,7 @@ void orr_run_report_end(const struct orr_run_report *r) {
   tell_limits(r, NULL);
   orr_links_print(r->session);
   print_events(r->session);
+  orr_faults_print(r->session);
   printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(r->session));
   printf("fingerprint %s\n", orr_fingerprint(print));
   const struct orr_expect_report expect = {r->session, r->stats, r->live, r->first_frame * r->session->plant->step_ns};
