@@ -72,21 +72,37 @@ assert link["refused"]["other_id"] == 10 and link["refused"]["malformed"] == 0 a
 assert link["hint"] is None, link
 P
 
-# who speaks and answers nothing, and whom telemetry does not reach
+# who speaks and answers nothing, and whom telemetry does not reach; whose answers are refused for a range, and who leaves, needs no 'peer'
 sed "s/, peer: '[^']*'/, wait: 5 s/" "$dir/run.yaml" >"$dir/nopeer.yaml"
-"$ORRERY" run "$dir/nopeer.yaml" --mode realtime --duration 1s >"$dir/out" 2>&1 &
-run=$!
-python3 - "$port" <<'P'
+cat >"$dir/speak.py" <<'P'
 import socket, sys, time
 sys.path.insert(0, "io/client")
 import orrery_client
+port, what = int(sys.argv[1]), sys.argv[2]
+if what == "range":
+    with orrery_client.open(f"udp:127.0.0.1:{port}") as link:
+        while link.wait():
+            link.send({"wheel_x.torque": 1e6})
+    sys.exit()
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for k in range(30):
-    s.sendto(orrery_client.write_command(0x1e80, k, orrery_client.BEAT, 5 << 32, 0, orrery_client.NONE, b""), ("127.0.0.1", int(sys.argv[1])))
+    leaves = what == "leave" and k > 3
+    s.sendto(orrery_client.write_command(0x1e80, k, orrery_client.LEAVE if leaves else orrery_client.BEAT, 5 << 32, 0, orrery_client.NONE, b""), ("127.0.0.1", port))
     time.sleep(0.1)
 P
-wait $run
-grep -q "do:  flight software speaks and answers no frame.*set 'peer: ADDRESS:PORT'" "$dir/out" || fail "no hint: $(cat "$dir/out")"
+speak() { # WHAT: beat, range or leave
+  "$ORRERY" run "$dir/nopeer.yaml" --mode realtime --duration 1s >"$dir/out" 2>&1 &
+  run=$!
+  python3 "$dir/speak.py" "$port" "$1" 2>"$dir/err"
+  wait $run
+}
+hint="do:  flight software speaks and answers no frame.*set 'peer: ADDRESS:PORT'"
+speak beat
+grep -q "$hint" "$dir/out" || fail "no hint: $(cat "$dir/out" "$dir/err")"
+speak range
+grep -q ' refused: out_of_range ' "$dir/out" && ! grep -q "$hint" "$dir/out" || fail "commands out of range, and a hint: $(cat "$dir/out" "$dir/err")"
+speak leave
+grep -q 'flight software at the end: has closed the link' "$dir/out" && ! grep -q "$hint" "$dir/out" || fail "a link that is closed, and a hint: $(cat "$dir/out" "$dir/err")"
 
 # what goes with a framing, and what does not
 while IFS='|' read -r settings says; do

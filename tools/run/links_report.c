@@ -344,9 +344,20 @@ static void print_firsts(const struct orr_rules *r) {
            overruled->number.value, overruled->number.channel->unit, (long long)overruled->frame);
 }
 
+/* Whether what came shows that telemetry arrives, or why commands are not applied: 'peer' would mend nothing. */
+static bool is_explained(const struct orr_port *p, const struct orr_link_counts *c) {
+  static const enum orr_refusal known[] = {ORR_REFUSAL_STALE,  ORR_REFUSAL_DUPLICATE,  ORR_REFUSAL_VERSION,
+                                           ORR_REFUSAL_LAYOUT, ORR_REFUSAL_NOT_FINITE, ORR_REFUSAL_OUT_OF_RANGE,
+                                           ORR_REFUSAL_DROPPED};
+  bool is = c->answered > 0 || orr_port_peer(p) == ORR_PEER_LEFT;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    is |= c->refused[known[i]] > 0;
+  return is;
+}
+
 /* What to look at where flight software was heard and never answered; NULL: nothing to say. */
 static const char *hint_of(const struct orr_port *p, const struct orr_link_counts *c) {
-  if (p->desc->transport != ORR_TRANSPORT_UDP || p->desc->peer.port || c->answered > 0 || c->published < 2)
+  if (p->desc->transport != ORR_TRANSPORT_UDP || p->desc->peer.port || c->published < 2 || is_explained(p, c))
     return NULL;
   if (c->peers > 0)
     return "flight software speaks and answers no frame: telemetry goes to where it speaks from; set 'peer: "
