@@ -55,6 +55,31 @@ judged, run = (json.load(open(p)) for p in sys.argv[1:])
 assert judged["logs"][0]["identical"] and judged["logs"][0]["whole"]
 assert judged["logs"][0]["expect"] == run["expect"] and len(run["expect"]) == 4, (judged, run["expect"])
 P
+# in text, what is not met has value and time as JSON has them; what is met has no line
+cat >"$dir/unmet.yaml" <<'Y'
+- {channel: bus.rate, of: rms, below: 0.1 deg/s, name: quiet}
+- {channel: wheel_x.speed, below: 1 rpm}
+- {always: norm(gyro.rate) below 1 deg/s, name: still}
+- {channel: gyro.rate, of: settling_time, tolerance: 1e-9 deg/s, below: 29 s}
+- {always: norm(gyro.rate) below 20 deg/s, name: slow}
+Y
+judge 1 --json "$dir/a.mcap" "$dir/unmet.yaml"
+mv "$dir/out" "$dir/unmet.json"
+judge 1 "$dir/a.mcap" "$dir/unmet.yaml"
+python3 - "$dir/unmet.json" "$dir/out" <<'P' || fail "what is not met: $(cat "$dir/out" "$dir/unmet.json")"
+import json, re, sys
+rules = json.load(open(sys.argv[1]))["logs"][0]["expect"]
+lines = re.findall(r"^  1  NOT MET  (.*)$", open(sys.argv[2]).read(), re.M)
+assert len(lines) == 4 and [r["verdict"] for r in rules] == ["not_met"] * 4 + ["met"], lines
+quiet, wheel, still, settles = lines
+value = lambda line, unit: float(re.search(r": (\S+) " + unit + r"( at |$)", line)[1])
+near = lambda a, b: abs(a - b) <= 1e-8 * abs(b)
+at = lambda line: float(re.search(r" at (\S+) s$", line)[1])
+assert quiet.startswith("quiet: bus.rate ") and near(value(quiet, rules[0]["unit"]), rules[0]["value"]), quiet
+assert near(value(wheel, rules[1]["unit"]), rules[1]["value"]) and near(at(wheel), rules[1]["at_s"]), wheel
+assert " broken at " in still and near(at(still), rules[2]["at_s"]), still
+assert settles.endswith(": does not settle") and "value" not in rules[3], settles
+P
 
 # a log that is cut is judged as far as it goes, and said to be no more
 head -c $(($(stat -c %s "$dir/a.mcap") / 2)) "$dir/a.mcap" >"$dir/cut.mcap"

@@ -61,6 +61,35 @@ static const json_t *rules_of(const struct column *columns, int count) {
   return NULL;
 }
 
+/* Below the matrix: what each log has where an expectation is not met, and when. */
+static void print_unmet(const struct column *columns, int count) {
+  const json_t *one;
+  size_t i;
+  bool any = false;
+  for (int k = 0; k < count; k++)
+    json_array_foreach(columns[k].list, i, one) {
+      const json_t *value = json_object_get(one, "value"), *at = json_object_get(one, "at_s");
+      char name[400];
+      if (strcmp(text_in(one, "verdict"), "not_met") != 0)
+        continue;
+      describe(one, name, sizeof name);
+      printf("%s%3d  NOT MET  %s:", any ? "" : "\n", k + 1, name);
+      any = true;
+      if (json_object_get(one, "name"))
+        printf(" %s %s:", text_in(one, "subject"), text_in(one, "bound"));
+      const char *bound = text_in(one, "bound");
+      if (strncmp(bound, "always", 6) == 0 || strncmp(bound, "eventually", 10) == 0)
+        fputs(*bound == 'a' ? " broken" : " never", stdout);
+      else if (value)
+        printf(" %.9g%s%s", json_real_value(value), *text_in(one, "unit") ? " " : "", text_in(one, "unit"));
+      else
+        fputs(strncmp(bound, "settling_time", 13) == 0 ? " does not settle" : " no value", stdout);
+      if (at)
+        printf(" at %.9g s", json_real_value(at));
+      putchar('\n');
+    }
+}
+
 static void print(const struct column *columns, int count) {
   const json_t *rules = rules_of(columns, count), *one;
   size_t i;
@@ -87,6 +116,7 @@ static void print(const struct column *columns, int count) {
     }
     putchar('\n');
   }
+  print_unmet(columns, count);
 }
 
 static void print_json(const struct column *columns, int count) {
@@ -194,7 +224,8 @@ const struct orr_command orr_cmd_judge = {
     .help = "Flies the run of each log again, with its own commands, faults and sequence, and judges it by the\n"
             "section `expect` of another file (or a list of expectations alone) in place of its own. Any channel\n"
             "can be judged, also one that the log does not hold. The rules are read before any log: a file\n"
-            "that is none ends the command. Prints a matrix of requirements against logs.\n"
+            "that is none ends the command. Prints a matrix of requirements against logs,\n"
+            "and below it value and time of each expectation that is not met.\n"
             "\n"
             "  --json  the verdicts of each log, with values and times, as JSON\n"
             "\n"
