@@ -20,9 +20,7 @@ build() { # FRAMING: $dir/FRAMING.app
 start() { # FRAMING CLOCK: the app flies
   "$dir/$1.app" 60 "$2" >"$dir/$1.said" 2>&1 &
   flying=$!
-  tries=0
-  until grep -q '^event 1 ' "$dir/$1.said" || [ $((tries += 1)) -gt 100 ]; do sleep 0.05; done
-  grep -q '^event 1 ' "$dir/$1.said" || fail "the app does not start: $(cat "$dir/$1.said")"
+  await grep -q '^event 1 ' "$dir/$1.said" || fail "the app does not start: $(cat "$dir/$1.said")"
 }
 stop() {
   kill -KILL $flying
