@@ -82,7 +82,10 @@ sed 's/duration: 60 s/duration: 1000 s/' configs/cubesat.yaml >"$dir/long.yaml"
 sed "s|run: .*|run: long.yaml|; s/flights: 40/flights: 3/" "$dir/c.yaml" >"$dir/crash.yaml"
 "$ORRERY" campaign run "$dir/crash.yaml" -o "$dir/crashed" --jobs 1 >"$dir/out" 2>&1 &
 victim=$!
-child() { pgrep -P $victim >"$dir/child"; }
+child() { # of the campaign; a bare Debian has no pgrep
+  awk -v parent="$victim" '{ pid = $1; sub(/.*\) /, ""); if ($2 == parent) print pid }' /proc/[0-9]*/stat >"$dir/child" 2>/dev/null
+  [ -s "$dir/child" ]
+}
 await child && kill -SEGV "$(head -n 1 "$dir/child")"
 wait $victim
 [ $? -eq 1 ] || fail "a campaign with a flight that crashed: $(cat "$dir/out")"

@@ -9,7 +9,10 @@ tools/install "$build" "$version" "$dir/usr" || fail "tools/install: $?"
 top=$PWD
 find "$dir/usr" | sort >"$dir/list"
 [ "$(wc -l <"$dir/list")" -ge 150 ] || fail "few files are installed: $(cat "$dir/list")"
-grep -rl "$top" "$dir/usr/lib/pkgconfig" "$dir/usr/share" && fail "what is installed names the tree that it comes from"
+# a tree may be /orrery, as the topics of logs are, and what is installed may stand in /usr/share/orrery: so a folder of it, and no part of a longer path
+tree="(^|[^[:alnum:]._/-])$(printf %s "$top" | sed 's/[^[:alnum:]/_-]/\\&/g')"
+grep -rlE "$tree(/|\$)" "$dir/usr/lib/pkgconfig" && fail "what is installed names the tree that it comes from"
+grep -rlE "$tree/(build|configs|core|examples|io|rt|tests|tools)" "$dir/usr/share" && fail "what is installed names the tree that it comes from"
 
 # below DESTDIR stand the same files, which name the folder where they will run
 tools/install "$build" "$version" /opt/orrery "$dir/root" || fail "tools/install below DESTDIR: $?"
