@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/links/sandbox.h"
+#include "io/links/packets/sandbox.h"
 
 /* How often it looks whether what is on its way has been applied. */
 enum { LOOK_NS = 500000 };

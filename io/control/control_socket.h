@@ -25,7 +25,7 @@ int orr_control_check_folder(const char *folder, bool make);
 /* How its thread runs. */
 struct orr_control_thread {
   int avoid_core; /* that it stays off; −1: any will do */
-  bool caged;     /* it goes into a sandbox (io/links/sandbox.h), which was prepared */
+  bool caged;     /* it goes into a sandbox (io/links/packets/sandbox.h), which was prepared */
 };
 
 /* [init] Makes the socket and starts the thread. NULL with what is wrong in `message`, empty where there shall be none.

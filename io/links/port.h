@@ -6,7 +6,7 @@
 #ifndef ORR_IO_LINKS_PORT_H
 #define ORR_IO_LINKS_PORT_H
 
-#include "io/links/carrier.h"
+#include "io/links/carriers/carrier.h"
 
 #include "rt/tick/histogram.h"
 

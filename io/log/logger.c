@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/links/sandbox.h"
+#include "io/links/packets/sandbox.h"
 #include "rt/tick/ring.h"
 #include "rt/tick/verdict.h"
 

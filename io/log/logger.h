@@ -10,7 +10,7 @@
 #ifndef ORR_IO_LOG_LOGGER_H
 #define ORR_IO_LOG_LOGGER_H
 
-#include "io/links/rules.h"
+#include "io/links/terms/rules.h"
 #include "io/log/log_file.h"
 #include "io/log/state_record.h"
 #include "io/log/topics.h"
@@ -45,9 +45,9 @@ struct orr_logger_desc {
   int64_t checkpoint_frames; /* 0: only before the first frame */
   uint64_t limit, keep_free; /* bytes; 0: none */
   bool patient;
-  bool zstd;                         /* chunks are compressed */
-  bool caged;                        /* the thread goes into a sandbox (io/links/sandbox.h), which was prepared */
-  const char *const *stages;         /* [ORR_STAGES_MAX] names, NULL beyond the last; NULL: no executive */
+  bool zstd;                 /* chunks are compressed */
+  bool caged;                /* the thread goes into a sandbox (io/links/packets/sandbox.h), which was prepared */
+  const char *const *stages; /* [ORR_STAGES_MAX] names, NULL beyond the last; NULL: no executive */
   const struct orr_mcap_pair *facts; /* metadata `orrery` */
   size_t fact_count;
   const struct orr_mcap_pair *machine; /* metadata `machine` */

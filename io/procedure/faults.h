@@ -12,7 +12,7 @@
 
 #include "core/plant/fault.h"
 #include "io/config/run/run_file.h"
-#include "io/links/rules.h"
+#include "io/links/terms/rules.h"
 
 enum orr_fault_phase {
   ORR_FAULT_WAITS,

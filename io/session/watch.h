@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "core/plant/plant.h"
-#include "io/links/rules.h"
+#include "io/links/terms/rules.h"
 
 enum { ORR_WATCH_MAX = 32 };
 /* Sums over all links to the outside. */

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "io/client/client_carrier.h"
-#include "io/links/directory.h"
-#include "io/links/shm.h"
+#include "io/links/carriers/shm.h"
+#include "io/links/terms/directory.h"
 #include "rt/tick/clock.h"
 
 enum { NUMBERS_MAX = ORR_WIRE_PAYLOAD_MAX / 8 };

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "io/client/client_seal.h"
-#include "io/links/sandbox.h"
-#include "io/links/seal.h"
+#include "io/links/packets/sandbox.h"
+#include "io/links/packets/seal.h"
 #include "rt/tick/clock.h"
 
 static struct orr_seal *make_run(void) {

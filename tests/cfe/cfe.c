@@ -1,7 +1,7 @@
 /* The stand-in at work: a software bus of a few pipes, tasks as threads, sockets. It runs one app, ORRERY_APP_Main, for
  * so many seconds as the command line says, with what CFE_TIME_GetTime shall say, and prints
  * its events. What cFE leaves undefined ends the program: a message longer than its buffer, too many pipes. */
-#include "cfe.h"
+#include "stand_in.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>

@@ -7,14 +7,16 @@ command -v python3 >/dev/null || exit 77
 app=$((port + 1))
 sed "s/127.0.0.1:5010/127.0.0.1:$port/; s/127.0.0.1:5011/127.0.0.1:$app/" tools/cfs/cubesat.yaml >"$dir/run.yaml"
 
+# the app's own include, which is cFE's elsewhere
+echo '#include "tests/cfe/stand_in.h"' >"$dir/cfe.h"
 # as cFS compiles its apps, which is more than its own warnings
 build() { # FRAMING: $dir/FRAMING.app
   mkdir -p "$dir/$1"
   "$ORRERY" icd "$dir/run.yaml" --format c --set links.fsw.framing="$1" >"$dir/$1/orrery_links.h" || fail "icd of framing $1"
   ${CC:-cc} -std=c99 -D_GNU_SOURCE -pedantic -Wall -Wextra -Wstrict-prototypes -Wwrite-strings -Wpointer-arith -Wcast-align -Waddress-of-packed-member \
-    -Werror -O1 -g ${2:+"$2"} -DORRERY_APP_RUN_PORT="$port" -DORRERY_APP_LISTENS="$app" -I tests/cfe -I "$dir/$1" -I tools/cfs/orrery_app/fsw/src \
+    -Werror -O1 -g ${2:+"$2"} -DORRERY_APP_RUN_PORT="$port" -DORRERY_APP_LISTENS="$app" -I . -I "$dir" -I "$dir/$1" -I tools/cfs/orrery_app/fsw/src \
     -c tools/cfs/orrery_app/fsw/src/orrery_app.c -o "$dir/$1/app.o" || fail "the app does not compile with framing $1 $2"
-  [ -n "$2" ] || ${CC:-cc} -std=gnu17 -O1 -g -I tests/cfe -I tools/cfs/orrery_app/fsw/src "$dir/$1/app.o" tools/cfs/orrery_app/fsw/src/orrery_law.c \
+  [ -n "$2" ] || ${CC:-cc} -std=gnu17 -O1 -g -I tools/cfs/orrery_app/fsw/src "$dir/$1/app.o" tools/cfs/orrery_app/fsw/src/orrery_law.c \
     tests/cfe/cfe.c -o "$dir/$1.app" -lpthread || fail "the stand-in does not compile"
 }
 start() { # FRAMING CLOCK: the app flies

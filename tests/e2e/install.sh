@@ -37,7 +37,7 @@ compile() { "$@" 2>"$dir/err" || fail "$*: $(cat "$dir/err")"; }
 [ "$(pkg-config --modversion orrery-client)" = "$version" ] || fail "orrery-client.pc has another version than $version"
 # shellcheck disable=SC2046,SC2086
 compile cc -std=c17 $warnings "$examples/peer.c" $(pkg-config --cflags --libs orrery-client) -o peer_c
-compile cc -std=c17 $warnings "$examples/embed.c" $(pkg-config --static --cflags --libs orrery) -o embed
+compile cc -std=c17 $warnings "$examples/accelerations.c" $(pkg-config --static --cflags --libs orrery) -o accelerations
 ldd ./peer_c | grep -q "$dir/usr/lib/liborrery-client.so.0" || fail "the peer does not use the shared library: $(ldd ./peer_c)"
 peers=c
 for compiler in c++ clang++; do
@@ -72,7 +72,7 @@ fi
 
 # The solver: what `orrery eval` says of the same state.
 wings=$dir/usr/share/orrery/configs/wings.yaml
-./embed "$wings" wing_left >"$dir/embedded" 2>&1 || fail "embed: $(cat "$dir/embedded")"
+./accelerations "$wings" wing_left >"$dir/embedded" 2>&1 || fail "accelerations: $(cat "$dir/embedded")"
 if command -v python3 >/dev/null; then
   python3 - "$orrery" "$wings" "$dir/embedded" <<'PYTHON' || fail "the embedded solver and orrery eval differ"
 import json, subprocess, sys
@@ -100,13 +100,13 @@ worst = max(abs(a - b) for a, b in zip(got, wanted)) / max(map(abs, wanted))
 assert worst < 1e-13, worst
 PYTHON
 fi
-told=$(sed -n 's/.* && \.\/embed wings.yaml \([a-z_]*\)$/\1/p' "$examples/embed.c") # as its comment says
-[ -n "$told" ] && ./embed "$wings" "$told" >/dev/null || fail "embed does not fly as its comment says: '$told'"
-./embed "$wings" nobody 2>"$dir/err" && fail "embed finds a body that is not there"
-grep -q "has no body 'nobody'" "$dir/err" || fail "embed does not name the body that is not there: $(cat "$dir/err")"
+told=$(sed -n 's/.* && \.\/accelerations wings.yaml \([a-z_]*\)$/\1/p' "$examples/accelerations.c") # as its comment says
+[ -n "$told" ] && ./accelerations "$wings" "$told" >/dev/null || fail "accelerations does not fly as its comment says: '$told'"
+./accelerations "$wings" nobody 2>"$dir/err" && fail "accelerations finds a body that is not there"
+grep -q "has no body 'nobody'" "$dir/err" || fail "accelerations does not name the body that is not there: $(cat "$dir/err")"
 printf 'orrery: 1\nspacecraft: {bodies: {a: {}}}\n' >wrong.yaml
-./embed wrong.yaml a 2>"$dir/err" && fail "embed takes a wrong file"
-grep -q 'wrong.yaml:2' "$dir/err" || fail "embed does not say what is wrong with a file: $(cat "$dir/err")"
+./accelerations wrong.yaml a 2>"$dir/err" && fail "accelerations takes a wrong file"
+grep -q 'wrong.yaml:2' "$dir/err" || fail "accelerations does not say what is wrong with a file: $(cat "$dir/err")"
 
 # the documents: every link leads to a file that is installed; the program of the README is compiled by its line, and flies
 find "$dir/usr/share" -name '*.md' | while read -r page; do

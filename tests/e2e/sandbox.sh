@@ -1,6 +1,6 @@
 #!/bin/sh
 # Of a run over UDP the threads of packets, log and `orrery ctl` are in sandboxes, and no thread keeps rights that it does not need, by the kernel's own words, as root and
-# as nobody; what else a run does goes on: its log, picture, table, state and summary. What a thread in a sandbox cannot do: tests/unit/io/links/sandbox.c.
+# as nobody; what else a run does goes on: its log, picture, table, state and summary. What a thread in a sandbox cannot do: tests/unit/io/links/packets/sandbox.c.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 over udp configs/cubesat.yaml >"$dir/run.yaml"

@@ -1,5 +1,5 @@
-/* A stream of any bytes into a link over a cable (io/links/cable, io/wire/framing), and what comes of it into the
- * rules. No descriptor and no system call: what was read is handed over here, in pieces of any length.
+/* A stream of any bytes into a link over a cable (io/links/packets/cable, io/wire/framing), and what comes of it into
+ * the rules. No descriptor and no system call: what was read is handed over here, in pieces of any length.
  *
  * The first byte is the shape: bits 0 to 3 as orr_link_rig_init takes them, bit 4 SLIP in place of COBS, bit 5 bare
  * packets of a layout. Then steps; what:
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/links/cable.h"
-#include "io/links/telegram.h"
+#include "io/links/forms/telegram.h"
+#include "io/links/packets/cable.h"
 #include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

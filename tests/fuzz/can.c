@@ -1,5 +1,5 @@
-/* Frames of a CAN bus of any bytes (io/links/can), and what comes of them into the rules. No descriptor and no system
- * call: what was read is handed over here.
+/* Frames of a CAN bus of any bytes (io/links/packets/can), and what comes of them into the rules. No descriptor and no
+ * system call: what was read is handed over here.
  *
  * The first byte is the shape, as orr_link_rig_init takes it. Then steps; what:
  *   0 bytes as they are                1 the bytes as the data of a frame of commands, byte 0 says which
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/links/can.h"
+#include "io/links/packets/can.h"
 #include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

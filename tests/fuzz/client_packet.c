@@ -1,6 +1,6 @@
 /* Datagrams of any bytes into a client over UDP (io/client/client_udp, client): a description that may be of any bytes,
  * then frames. The network is one datagram in memory; the run at its other end is a link over UDP without a socket
- * (io/links/udp), which takes what the client sends.
+ * (io/links/packets/udp), which takes what the client sends.
  *
  * The first byte is the shape, as orr_link_rig_init takes it. Then steps; what:
  *   0 a datagram as it is       1 the same with length, checksums and sequence flags set right
@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "io/client/client_carrier.h"
-#include "io/links/udp.h"
+#include "io/links/packets/udp.h"
 #include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "io/client/client_carrier.h"
-#include "io/links/directory.h"
-#include "io/links/shm.h"
+#include "io/links/carriers/shm.h"
+#include "io/links/terms/directory.h"
 #include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,7 @@
 #   make && tests/fuzz/coverage.sh        wants gcc's gcov, and the built archives
 #
 # A reader is a file that looks at bytes of others. Counted are whole files; not counted is what looks at none: settings of the command line
-# (io/config/text/setting.c); names, files, mappings and sockets, and the threads that move what others read (io/links/shm_segment.c, socket.c, guard.c,
+# (io/config/text/setting.c); names, files, mappings and sockets, and the threads that move what others read (io/links/carriers/shm_segment.c, socket.c, guard.c,
 # relay.c, port.c, io/client/open.c). Of a header, what the readers call: a target's own calls do not count.
 set -eu
 dir=build/coverage
@@ -14,7 +14,7 @@ mkdir -p "$dir"
 flags="-std=c17 -D_GNU_SOURCE -O0 -g -I. $(pkg-config --cflags libfyaml liburing)"
 object() { echo "$dir/$(echo "$1" | tr / _ | sed 's/c$/o/')"; }
 config=$(find io/config -name "*.c" | sort)
-links="io/links/udp.c io/links/shm.c io/links/layout.c io/links/rules.c io/links/directory.c io/client/client.c io/client/client_shm.c io/client/client_udp.c"
+links="io/links/packets/udp.c io/links/carriers/shm.c io/links/terms/layout.c io/links/terms/rules.c io/links/terms/directory.c io/client/client.c io/client/client_shm.c io/client/client_udp.c"
 targets="model case run_file condition control packet segment client_packet client_segment"
 for f in $config $links; do
   gcc $flags --coverage -c -o "$(object "$f")" "$f"

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "io/client/client_carrier.h"
-#include "io/links/udp.h"
+#include "io/links/packets/udp.h"
 #include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

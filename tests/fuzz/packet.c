@@ -1,5 +1,5 @@
-/* Datagrams of any bytes into a link over UDP (io/links/udp), and what comes of them into the rules. No socket and no
- * system call: what the relay does is done here.
+/* Datagrams of any bytes into a link over UDP (io/links/packets/udp), and what comes of them into the rules. No socket
+ * and no system call: what the relay does is done here.
  *
  * The first byte is the shape: bits 0 to 3 as orr_link_rig_init takes them, bit 4 packets of 1472 bytes in place of 64,
  * bit 5 the run file names the peer, bit 6 the link has a key, and what is set right is sealed with it, but for every
@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "io/client/client_seal.h"
-#include "io/links/udp.h"
+#include "io/links/packets/udp.h"
 #include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

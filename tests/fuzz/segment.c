@@ -1,5 +1,5 @@
-/* The peer's part of a shared segment filled with any bytes, under a link that flies (io/links/shm). The segment is
- * plain memory of just its size, so that the sanitizer sees a byte beyond.
+/* The peer's part of a shared segment filled with any bytes, under a link that flies (io/links/carriers/shm). The
+ * segment is plain memory of just its size, so that the sanitizer sees a byte beyond.
  *
  * The first byte is the shape, as orr_link_rig_init takes it, but never large: slots know no pieces. Then steps; what:
  *   0 bytes written: two bytes of place in what the peer may write, then the bytes       1 the next frame
@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/links/directory.h"
-#include "io/links/shm.h"
+#include "io/links/carriers/shm.h"
+#include "io/links/terms/directory.h"
 #include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,6 +1,6 @@
-/* Packets of any layout and any bytes (io/links/telegram). The first byte says how many fields a packet of commands has
- * and its size, then come six bytes for each field, then the bytes that arrive: as one packet, and as a stream. What is
- * judged good is read, and what is read is written again as telemetry of the same fields.
+/* Packets of any layout and any bytes (io/links/forms/telegram). The first byte says how many fields a packet of
+ * commands has and its size, then come six bytes for each field, then the bytes that arrive: as one packet, and as a
+ * stream. What is judged good is read, and what is read is written again as telemetry of the same fields.
  *
  * Whatever comes, nothing beyond the bytes is read, and a stream never stands still.
  * Fuzz with: -max_len=256
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/links/telegram.h"
+#include "io/links/forms/telegram.h"
 #include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -21,7 +21,7 @@ core_system=' assert.h float.h inttypes.h limits.h math.h stdalign.h stdarg.h st
 # Sub-rooms of a room, what is included first standing first. A file that stands in the room itself comes last.
 order='core/math core/environment core/model core/tree core/loops core/plant core/devices
 rt/tick rt/machine
-io/wire io/config/text io/config/environment io/config/spacecraft io/config/run io/config/campaign io/links io/log io/procedure io/control io/session'
+io/wire io/config/text io/config/environment io/config/spacecraft io/config/run io/config/campaign io/links/terms io/links/forms io/links/carriers io/links/packets io/links io/log io/procedure io/control io/session'
 
 includes=$(find core rt io tools tests -name '*.[ch]' -exec grep -HnE '^[[:space:]]*#[[:space:]]*include' {} + 2>/dev/null || true)
 printf '%s\n' "$includes" | awk -v core_system="$core_system" -v order="$order" '

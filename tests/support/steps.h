@@ -7,7 +7,7 @@
 #define ORR_TESTS_SUPPORT_STEPS_H
 
 #include "io/client/client.h"
-#include "io/links/rules.h"
+#include "io/links/terms/rules.h"
 
 /* One byte says what, one how long, then so many bytes (fewer where the input ends). */
 struct orr_steps {

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "io/client/client.h"
+#include "io/links/packets/relay.h"
 #include "io/links/port.h"
-#include "io/links/relay.h"
 #include "rt/tick/clock.h"
 #include "tools/bench/bench_links.h"
 

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "io/links/owner.h"
+#include "io/links/carriers/owner.h"
 #include "rt/machine/isolate.h"
 #include "rt/tick/board.h"
 

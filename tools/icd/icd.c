@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/links/carrier.h"
+#include "io/links/carriers/carrier.h"
 #include "tools/common/commands.h"
 #include "tools/icd/icd.h"
 

@@ -3,7 +3,7 @@
 #define ORR_TOOLS_ICD_ICD_H
 
 #include "io/config/run/run_file.h"
-#include "io/links/directory.h"
+#include "io/links/terms/directory.h"
 
 /* One direction of a link. */
 struct orr_icd_side {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "io/links/carrier.h"
+#include "io/links/carriers/carrier.h"
 #include "tools/common/text.h"
 #include "tools/icd/icd.h"
 

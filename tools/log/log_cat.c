@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/links/layout.h"
+#include "io/links/terms/layout.h"
 #include "tools/common/commands.h"
 #include "tools/log/log_verbs.h"
 

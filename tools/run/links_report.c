@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/links/sandbox.h"
+#include "io/links/packets/sandbox.h"
 
 /* Those that end a process that knows nothing of them; a run ends with its summary and takes back what it has made. */
 static const int endings[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,

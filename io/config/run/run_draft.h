@@ -91,7 +91,7 @@ bool orr_run_read_cable(struct orr_run_draft *draft, const struct orr_thing *lin
  * are. False after reporting. */
 bool orr_run_read_framing(struct orr_run_draft *draft, const struct orr_thing *link, struct orr_place framing,
                           struct orr_run_link *out);
-/* [init] Notes the form of packets of this name (io/links/form.h); false when there is none. */
+/* [init] Notes the form of packets of this name (io/links/forms/form.h); false when there is none. */
 bool orr_run_read_form(const char *word, struct orr_run_link *out);
 /* [init] Whether that form finds its packets in a bare stream. */
 bool orr_run_form_finds_packets(const struct orr_run_link *link);

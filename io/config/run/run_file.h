@@ -76,7 +76,7 @@ struct orr_run_capture {
   bool ends_early;  /* the file ends within a packet */
 };
 
-/* What a packet of a link is (io/links/form.h). */
+/* What a packet of a link is (io/links/forms/form.h). */
 enum orr_packet_form { ORR_FORM_ORRERY, ORR_FORM_CFE };
 
 /* A link: what goes out to flight software at frames kd, and what it commands for frame (k+1)d (both

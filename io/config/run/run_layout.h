@@ -1,7 +1,7 @@
 /* What `layout` of a link says: packets that somebody else defined, bit for bit.
  *
- * orr_run_read_layout fills it; all is const then, and lives as long as the run file. io/links/telegram writes and
- * reads packets by it. A packet of a layout is called a telegram here, for the words packet and message have
+ * orr_run_read_layout fills it; all is const then, and lives as long as the run file. io/links/forms/telegram writes
+ * and reads packets by it. A packet of a layout is called a telegram here, for the words packet and message have
  * meanings of their own in io/wire and in logs.
  *
  * Bits. A field takes `width` bits from `bit` on, counted through the telegram from 0. With big-endian fields bit 0

@@ -25,7 +25,7 @@
 #include <cmocka.h>
 
 #include "io/client/client.h"
-#include "io/links/shm.h"
+#include "io/links/carriers/shm.h"
 #include "tests/support/clock.h"
 #include "tests/support/flight.h"
 #include "tests/support/port.h"

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "io/client/client.h"
-#include "io/links/udp.h"
+#include "io/links/packets/udp.h"
 #include "tests/support/clock.h"
 #include "tests/support/flight.h"
 #include "tests/support/port.h"

@@ -114,7 +114,7 @@ class Packets(unittest.TestCase):
             self.assertEqual(oc.crc32c(data), crc)
 
     def test_a_command_in_a_slot_has_the_sum_that_the_run_reckons(self):
-        payload = struct.pack("<5d3B", 0.5, -0.5, 1e-300, 3.0, -7.25, 1, 0, 1)  # the numbers of tests/unit/io/links/shm_peers.c
+        payload = struct.pack("<5d3B", 0.5, -0.5, 1e-300, 3.0, -7.25, 1, 0, 1)  # the numbers of tests/unit/io/links/carriers/shm_peers.c
         command = oc.slot_command(1234, 0x1111222233334444, 7, 1, payload, 3)
         self.assertEqual((len(command), command[:24]), (80, struct.pack("<3Q", 1234, 0x1111222233334444, 3 << 48 | 1 << 32 | 7)))
         self.assertEqual((command[32:], struct.unpack_from("<Q", command, 24)[0]), (payload + bytes(5), 0x18264B71926587EA))

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "io/client/client.h"
-#include "io/links/shm.h"
+#include "io/links/carriers/shm.h"
 #include "tests/support/flight.h"
 
 static const char pattern[] = ORR_FLIGHT_CRAFT

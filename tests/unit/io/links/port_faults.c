@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "io/links/udp.h"
+#include "io/links/packets/udp.h"
 #include "tests/support/clock.h"
 #include "tests/support/flight.h"
 #include "tests/support/forger.h"
