@@ -68,6 +68,25 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
   done
 fi
 
+# A port that no process has any more, but the kernel, which takes its time with what an ended run left, is waited for. Here a process that the run cannot
+# see holds it for three seconds.
+if unshare --pid --fork --mount-proc true 2>/dev/null; then
+  python3 -c '
+import socket, sys, time
+held = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+held.bind(("127.0.0.1", int(sys.argv[1])))
+print("held", flush=True)
+time.sleep(3)' "$port" >"$dir/held" &
+  holder=$!
+  await [ -s "$dir/held" ] || fail "the port cannot be held"
+  "$fsw" "$(url_of udp)" 2>"$dir/fsw" &
+  peer=$!
+  unshare --pid --fork --mount-proc "$ORRERY" run "$dir/udp.yaml" --mode lockstep --duration 1s >"$dir/second" 2>&1 ||
+    fail "a port that is being let go of is not waited for: $(cat "$dir/second")"
+  wait $peer
+  wait $holder
+fi
+
 "$ORRERY" run "$dir/shm.yaml" --mode lockstep --ready "$dir/none/ready" >"$dir/out" 2>&1 && fail "a file that cannot be made is no mistake"
 grep -q -e '--ready .*none/ready: No such file' "$dir/out" || fail "what is said of it: $(cat "$dir/out")"
 "$ORRERY" run "$dir/shm.yaml" --mode batch --ready "$dir/ready" >"$dir/out" 2>&1

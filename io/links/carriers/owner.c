@@ -43,15 +43,16 @@ pid_t orr_owner_of_segment(const char *name) {
 }
 
 /* /proc/net/udp: "7: 0100007F:1392 00000000:0000 07 TX:RX TR:WHEN RETRANSMITS UID TIMEOUT INODE …", the address as the
- * word lies in memory. */
-static unsigned long inode_of_port(uint32_t ip, uint16_t port) {
+ * word lies in memory. The inode, and whose socket it is; 0: nobody's. */
+static unsigned long inode_of_port(uint32_t ip, uint16_t port, uid_t *user) {
   char line[LINE_ROOM];
   unsigned long found = 0;
   FILE *f = fopen("/proc/net/udp", "re");
   while (f && !found && fgets(line, sizeof line, f)) {
     unsigned long inode;
     unsigned here, at;
-    if (sscanf(line, "%*u: %x:%x %*x:%*x %*x %*x:%*x %*x:%*x %*x %*u %*u %lu", &here, &at, &inode) != 3 || at != port)
+    if (sscanf(line, "%*u: %x:%x %*x:%*x %*x %*x:%*x %*x:%*x %*x %u %*u %lu", &here, &at, user, &inode) != 4 ||
+        at != port)
       continue;
     const unsigned char *bytes = (const unsigned char *)&here;
     uint32_t there = (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
@@ -80,10 +81,16 @@ static bool has_open(const char *process, const char *what) {
   return found;
 }
 
+bool orr_owner_of_port_is_gone(uint32_t ip, uint16_t port) {
+  uid_t user = 0;
+  return inode_of_port(ip, port, &user) && (geteuid() == 0 || geteuid() == user) && orr_owner_of_port(ip, port) == 0;
+}
+
 pid_t orr_owner_of_port(uint32_t ip, uint16_t port) {
   char what[40];
+  uid_t user = 0;
   pid_t found = 0;
-  unsigned long inode = inode_of_port(ip, port);
+  unsigned long inode = inode_of_port(ip, port, &user);
   DIR *processes = inode ? opendir("/proc") : NULL;
   if (!processes)
     return 0;

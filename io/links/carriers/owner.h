@@ -7,6 +7,7 @@
 #ifndef ORR_IO_LINKS_OWNER_H
 #define ORR_IO_LINKS_OWNER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,6 +19,10 @@ pid_t orr_owner_of_segment(const char *name);
 /* [init] The process that has a UDP port of this address open, or of all addresses; numbers in the order of the host.
  * 0: none that this user may see. */
 pid_t orr_owner_of_port(uint32_t ip, uint16_t port);
+
+/* [init] True where the port is taken by a socket that this user would see in a process, and no process has it: the
+ * kernel alone still holds it, for a program that has ended. */
+bool orr_owner_of_port_is_gone(uint32_t ip, uint16_t port);
 
 /* [init] "process 4711 (orrery run configs/cubesat.yaml)", with as much of its command line as there is room for; "a
  * process that this user may not see" for 0. */

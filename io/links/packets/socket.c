@@ -6,18 +6,23 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "io/links/carriers/owner.h"
 #include "io/links/packets/arrival.h"
 #include "io/links/packets/udp.h"
 #include "rt/tick/clock.h"
 
-/* The kernel takes an io_uring down in its own time, and with it lets go of the port of the run before. */
+/* The kernel takes an io_uring down in its own time, and with it lets go of the port of the run before; on a busy
+ * machine that takes seconds. So a port that no process has is waited for, and one that somebody has is not. */
 static int bind_in_time(int fd, const struct sockaddr_in *address) {
-  enum { TRIES = 50, NAP_NS = 10000000 };
+  enum { TRIES = 50, TRIES_GONE = 1000, NAP_NS = 10000000 };
   for (int i = 0;; i++) {
     if (bind(fd, (const struct sockaddr *)address, sizeof *address) == 0)
       return 0;
-    if (errno != EADDRINUSE || i == TRIES)
-      return errno;
+    int error = errno;
+    if (error != EADDRINUSE || i == TRIES_GONE ||
+        (i % TRIES == TRIES - 1 &&
+         !orr_owner_of_port_is_gone(ntohl(address->sin_addr.s_addr), ntohs(address->sin_port))))
+      return error;
     orr_clock_sleep_until(orr_clock_now_ns() + NAP_NS);
   }
 }
