@@ -386,8 +386,7 @@ static void a_wheel_that_lies_flat_is_singular(void **state) {
   const enum orr_hinge_kind kinds[] = {ORR_HINGE_FREE, ORR_HINGE_PLANAR};
   for (int i = 0; i < 2; i++) {
     const struct orr_hinge_desc fixed = {.kind = ORR_HINGE_FIXED, .parent = -1, .rotation = {0, 0, 0, 1}};
-    const struct orr_hinge_desc hinge = {
-        .kind = kinds[i], .parent = -1, .axes = {{0, 0, 1}}, .rotation = {0, 0, 0, 1}};
+    const struct orr_hinge_desc hinge = {.kind = kinds[i], .parent = -1, .axes = {{0, 0, 1}}, .rotation = {0, 0, 0, 1}};
     const struct orr_body_desc bodies[] = {body("ground", nodes, 1, 7, (double[]){3, 2, 4}, fixed),
                                            body("wheel", nodes, 1, 2, (double[]){0.3, 0.5, 0.4}, hinge)};
     struct orr_loop_desc loop = {
