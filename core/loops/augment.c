@@ -385,6 +385,20 @@ int orr_augment_conflict(struct orr_augment *a, const struct orr_workspace *ws) 
   return -1;
 }
 
+double orr_augment_rounding(const struct orr_augment *a, const struct orr_workspace *ws) {
+  static const double PART = 1e-13;
+  const struct orr_loops *l = a->loops;
+  double most = 1, size = orr_max(1, l->size);
+  for (int i = 0; i < l->count; i++) {
+    for (int s = 0; s < 2 && is_ours(&l->loops[i]); s++) {
+      const struct orr_flow *flow = &ws->flows[l->loops[i].limb[s]];
+      double turn = v3_norm(flow->alpha.w) + v3_dot(flow->omega, flow->omega);
+      most = orr_max(most, v3_norm(flow->alpha.v) + turn * size);
+    }
+  }
+  return PART * most;
+}
+
 void orr_augment_load(const struct orr_augment *a, struct orr_workspace *ws, double *tau) {
   for (int i = 0; i < a->row_count; i++)
     load_row(a->loops, ws, a->rows[i], a->lambda[a->rows[i]], tau);

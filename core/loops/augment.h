@@ -57,6 +57,10 @@ void orr_augment_multiply(struct orr_augment *augment);
  * hinges can bring about; loops->judge is factored. [rt] O(rows²). */
 int orr_augment_conflict(struct orr_augment *augment, const struct orr_workspace *ws);
 
+/* What of φ̈ is rounding at these accelerations, roughly: a small part of the largest of them that its sums hold.
+ * [rt] O(loops). */
+double orr_augment_rounding(const struct orr_augment *augment, const struct orr_workspace *ws);
+
 /* Adds Gᵀ λ to the loads of a sweep: wrenches to z of the limbs, the rest to the modes' forces and tau [u_count].
  * [rt] O(rows n). */
 void orr_augment_load(const struct orr_augment *augment, struct orr_workspace *ws, double *tau);

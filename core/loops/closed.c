@@ -146,17 +146,29 @@ static enum orr_status sweep_factor(struct orr_closed *c, struct orr_workspace *
   return ORR_OK;
 }
 
-/* Forces tips to base and accelerations back, on what is loaded. */
-static enum orr_status sweep(struct orr_closed *c, struct orr_workspace *ws, const double *tau, const double *given,
-                             orr_vec3 base, bool moving, double *accel) {
+/* Forces tips to base, on what is loaded. */
+static enum orr_status sweep_forces(struct orr_closed *c, struct orr_workspace *ws, const double *tau,
+                                    const double *given, bool moving) {
   for (int k = ws->model->body_count - 1; k >= 0; k--) {
     enum orr_status status = orr_embed_forces_limb(&c->embed, ws, k, tau, given, moving);
     if (status != ORR_OK)
       return fail(c, status, c->embed.failed_loop);
   }
+  return ORR_OK;
+}
+
+static void sweep_accelerations(struct orr_closed *c, struct orr_workspace *ws, orr_vec3 base, bool moving,
+                                double *accel) {
   for (int k = 0; k < ws->model->body_count; k++)
     orr_embed_accelerate_limb(&c->embed, ws, k, base, moving, accel);
-  return ORR_OK;
+}
+
+static enum orr_status sweep(struct orr_closed *c, struct orr_workspace *ws, const double *tau, const double *given,
+                             orr_vec3 base, bool moving, double *accel) {
+  enum orr_status status = sweep_forces(c, ws, tau, given, moving);
+  if (status == ORR_OK)
+    sweep_accelerations(c, ws, base, moving, accel);
+  return status;
 }
 
 static void hinge_forces(struct orr_closed *c, const struct orr_workspace *ws, const double *force) {
@@ -194,6 +206,73 @@ static enum orr_status factor_augment(struct orr_closed *c, struct orr_workspace
   return fail(c, ORR_ERROR_LOOP_SINGULAR, c->loops->row_loop[choice->rows[choice->embedded]]);
 }
 
+/* The most that an equation that is solved misses. */
+static double largest(const struct orr_closed *c, const double *gamma) {
+  double most = 0;
+  for (int k = c->choice.embedded; k < c->choice.count; k++) {
+    double miss = gamma[c->augment.place[c->choice.rows[k]]];
+    most = isfinite(miss) ? orr_max(most, fabs(miss)) : HUGE_VAL;
+  }
+  return most;
+}
+
+/* out = −M⁻¹ Gᵀ (G M⁻¹ Gᵀ)⁻¹ gamma, Y being factored: the smallest change, in the measure of the masses, that takes
+ * gamma away. */
+static enum orr_status correction(struct orr_closed *c, struct orr_workspace *ws, double *out) {
+  const struct orr_model *m = ws->model;
+  orr_augment_multiply(&c->augment);
+  orr_articulated_clear(m, ws);
+  memset(c->tau, 0, sizeof *c->tau * (size_t)m->u_count);
+  orr_augment_load(&c->augment, ws, c->tau);
+  return sweep(c, ws, c->tau, NULL, v3_zero(), false, out);
+}
+
+/* Loads with Gᵀ λ, and their sweep from tips to base. */
+static enum orr_status load_multipliers(struct orr_closed *c, struct orr_workspace *ws, const double *force,
+                                        const double *given) {
+  orr_forward_load(ws->model, ws, force);
+  hinge_forces(c, ws, force);
+  orr_augment_load(&c->augment, ws, c->tau);
+  return sweep_forces(c, ws, c->tau, given, true);
+}
+
+/* One correction of the accelerations and of λ, and the motion of every limb that goes with them. */
+static enum orr_status refine_once(struct orr_closed *c, struct orr_workspace *ws, const double *force,
+                                   const double *given, double *accel) {
+  const struct orr_model *m = ws->model;
+  double *lambda = c->augment.lambda;
+  memcpy(c->lambda, lambda, sizeof *lambda * (size_t)c->loops->row_count);
+  enum orr_status status = correction(c, ws, c->move);
+  for (int i = 0; i < m->u_count; i++)
+    accel[i] += c->move[i];
+  for (int r = 0; r < c->loops->row_count; r++)
+    lambda[r] += c->lambda[r];
+  if (status == ORR_OK)
+    status = load_multipliers(c, ws, force, given);
+  for (int k = 0; k < m->body_count && status == ORR_OK; k++)
+    orr_embed_move_limb(&c->embed, ws, k, v3_neg(m->gravity), accel);
+  return status;
+}
+
+/* Where a light body carries what is large, its acceleration is lost in the rounding of its load, and the loop stays
+ * open by that: a step of iterative refinement takes it away, as long as it helps. */
+static enum orr_status refine(struct orr_closed *c, struct orr_workspace *ws, const double *force, const double *given,
+                              double *accel) {
+  enum { ROUNDS = 3 };
+  double gap = HUGE_VAL;
+  for (int i = 0; i < ROUNDS; i++) {
+    double before = gap;
+    orr_augment_acceleration(&c->augment, ws, accel);
+    gap = largest(c, c->augment.gamma);
+    if (gap <= orr_augment_rounding(&c->augment, ws) || !(gap < before / 2))
+      return ORR_OK;
+    enum orr_status status = refine_once(c, ws, force, given, accel);
+    if (status != ORR_OK)
+      return status;
+  }
+  return ORR_OK;
+}
+
 /* f of every limb into limbs[].f, which aggregates and cuts need. */
 static void gather(struct orr_closed *c, struct orr_workspace *ws) {
   for (int k = 0; k < ws->model->body_count; k++)
@@ -204,33 +283,37 @@ static void gather(struct orr_closed *c, struct orr_workspace *ws) {
   ws->forces_known = true;
 }
 
+/* λ from the accelerations of the tree alone, and the accelerations with it. */
+static enum orr_status add_multipliers(struct orr_closed *c, struct orr_workspace *ws, const double *force,
+                                       const double *given, double *accel) {
+  orr_augment_acceleration(&c->augment, ws, accel);
+  enum orr_status status = factor_augment(c, ws);
+  if (status != ORR_OK)
+    return status;
+  int loop = orr_augment_conflict(&c->augment, ws);
+  if (loop >= 0)
+    return fail(c, ORR_ERROR_LOOP_CONFLICT, loop);
+  orr_augment_multiply(&c->augment);
+  status = load_multipliers(c, ws, force, given);
+  if (status != ORR_OK)
+    return status;
+  sweep_accelerations(c, ws, v3_neg(ws->model->gravity), true, accel);
+  return refine(c, ws, force, given, accel);
+}
+
 enum orr_status orr_closed_forward(struct orr_closed *c, struct orr_workspace *ws, const double *force,
                                    const double *given, double *accel) {
   const struct orr_model *m = ws->model;
-  orr_vec3 base = v3_neg(m->gravity);
   enum orr_status status = prepare(c, ws);
   if (status != ORR_OK)
     return status;
   orr_forward_load(m, ws, force);
   hinge_forces(c, ws, force);
-  status = sweep(c, ws, c->tau, given, base, true, accel);
+  status = sweep(c, ws, c->tau, given, v3_neg(m->gravity), true, accel);
+  if (status == ORR_OK && c->augment.row_count)
+    status = add_multipliers(c, ws, force, given, accel);
   if (status != ORR_OK)
     return status;
-  if (c->augment.row_count) {
-    orr_augment_acceleration(&c->augment, ws, accel);
-    status = factor_augment(c, ws);
-    if (status != ORR_OK)
-      return status;
-    orr_augment_multiply(&c->augment);
-    orr_forward_load(m, ws, force);
-    orr_augment_load(&c->augment, ws, c->tau);
-    status = sweep(c, ws, c->tau, given, base, true, accel);
-    if (status != ORR_OK)
-      return status;
-    int loop = orr_augment_conflict(&c->augment, ws);
-    if (loop >= 0)
-      return fail(c, ORR_ERROR_LOOP_CONFLICT, loop);
-  }
   gather(c, ws);
   orr_rotors_accelerate(m, ws);
   return ORR_OK;
@@ -303,27 +386,6 @@ enum orr_status orr_closed_close(struct orr_closed *c, struct orr_workspace *ws,
     return ORR_OK;
   enum orr_status status = orr_embed_close(&c->embed, ws, q, u, &loop);
   return status == ORR_OK ? status : fail(c, status, loop);
-}
-
-/* out = −M⁻¹ Gᵀ (G M⁻¹ Gᵀ)⁻¹ gamma, Y being factored: the smallest change, in the measure of the masses, that takes
- * gamma away. */
-static enum orr_status correction(struct orr_closed *c, struct orr_workspace *ws, double *out) {
-  const struct orr_model *m = ws->model;
-  orr_augment_multiply(&c->augment);
-  orr_articulated_clear(m, ws);
-  memset(c->tau, 0, sizeof *c->tau * (size_t)m->u_count);
-  orr_augment_load(&c->augment, ws, c->tau);
-  return sweep(c, ws, c->tau, NULL, v3_zero(), false, out);
-}
-
-/* The most that an equation that is solved misses. */
-static double largest(const struct orr_closed *c, const double *gamma) {
-  double most = 0;
-  for (int k = c->choice.embedded; k < c->choice.count; k++) {
-    double miss = gamma[c->augment.place[c->choice.rows[k]]];
-    most = isfinite(miss) ? orr_max(most, fabs(miss)) : HUGE_VAL;
-  }
-  return most;
 }
 
 /* γ of the augmented rows from what all rows have. */

@@ -151,6 +151,9 @@ enum orr_status orr_embed_forces_limb(struct orr_embed *embed, struct orr_worksp
 void orr_embed_accelerate_limb(struct orr_embed *embed, struct orr_workspace *ws, int k, orr_vec3 base, bool moving,
                                double *accel);
 
+/* The same from accelerations that are known: what they make of limb k. [rt] O(limbs) an aggregate. */
+void orr_embed_move_limb(struct orr_embed *embed, struct orr_workspace *ws, int k, orr_vec3 base, const double *accel);
+
 /* f of every limb of the aggregates into limbs[].f, after the accelerations with the loads still in place; multipliers
  * of their loops into lambda. [rt] O(Σ limbs). */
 void orr_embed_gather(struct orr_embed *embed, struct orr_workspace *ws, const double *tau, double *lambda);

@@ -6,6 +6,7 @@
 #include "core/tree/articulated.h"
 #include "core/tree/forward.h"
 #include "core/tree/geared.h"
+#include "core/tree/inverse.h"
 
 /* A pivot of D that is not above this part of its diagonal is singular, as in articulated.c. */
 static const double PIVOT_FLOOR = 1e-14;
@@ -328,17 +329,31 @@ enum orr_status orr_embed_forces_limb(struct orr_embed *e, struct orr_workspace 
 
 /* ---- accelerations ----------------------------------------------------------------------------------------- */
 
+/* The motion of the outer parent's node, about the parent's origin. */
+static orr_spatial carried(const struct orr_aggregate *a, const struct orr_workspace *ws, orr_vec3 base) {
+  if (a->parent < 0)
+    return (orr_spatial){v3_zero(), base};
+  orr_spatial on = ws->flows[a->parent].alpha;
+  if (a->site < 0)
+    return on;
+  const struct orr_flex_state *flex = &ws->flexes[ws->model->limbs[a->parent].flex];
+  return sp_add(on, orr_site_motion(&ws->sites[a->site], flex->accel, flex->modal.ld));
+}
+
+/* What u̇_S = `rate` makes of the limbs. */
+static void move_limbs(struct orr_aggregate *a, struct orr_workspace *ws, orr_spatial on, bool moving) {
+  outward(a, ws, on, a->rate, moving);
+  for (int i = 0; i < a->limb_count; i++) {
+    ws->flows[a->limbs[i].limb].alpha = a->limbs[i].alpha;
+    ws->limbs[a->limbs[i].limb].alpha_r = a->limbs[i].alpha_r;
+  }
+}
+
 /* u̇_I = L⁻* (L⁻¹ ε − (W L⁻*)* α), u̇_S = X u̇_I + c. */
 static void accelerate_aggregate(struct orr_aggregate *a, struct orr_workspace *ws, orr_vec3 base, bool moving,
                                  double *accel) {
   int n = a->count, free = a->free_count;
-  orr_spatial on = {v3_zero(), base};
-  if (a->parent >= 0)
-    on = ws->flows[a->parent].alpha;
-  if (a->site >= 0) {
-    const struct orr_flex_state *flex = &ws->flexes[ws->model->limbs[a->parent].flex];
-    on = sp_add(on, orr_site_motion(&ws->sites[a->site], flex->accel, flex->modal.ld));
-  }
+  orr_spatial on = carried(a, ws, base);
   memcpy(a->rate, a->c, sizeof(double) * (size_t)n);
   for (int i = free - 1; i >= 0; i--) {
     const double *x = a->x + (size_t)i * (size_t)n;
@@ -349,13 +364,9 @@ static void accelerate_aggregate(struct orr_aggregate *a, struct orr_workspace *
     for (int c = 0; c < n; c++)
       a->rate[c] += a->nu[i] * x[c];
   }
-  outward(a, ws, on, a->rate, moving);
+  move_limbs(a, ws, on, moving);
   for (int c = 0; c < n; c++)
     accel[a->u[c]] = a->rate[c];
-  for (int i = 0; i < a->limb_count; i++) {
-    ws->flows[a->limbs[i].limb].alpha = a->limbs[i].alpha;
-    ws->limbs[a->limbs[i].limb].alpha_r = a->limbs[i].alpha_r;
-  }
 }
 
 void orr_embed_accelerate_limb(struct orr_embed *e, struct orr_workspace *ws, int k, orr_vec3 base, bool moving,
@@ -365,6 +376,17 @@ void orr_embed_accelerate_limb(struct orr_embed *e, struct orr_workspace *ws, in
     orr_articulated_accelerate_limb(ws->model, ws, k, base, moving, accel);
   else if (is_first(a, k))
     accelerate_aggregate(a, ws, base, moving, accel);
+}
+
+void orr_embed_move_limb(struct orr_embed *e, struct orr_workspace *ws, int k, orr_vec3 base, const double *accel) {
+  struct orr_aggregate *a = orr_embed_aggregate(e, k);
+  if (!a) {
+    orr_inverse_accelerate_limb(ws->model, ws, k, base, accel, true);
+  } else if (is_first(a, k)) {
+    for (int c = 0; c < a->count; c++)
+      a->rate[c] = accel[a->u[c]];
+    move_limbs(a, ws, carried(a, ws, base), true);
+  }
 }
 
 /* ---- hinge forces ------------------------------------------------------------------------------------------ */

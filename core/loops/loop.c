@@ -419,10 +419,17 @@ bool orr_loop_contact(const struct orr_loop *loop, struct orr_contact *out) {
   return true;
 }
 
-/* Forces on the wheel at P, along and across; none where it lies flat, which makes the posture a singular one. */
-static void place_rolling(struct orr_loops *l, const struct orr_loop *loop, const struct end e[2]) {
+int orr_loops_flat_wheel(const struct orr_loops *l) {
+  for (int i = 0; i < l->count; i++)
+    if (l->loops[i].flat)
+      return i;
+  return -1;
+}
+
+/* Forces on the wheel at P, along and across; none where it lies flat. */
+static void place_rolling(struct orr_loops *l, struct orr_loop *loop, const struct end e[2]) {
   struct orr_contact c;
-  (void)orr_loop_contact(loop, &c);
+  loop->flat = !orr_loop_contact(loop, &c);
   orr_vec3 at = v3_add(e[1].p, m3_apply(e[0].r, c.arm));
   for (int i = 0; i < loop->rows; i++) {
     l->residual[loop->row + i] = 0;

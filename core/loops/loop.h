@@ -45,6 +45,7 @@ struct orr_loop {
   double angle;          /* rad, of a driven revolute loop */
   orr_vec3 normal;       /* rolling: unit, axes of the first node; `axis` in those of the second */
   double radius;         /* m */
+  bool flat;             /* the wheel, at the placed q */
   double rate, accel;    /* of what is driven */
   int meet;              /* limb of the nearest common ancestor, or −1; gear: −1 */
   int path[2];    /* where each path begins in orr_loops.path: the limb of the node, its parent … before `meet` */
@@ -123,6 +124,9 @@ struct orr_contact {
   orr_vec3 arm;         /* m, P − p_B */
 };
 bool orr_loop_contact(const struct orr_loop *loop, struct orr_contact *out);
+
+/* A loop whose wheel lies flat at the placed q, or −1. Its rows are empty, so no rank tells. [rt] O(loops). */
+int orr_loops_flat_wheel(const struct orr_loops *loops);
 
 /* From now on every `distance` loop that is not driven keeps the distance of the placed q. [any] */
 void orr_loops_keep_distances(struct orr_loops *loops);

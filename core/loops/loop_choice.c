@@ -116,7 +116,11 @@ void orr_choice_start(struct orr_choice *c, const struct orr_workspace *ws) {
 }
 
 bool orr_choice_judge(struct orr_choice *c, const struct orr_workspace *ws, int *loop) {
-  int weakest;
+  int weakest, flat = orr_loops_flat_wheel(c->embed->loops);
+  if (flat >= 0) {
+    *loop = flat;
+    return false;
+  }
   if (c->augment_rank < 0 || c->count - c->embedded < c->augment_rank)
     return orr_choice_choose(c, ws, loop);
   if (take_chosen(c, ws, &weakest) > ORR_LOOP_TOLERANCE)

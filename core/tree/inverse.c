@@ -5,8 +5,8 @@
 #include "core/tree/kinematics.h"
 
 /* α_R = X (α + Π' η̈ of the parent) + H* β̇ + a;  α = α_R − Π_d' η̈ */
-static void accelerate_limb(const struct orr_model *m, struct orr_workspace *ws, int k, orr_vec3 base,
-                            const double *accel, bool moving) {
+void orr_inverse_accelerate_limb(const struct orr_model *m, struct orr_workspace *ws, int k, orr_vec3 base,
+                                 const double *accel, bool moving) {
   const struct orr_limb *limb = &m->limbs[k];
   struct orr_limb_state *state = &ws->limbs[k];
   struct orr_flow *flow = &ws->flows[k];
@@ -94,7 +94,7 @@ void orr_inverse_sweep(const struct orr_model *model, struct orr_workspace *ws, 
                        bool moving, double *force) {
   orr_limbs_complete(model, ws);
   for (int k = 0; k < model->body_count; k++)
-    accelerate_limb(model, ws, k, base, accel, moving);
+    orr_inverse_accelerate_limb(model, ws, k, base, accel, moving);
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_limb *limb = &model->limbs[k];
     struct orr_flow *flow = &ws->flows[k];

@@ -16,4 +16,8 @@ void orr_inverse(const struct orr_model *model, struct orr_workspace *ws, const 
 void orr_inverse_sweep(const struct orr_model *model, struct orr_workspace *ws, orr_vec3 base, const double *accel,
                        bool moving, double *force);
 
+/* One limb's turn in the sweep outwards: its acceleration, and its modes', from its parent's. [rt] O(1 + n). */
+void orr_inverse_accelerate_limb(const struct orr_model *model, struct orr_workspace *ws, int k, orr_vec3 base,
+                                 const double *accel, bool moving);
+
 #endif

@@ -462,6 +462,75 @@ static void only_forces_that_redundancy_reaches_are_open(void **state) {
   orr_sample_free(s);
 }
 
+/* ---- badly conditioned bodies ------------------------------------------------------------------------------- */
+
+/* What the accelerations leave of φ̈ in the augmented equations that are solved. */
+static double left_open(struct orr_mechanism_trial *t) {
+  struct orr_closed *c = t->closed;
+  double most = 0;
+  orr_augment_acceleration(&c->augment, t->trial.ws, t->accel);
+  for (int k = c->choice.embedded; k < c->choice.count; k++)
+    most = fmax(most, fabs(c->augment.gamma[c->augment.place[c->choice.rows[k]]]));
+  return most;
+}
+
+/* A four-bar, on its coupler a rod that turns about its own axis with the given inertia, and a free body welded to the
+ * rod's end. */
+static struct orr_sample *rod_on_a_four_bar(struct orr_loop_desc loops[2], double inertia) {
+  struct orr_sample *s = orr_four_bar(0.4, 1.1, 0.8, 1.2);
+  struct orr_body_desc bodies[6];
+  struct orr_node_desc end[2] = {{.name = "origin"}, {.name = "end", .at = {0.3, 0.5, 0}}};
+  memcpy(bodies, s->bodies, 4 * sizeof *bodies);
+  bodies[4] = bodies[5] = bodies[1];
+  bodies[4].name = "rod";
+  bodies[4].nodes = bodies[5].nodes = end;
+  bodies[4].hinge.parent = 2, bodies[4].hinge.parent_node = 1;
+  bodies[4].hinge.axes[0][0] = 0, bodies[4].hinge.axes[0][1] = 1;
+  bodies[4].inertia[1] = inertia;
+  bodies[5].name = "flyer";
+  bodies[5].hinge = (struct orr_hinge_desc){.kind = ORR_HINGE_FREE, .parent = ORR_INERTIAL, .rotation = {0, 0, 0, 1}};
+  struct orr_sample *with_rod = orr_sample_of(bodies, 6);
+  loops[0] = s->description.loops[0];
+  loops[1] = (struct orr_loop_desc){.kind = ORR_LOOP_WELD, .body = {4, 5}, .node = {1, 0}};
+  with_rod->description.loops = loops;
+  with_rod->description.loop_count = 2;
+  orr_sample_free(s);
+  return with_rod;
+}
+
+/* The accelerations are those of embedding, and equations are solved as the conventions say, whatever the bodies: one
+ * loop embedded and one augmented, and both augmented. */
+static void a_thin_rod_leaves_no_loop_open(void **state) {
+  (void)state;
+  for (int i = 0; i < 16; i++) {
+    struct orr_loop_desc loops[2];
+    struct orr_sample *s = rod_on_a_four_bar(loops, (const double[]){1e-3, 1e-6, 5e-9, 1e-11}[i % 4]);
+    struct orr_mechanism_trial t = orr_mechanism_trial_make(s);
+    double *embedded = orr_vector_make(s->u_count);
+    assert_true(load_mechanism(&t, (uint64_t)i));
+    orr_mechanism_trial_solver(&t, ORR_LOOP_EMBED);
+    assert_int_equal(orr_mechanism_trial_forward(&t), ORR_OK);
+    memcpy(embedded, t.accel, sizeof *embedded * (size_t)s->u_count);
+    double force = v3_norm(orr_hinge_force(t.trial.model, t.trial.ws, 4).v), scale = 1;
+    for (int k = 0; k < s->u_count; k++)
+      scale = fmax(scale, fabs(embedded[k]));
+    for (int method = 0; method < 2; method++) {
+      t.loops->loops[1].method = ORR_LOOP_AUGMENT;
+      orr_mechanism_trial_solver(&t, method ? ORR_LOOP_AUGMENT : ORR_LOOP_AUTO);
+      assert_int_equal(orr_mechanism_trial_forward(&t), ORR_OK);
+      assert_int_equal(t.closed->augment.row_count, method ? 9 : 6);
+      orr_expect_below(left_open(&t), 1e-12 * scale, "what the loops are left open by", (uint64_t)i);
+      for (int k = 0; k < s->u_count; k++)
+        orr_expect_below(fabs(t.accel[k] - embedded[k]), 1e-10 * scale, "embed against augment", (uint64_t)i);
+      orr_expect_below(fabs(v3_norm(orr_hinge_force(t.trial.model, t.trial.ws, 4).v) / force - 1), 1e-10, "hinge force",
+                       (uint64_t)i);
+    }
+    free(embedded);
+    orr_mechanism_trial_free(&t);
+    orr_sample_free(s);
+  }
+}
+
 /* ---- the compliance ---------------------------------------------------------------------------------------- */
 
 /* Y Yᵀ = R_Aᵀ [−1 1] Λ [−1 1]ᵀ R_A of the two nodes' operational-space compliance Λ, an algorithm of its own. */
@@ -619,6 +688,7 @@ int main(void) {
       cmocka_unit_test(a_singular_posture_is_a_status_that_names_the_loop),
       cmocka_unit_test(driven_hinges_that_tear_the_loop_are_a_status),
       cmocka_unit_test(only_forces_that_redundancy_reaches_are_open),
+      cmocka_unit_test(a_thin_rod_leaves_no_loop_open),
       cmocka_unit_test(the_compliance_is_that_of_the_operational_space),
       cmocka_unit_test(projection_closes_places_and_speeds),
       cmocka_unit_test(projection_of_speeds_keeps_momentum),

@@ -379,6 +379,30 @@ static void an_upright_coin_runs_a_circle(void **state) {
   orr_flight_free(&f);
 }
 
+/* A wheel that lies flat has no way along which it rolls, also where it can never stand up: on a planar hinge. */
+static void a_wheel_that_lies_flat_is_singular(void **state) {
+  (void)state;
+  static const struct orr_node_desc nodes[] = {{.name = "origin"}};
+  const enum orr_hinge_kind kinds[] = {ORR_HINGE_FREE, ORR_HINGE_PLANAR};
+  for (int i = 0; i < 2; i++) {
+    const struct orr_hinge_desc fixed = {.kind = ORR_HINGE_FIXED, .parent = -1, .rotation = {0, 0, 0, 1}};
+    const struct orr_hinge_desc hinge = {.kind = kinds[i], .parent = -1, .axes = {{0, 0, 1}}, .rotation = {0, 0, 0, 1}};
+    const struct orr_body_desc bodies[] = {body("ground", nodes, 1, 7, (double[]){3, 2, 4}, fixed),
+                                           body("wheel", nodes, 1, 2, (double[]){0.3, 0.5, 0.4}, hinge)};
+    struct orr_loop_desc loop = {
+        .kind = ORR_LOOP_ROLLING, .body = {0, 1}, .axis = {0, 0, 1}, .normal = {0, 0, 1}, .radius = 0.4};
+    struct orr_sample *s = orr_sample_of(bodies, 2);
+    s->description.loops = &loop;
+    s->description.loop_count = 1;
+    struct orr_mechanism_trial t = orr_mechanism_trial_make(s);
+    orr_mechanism_trial_solver(&t, ORR_LOOP_AUTO);
+    assert_int_equal(orr_mechanism_trial_forward(&t), ORR_ERROR_LOOP_SINGULAR);
+    assert_int_equal(t.closed->failed_loop, 0);
+    orr_mechanism_trial_free(&t);
+    orr_sample_free(s);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_differential_obeys_lagrange),
@@ -387,6 +411,7 @@ int main(void) {
       cmocka_unit_test(two_wheels_of_an_axle_share_what_nobody_knows),
       cmocka_unit_test(a_wheel_rolls_down_a_slope),
       cmocka_unit_test(an_upright_coin_runs_a_circle),
+      cmocka_unit_test(a_wheel_that_lies_flat_is_singular),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

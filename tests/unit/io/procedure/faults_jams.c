@@ -273,6 +273,49 @@ static void a_jam_stops_the_clock_of_a_motion(void **state) {
   }
 }
 
+/* ---- a gear with backlash --------------------------------------------------------------------------------------- */
+
+/* A shaft of inertia n² J between the two sides of a tooth that stands: free flight across the gap at 1 rad/s, and half
+ * waves of sqrt(k/(n² J)) in the teeth. Where it is, from the middle of the gap, t seconds after it was there. */
+static double shaft_at(double t) {
+  static const double HALF = 0.01, WAVE = 50; /* rad; rad/s: sqrt(625/0.25) */
+  double contact = acos(-1) / WAVE, way = 1, until = HALF, from = 0;
+  while (t > until + contact) {
+    t -= until + contact;
+    from = way * HALF;
+    way = -way;
+    until = 2 * HALF;
+  }
+  return t <= until ? from + way * t : way * (HALF + sin(WAVE * (t - until)) / WAVE);
+}
+
+/* The arm turns at 1 rad/s with its shaft, jams, and stands; the shaft goes on between the teeth and loses nothing. */
+static void a_jam_leaves_the_rotor_free_in_its_teeth(void **state) {
+  (void)state;
+  struct orr_flight f = orr_flight_make(
+      "orrery: 1\n"
+      "spacecraft:\n"
+      "  bodies:\n"
+      "    arm: {mass: 1, inertia: [0.5, 0.5, 0.5, 0, 0, 0], hinge: {kind: revolute, axis: [0, 0, 1], to: inertial}}\n"
+      "actuators: {d: {kind: hinge_motor, hinge: arm, mode: torque,\n"
+      "                gear: {ratio: 50, rotor_inertia: 1e-4, backlash: 20 mrad, stiffness: 625}}}\n"
+      "simulation: {step: 1 ms, duration: 3 s, initial: {arm: {speed: 1}}}\n"
+      "faults: [{hinge: arm, at: 100 ms, for: 1900 ms, jammed: true}]\n",
+      "arm.*");
+  orr_flight_run(&f, 101);
+  double held = orr_flight_value(&f, "arm.q"), lead = orr_flight_value(&f, "d.play");
+  assert_true(fabs(held - 0.1005) < 1e-9 && fabs(lead - 5e-4) < 1e-9); /* to rest within a frame of 1 ms */
+  for (int k = 0; k <= 1898; k++) {
+    assert_true(orr_flight_value(&f, "arm.q") == held);
+    if (!(fabs(orr_flight_value(&f, "d.play") - shaft_at(lead + 1e-3 * k)) < 2e-7))
+      fail_msg("frame %d: %.9g, not %.9g", k, orr_flight_value(&f, "d.play"), shaft_at(lead + 1e-3 * k));
+    orr_flight_run(&f, 1);
+  }
+  orr_flight_run(&f, 200);
+  assert_true(fabs(orr_flight_value(&f, "arm.q") - held) > 1e-3); /* the teeth push it on */
+  orr_flight_free(&f);
+}
+
 /* A command that changes while the hinge is jammed is followed from there after the release. */
 static void a_command_waits_for_the_release(void **state) {
   (void)state;
@@ -340,6 +383,7 @@ int main(void) {
       cmocka_unit_test(a_second_jam_holds_when_the_first_lets_go),
       cmocka_unit_test(what_does_not_fit_a_motion_ends_the_run),
       cmocka_unit_test(a_jam_stops_what_is_geared_to_it),
+      cmocka_unit_test(a_jam_leaves_the_rotor_free_in_its_teeth),
       cmocka_unit_test(a_jam_stops_the_clock_of_a_motion),
       cmocka_unit_test(a_command_waits_for_the_release),
       cmocka_unit_test(a_saved_state_goes_on_with_the_same_bits),
