@@ -328,6 +328,7 @@ static void place_node(struct build *b, const struct orr_limb *limb, const struc
   struct orr_node *node = &b->nodes[index];
   orr_mat3 f_to_s = m3_transpose(limb->c);
   node->limb = b->limb_of_body[limb->body];
+  node->site = b->site_of_node[index];
   node->at = m3_apply(f_to_s, v3_sub(v3_from(desc->at), limb->at));
   node->mass.at = node->at;
   node->mass.mass = desc->mass;

@@ -80,6 +80,7 @@ struct orr_limb {
 /* A node of a body in solver axes. */
 struct orr_node {
   int limb;
+  int site;                   /* where the sweeps follow it, or -1 */
   orr_vec3 at;                /* m, undeformed, from the origin of S */
   struct orr_modal_node mass; /* flexible bodies */
 };
