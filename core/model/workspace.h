@@ -138,7 +138,7 @@ struct orr_workspace {
     bool *prescribed; /* [body_count] */
   } chosen;
   double *scratch;                  /* [6][largest ld] */
-  double *angles, *sines, *cosines; /* [revolute_count, padded] */
+  double *angles, *sines, *cosines; /* [angle_count, padded] */
   bool complete;                    /* revolute limbs have r, l, h, v, g and a too, not only what their kernel needs */
   bool forces_known;                /* limbs[].f is filled; else f = P_R α_R + z_R */
   uint64_t changes;                 /* counts new mass properties and geared rotors */

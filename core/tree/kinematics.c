@@ -4,6 +4,7 @@
 #include "core/math/sincos.h"
 #include "core/tree/revolute.h"
 #include "core/tree/rows.h"
+#include "core/tree/turning.h"
 
 /* Σ_r m[c][r] x[r] for the three components c. */
 static orr_vec3 combine(const double *m, const double *x, int ld) {
@@ -13,21 +14,6 @@ static orr_vec3 combine(const double *m, const double *x, int ld) {
       sum[c] = lanes_madd(lanes_load(m + c * ld + r), lanes_load(x + r), sum[c]);
   orr_lanes all = lanes_sums(sum[0], sum[1], sum[2], sum[2]);
   return v3(all[0], all[1], all[2]);
-}
-
-/* Π' about the origin of S: [E Π_s; Π_t + l × E Π_s], four modes at a time. */
-static void fill_pi(double *restrict pi, orr_mat3 e, orr_vec3 l, const double *restrict slope,
-                    const double *restrict shift, int ld) {
-  for (int r = 0; r < ld; r += ORR_LANES) {
-    orr_lanes x = lanes_load(slope + r), y = lanes_load(slope + ld + r), z = lanes_load(slope + 2 * ld + r), w[3];
-    for (int c = 0; c < 3; c++) {
-      w[c] = e.m[c][0] * x + e.m[c][1] * y + e.m[c][2] * z;
-      lanes_store(pi + c * ld + r, w[c]);
-    }
-    lanes_store(pi + 3 * ld + r, lanes_load(shift + r) + l.y * w[2] - l.z * w[1]);
-    lanes_store(pi + 4 * ld + r, lanes_load(shift + ld + r) + l.z * w[0] - l.x * w[2]);
-    lanes_store(pi + 5 * ld + r, lanes_load(shift + 2 * ld + r) + l.x * w[1] - l.y * w[0]);
-  }
 }
 
 /* Σ_s x_s G_sr and Σ_s y_s G_sr of modes r … r + 3. */
@@ -64,19 +50,19 @@ static inline orr_lanes lanes_difference(double x, orr_lanes u, double y, orr_la
   return lanes_madd(lanes_all(x), u, -(lanes_all(y) * v));
 }
 
-/* E Π_s into the first rows of Π', and l × E Π_s onto the last, which have Π_t + H. */
-static void turn_pi(double *restrict pi, orr_mat3 e, orr_vec3 l, const double *restrict slope, int ld) {
+/* Π' about the origin of S: [E Π_s; `last` + l × E Π_s], four modes at a time. Its last rows may be `last`. */
+static void fill_pi(double *pi, orr_mat3 e, orr_vec3 l, const double *slope, const double *last, int ld) {
   for (int r = 0; r < ld; r += ORR_LANES) {
     orr_lanes x = lanes_load(slope + r), y = lanes_load(slope + ld + r), z = lanes_load(slope + 2 * ld + r), w[3];
-    for (int c = 0; c < 3; c++) {
-      orr_lanes sum = lanes_madd(lanes_all(e.m[c][1]), y, lanes_all(e.m[c][0]) * x);
-      w[c] = lanes_madd(lanes_all(e.m[c][2]), z, sum);
-      lanes_store(pi + c * ld + r, lanes_all(0) + w[c]);
+    orr_lanes a = lanes_load(last + r), b = lanes_load(last + ld + r), c = lanes_load(last + 2 * ld + r);
+    for (int i = 0; i < 3; i++) {
+      orr_lanes sum = lanes_madd(lanes_all(e.m[i][1]), y, lanes_all(e.m[i][0]) * x);
+      w[i] = lanes_madd(lanes_all(e.m[i][2]), z, sum);
+      lanes_store(pi + i * ld + r, lanes_all(0) + w[i]);
     }
-    double *last = pi + 3 * ld + r;
-    lanes_store(last, lanes_load(last) + lanes_difference(l.y, w[2], l.z, w[1]));
-    lanes_store(last + ld, lanes_load(last + ld) + lanes_difference(l.z, w[0], l.x, w[2]));
-    lanes_store(last + 2 * ld, lanes_load(last + 2 * ld) + lanes_difference(l.x, w[1], l.y, w[0]));
+    lanes_store(pi + 3 * ld + r, a + lanes_difference(l.y, w[2], l.z, w[1]));
+    lanes_store(pi + 4 * ld + r, b + lanes_difference(l.z, w[0], l.x, w[2]));
+    lanes_store(pi + 5 * ld + r, c + lanes_difference(l.x, w[1], l.y, w[0]));
   }
 }
 
@@ -105,7 +91,7 @@ static void bend_place(const struct orr_node *n, const struct orr_flex_state *fl
   out->u.v = v3(a[3], b[0], b[1]);
   out->push = v3(b[2], b[3], lanes_sum(push[2]));
   if (out->pi)
-    turn_pi(out->pi, out->e, out->l, n->mass.slope, ld);
+    fill_pi(out->pi, out->e, out->l, n->mass.slope, out->pi + 3 * ld, ld);
 }
 
 /* Π η and Π η̇ of a node: what modes turn and move it by, and how fast. */
@@ -243,29 +229,26 @@ static inline __attribute__((always_inline)) void general_limb_axes(const struct
     turn = site->turn;
     spin = site->u.w;
   }
-  orr_mat3 across = alike ? joint.r : m3_mul(joint.r, m3_transpose(o)); /* S axes → O+ axes */
-  orr_vec3 w_plus = m3_apply_t(base.r, base.omega);                     /* O+ axes */
-  orr_vec3 v_plus = m3_apply_t(base.r, base.v);
-  orr_vec3 turn_plus = m3_apply_t(base.r, base.turn), push_plus = m3_apply_t(base.r, base.push);
   orr_spatial vel = alike ? joint.vel : sp_rotate(o, joint.vel), bias = alike ? joint.bias : sp_rotate(o, joint.bias);
   orr_vec3 w_joint = vel.w, v_joint = vel.v; /* S axes */
 
-  state->r = m3_mul(base.r, across);
-  state->l = v3_sub(v3_add(base.l, m3_apply(base.r, joint.p)), m3_apply(state->r, own));
-  orr_vec3 w_carried = m3_apply_t(across, w_plus);
-  orr_vec3 w_o = v3_add(w_carried, w_joint);
-  flow->omega = v3_sub(w_o, spin);
+  orr_mat3 r = m3_mul(base.r, alike ? joint.r : m3_mul(joint.r, m3_transpose(o)));
+  orr_vec3 p = m3_apply(base.r, joint.p); /* O+ to O, the parent's S axes; so are base.… and `swing` */
+  orr_vec3 w_carried = m3_apply_t(r, base.omega);
+  state->r = r;
+  state->l = v3_sub(v3_add(base.l, p), m3_apply(r, own));
+  flow->omega = v3_sub(v3_add(w_carried, w_joint), spin);
   /* v_O = v+ + ω+ × p + v_J;  v = v_O − ω × l_d − l̇_d */
-  orr_vec3 swing = v3_cross(w_plus, joint.p);
-  state->v = v3_add(m3_apply_t(across, v3_add(v_plus, swing)), v_joint);
+  orr_vec3 swing = v3_cross(base.omega, p);
+  state->v = v3_add(m3_apply_t(r, v3_add(base.v, swing)), v_joint);
   state->v = v3_sub(v3_sub(state->v, v3_cross(flow->omega, own)), drift);
-  state->g = m3_apply_t(state->r, base.g);
+  state->g = m3_apply_t(r, base.g);
 
   /* O: ω̇ = turn+ + ζω + ω+ × ω_J;  a = push+ + turn+ × p + ω+ × (ω+ × p) + 2 ω+ × v_J + ζv */
-  orr_vec3 ang = v3_add(m3_apply_t(across, turn_plus), bias.w);
+  orr_vec3 ang = v3_add(m3_apply_t(r, base.turn), bias.w);
   ang = v3_add(ang, v3_cross(w_carried, w_joint));
-  orr_vec3 lin = v3_add(push_plus, v3_add(v3_cross(turn_plus, joint.p), v3_cross(w_plus, swing)));
-  lin = v3_add(m3_apply_t(across, lin), bias.v);
+  orr_vec3 lin = v3_add(base.push, v3_add(v3_cross(base.turn, p), v3_cross(base.omega, swing)));
+  lin = v3_add(m3_apply_t(r, lin), bias.v);
   lin = v3_madd(lin, 2, v3_cross(w_carried, v_joint));
   /* S: ω̇ −= Ėθ̇ + ω × w;  a −= ω̇ × l_d + ω × (ω × l_d) + 2 ω × l̇_d + η̇ᵀ G η̇ */
   ang = v3_sub(ang, v3_add(turn, v3_cross(flow->omega, spin)));
@@ -277,21 +260,18 @@ static inline __attribute__((always_inline)) void general_limb_axes(const struct
     orr_spatial h = alike ? joint.h[i] : sp_rotate(o, joint.h[i]);
     state->h[i] = (orr_spatial){h.w, v3_sub(h.v, v3_cross(h.w, own))};
   }
-  if (limb->bends)
-    bend_bias(ws, limb, state);
 }
 
 static void general_limb(const struct orr_model *m, struct orr_workspace *ws, int k) {
   const struct orr_limb *limb = &m->limbs[k];
-  if (limb->kernel == ORR_KERNEL_GENERAL && limb->site_own < 0)
+  if (limb->turning >= 0)
+    turning_outward(m, ws, k);
+  else if (limb->kernel == ORR_KERNEL_GENERAL && limb->site_own < 0)
     general_limb_axes(m, ws, k, true);
   else
     general_limb_axes(m, ws, k, false);
-}
-
-/* ω × I ω; ω × (ω × s) */
-static orr_spatial rigid_bias(const struct orr_rigid *body, orr_vec3 omega) {
-  return (orr_spatial){v3_cross(omega, s3_apply(body->i, omega)), v3_cross(omega, v3_cross(omega, body->s))};
+  if (limb->bends)
+    bend_bias(ws, limb, &ws->limbs[k]);
 }
 
 /* A body with modes: its coordinates, its sites, its mass matrix; needs ω of S, which own-site rates enter, so sites
@@ -311,7 +291,8 @@ static void general_body(const struct orr_model *m, struct orr_workspace *ws, in
   struct orr_limb_state *state = &ws->limbs[k];
   struct orr_flow *flow = &ws->flows[k];
   if (limb->flex < 0) {
-    state->b = rigid_bias(&ws->rigids[k], flow->omega);
+    struct rows_wrench bias = rows_bias(&ws->bodies[k], flow);
+    state->b = (orr_spatial){rows_vec3(bias.w), rows_vec3(bias.v)};
     return;
   }
   struct orr_flex_state *flex = &ws->flexes[limb->flex];
@@ -325,14 +306,16 @@ static void general_body(const struct orr_model *m, struct orr_workspace *ws, in
   }
 }
 
-/* sin q and cos q of all revolute limbs. */
+/* sin q and cos q of all revolute, universal and gimbal limbs that have kernels of their own. */
 static void take_angles(const struct orr_model *m, struct orr_workspace *ws) {
   for (int k = 0; k < m->body_count; k++) {
     const struct orr_limb *limb = &m->limbs[k];
     if (limb->kernel == ORR_KERNEL_REVOLUTE)
       ws->angles[limb->angle] = ws->q[limb->hinge_q];
+    for (int i = 0; limb->turning >= 0 && i < limb->dof; i++)
+      ws->angles[limb->angle + i] = ws->q[limb->hinge_q + i];
   }
-  orr_sincos(ws->angles, ws->sines, ws->cosines, (m->revolute_count + 3) / 4 * 4);
+  orr_sincos(ws->angles, ws->sines, ws->cosines, (m->angle_count + 3) / 4 * 4);
 }
 
 static void set_revolute(const struct orr_model *m, struct orr_workspace *ws, int k) {
@@ -386,7 +369,7 @@ void orr_state_set(const struct orr_model *model, struct orr_workspace *ws, cons
   memcpy(ws->q, q, sizeof *q * (size_t)model->q_count);
   memcpy(ws->u, u, sizeof *u * (size_t)model->u_count);
   ws->complete = model->needs_velocity;
-  if (model->revolute_count)
+  if (model->angle_count)
     take_angles(model, ws);
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_limb *limb = &model->limbs[k];
@@ -468,10 +451,13 @@ void orr_force_add(const struct orr_model *model, struct orr_workspace *ws, int 
   orr_vec3 turned = m3_apply_t(place->e, t);
   double *out = ws->external_modal[limb->flex];
   for (int r = 0; r < ld; r += ORR_LANES) {
-    orr_lanes sum = lanes_load(out + r) + (turned.x * lanes_load(slope + r) + turned.y * lanes_load(slope + ld + r) +
-                                           turned.z * lanes_load(slope + 2 * ld + r));
-    lanes_store(out + r, sum + (f.x * lanes_load(shift + r) + f.y * lanes_load(shift + ld + r) +
-                                f.z * lanes_load(shift + 2 * ld + r)));
+    orr_lanes sum = lanes_load(out + r);
+    sum = lanes_madd(lanes_all(turned.x), lanes_load(slope + r), sum);
+    sum = lanes_madd(lanes_all(turned.y), lanes_load(slope + ld + r), sum);
+    sum = lanes_madd(lanes_all(turned.z), lanes_load(slope + 2 * ld + r), sum);
+    sum = lanes_madd(lanes_all(f.x), lanes_load(shift + r), sum);
+    sum = lanes_madd(lanes_all(f.y), lanes_load(shift + ld + r), sum);
+    lanes_store(out + r, lanes_madd(lanes_all(f.z), lanes_load(shift + 2 * ld + r), sum));
   }
   if (limb->curved)
     bend_force(n, flex, f, out);
