@@ -1,15 +1,19 @@
-/* The kernel of universal and gimbal hinges whose own node does not bend: what kinematics.c computes base to tips for
- * any hinge, with the three numbers of a vector side by side.
+/* The kernel of universal and gimbal hinges whose own node does not bend: what kinematics.c and articulated.c compute
+ * for any hinge, with the three numbers of a vector side by side. The sweeps of accelerations take it for rigid bodies
+ * on hinges that are free and carry no inertia.
  *
  * Such a hinge does not slide and its axes are those of the solver, so that nothing is left of p, of the child's own
- * place and of the turn from O to S. Sines and cosines are those of take_angles. The plain twin is general_limb_axes:
- * the same sums in the same order.
+ * place and of the turn from O to S. Sines and cosines are those of take_angles. The plain twins are general_limb_axes
+ * and articulated.c.
  *
- * For kinematics.c only. Thread of the workspace; [rt] O(1) each.
+ * For kinematics.c and forward.c only. Thread of the workspace; [rt] O(1) each.
  */
 #ifndef ORR_CORE_TREE_TURNING_H
 #define ORR_CORE_TREE_TURNING_H
 
+#include <float.h>
+
+#include "core/tree/articulated.h"
 #include "core/tree/rows.h"
 
 /* a × b */
@@ -130,6 +134,189 @@ static inline void turning_outward(const struct orr_model *m, struct orr_workspa
     turning_outward_of(m, ws, k, 2);
   else
     turning_outward_of(m, ws, k, 3);
+}
+
+/* ---- tips to base: inertias and forces ---------------------------------------------------------------------- */
+
+/* Whether the sweeps of accelerations take this kernel for limb k. */
+static inline bool turning_sweeps(const struct orr_limb *limb, const struct orr_workspace *ws, int k) {
+  return limb->turning >= 0 && limb->flex < 0 && !ws->prescribed[k] && !ws->laden[k] && ws->implicit_s == 0;
+}
+
+ORR_ROWS_INLINE struct rows_block turning_load(const orr_mat3 *m) {
+  return (struct rows_block){lanes_load_three(m->m[0]), lanes_load_three(m->m[1]), lanes_load_three(m->m[2])};
+}
+
+ORR_ROWS_INLINE struct rows_block turning_full(const orr_sym3 *s) {
+  orr_lanes diagonal = lanes_load_three(&s->xx), beside = lanes_load_three(&s->xy), none = {0};
+  orr_lanes x = __builtin_shufflevector(diagonal, beside, 0, 4, 5, 7);
+  orr_lanes y = __builtin_shufflevector(beside, diagonal, 0, 5, 2, 7),
+            z = __builtin_shufflevector(beside, none, 1, 2, 4, 5);
+  return (struct rows_block){x, y, __builtin_shufflevector(z, diagonal, 0, 1, 6, 7)};
+}
+
+ORR_ROWS_INLINE orr_sym3 turning_part(struct rows_block m) {
+  return (orr_sym3){m.x[0], m.y[1], m.z[2], m.x[1], m.x[2], m.y[2]};
+}
+
+/* m v, by rows */
+ORR_ROWS_INLINE orr_lanes turning_apply(struct rows_block m, orr_lanes v) {
+  const orr_lanes none = {0};
+  return lanes_sums(m.x * v, m.y * v, m.z * v, none);
+}
+
+/* m − (d u) vᵀ */
+ORR_ROWS_INLINE struct rows_block turning_less(struct rows_block m, orr_lanes scaled, orr_lanes v) {
+  return (struct rows_block){lanes_less(lanes_all(scaled[0]), v, m.x), lanes_less(lanes_all(scaled[1]), v, m.y),
+                             lanes_less(lanes_all(scaled[2]), v, m.z)};
+}
+
+/* x = D⁻¹ x, as orr_hinge_solve */
+ORR_ROWS_INLINE void turning_solve(int dof, const struct orr_limb_state *state, double *x) {
+  for (int i = 1; i < dof; i++)
+    for (int k = 0; k < i; k++)
+      x[i] -= state->d[i][k] * x[k];
+  for (int i = 0; i < dof; i++)
+    x[i] *= state->d[i][i];
+  for (int i = dof - 2; i >= 0; i--)
+    for (int k = i + 1; k < dof; k++)
+      x[i] -= state->d[k][i] * x[k];
+}
+
+/* P in rows, and P H* of the hinge: H* has no linear part. */
+struct turning_inertia {
+  struct rows_block a, b, c;
+  orr_lanes w[3], v[3];
+};
+
+/* D = H P H* = L diag L*, as factor_hinge. `most` is the largest diagonal of A. */
+ORR_ROWS_INLINE enum orr_status turning_factor(int dof, struct orr_limb_state *state, const struct turning_inertia *p,
+                                               double most) {
+  double whole[3][3];
+  for (int j = 0; j < dof; j++) {
+    state->gain[j] = (orr_spatial){rows_vec3(p->w[j]), rows_vec3(p->v[j])};
+    for (int i = j; i < dof; i++) {
+      double sum = lanes_sum(lanes_load_three(&state->h[i].w.x) * p->w[j]);
+      for (int k = 0; k < j; k++)
+        sum -= state->d[i][k] * whole[j][k];
+      whole[i][j] = sum;
+    }
+    enum orr_status status = orr_pivot_status(whole[j][j], most);
+    if (status != ORR_OK)
+      return status;
+    state->d[j][j] = 1 / whole[j][j];
+    for (int i = j + 1; i < dof; i++)
+      state->d[i][j] = whole[i][j] * state->d[j][j];
+  }
+  return ORR_OK;
+}
+
+/* P+ = P − P H* D⁻¹ H P, handed to the parent. */
+ORR_ROWS_INLINE void turning_hand_over(const struct orr_model *m, struct orr_workspace *ws, int k, int dof,
+                                       struct turning_inertia *p) {
+  const struct orr_limb_state *state = &ws->limbs[k];
+  for (int i = 0; i < dof; i++) {
+    for (int j = 0; j < i; j++) {
+      p->w[i] = lanes_less(lanes_all(state->d[i][j]), p->w[j], p->w[i]);
+      p->v[i] = lanes_less(lanes_all(state->d[i][j]), p->v[j], p->v[i]);
+    }
+    orr_lanes inverse = lanes_all(state->d[i][i]), w = inverse * p->w[i];
+    p->a = turning_less(p->a, w, p->w[i]);
+    p->b = turning_less(p->b, w, p->v[i]);
+    p->c = turning_less(p->c, inverse * p->v[i], p->v[i]);
+  }
+  orr_inertia plus = {.a = turning_part(p->a), .c = turning_part(p->c)};
+  v3_to(plus.b.m[0], rows_vec3(p->b.x));
+  v3_to(plus.b.m[1], rows_vec3(p->b.y));
+  v3_to(plus.b.m[2], rows_vec3(p->b.z));
+  orr_articulated_to_parent(m, ws, k, plus);
+}
+
+ORR_ROWS_INLINE void turning_add(orr_spatial *to, orr_lanes w, orr_lanes v) {
+  to->w = rows_vec3(lanes_load_three(&to->w.x) + w);
+  to->v = rows_vec3(lanes_load_three(&to->v.x) + v);
+}
+
+ORR_ROWS_INLINE enum orr_status turning_inward_of(const struct orr_model *m, struct orr_workspace *ws, int k, int dof,
+                                                  const double *tau) {
+  const struct orr_limb *limb = &m->limbs[k];
+  struct orr_limb_state *state = &ws->limbs[k];
+  const struct orr_flow *flow = &ws->flows[k];
+  const orr_inertia *own = &flow->p;
+  struct turning_inertia p = {.a = turning_full(&own->a), .b = turning_load(&own->b), .c = turning_full(&own->c)};
+  for (int i = 0; i < dof; i++) {
+    p.w[i] = turning_back(p.a, lanes_load_three(&state->h[i].w.x));
+    p.v[i] = turning_back(p.b, lanes_load_three(&state->h[i].w.x));
+  }
+  double most = orr_max(fabs(own->a.xx), orr_max(fabs(own->a.yy), fabs(own->a.zz)));
+  enum orr_status status = turning_factor(dof, state, &p, most);
+  ws->failed_body = limb->body;
+  if (status != ORR_OK)
+    return status;
+  /* z + P a + P H* D⁻¹ (τ − H (z + P a)) */
+  const orr_lanes turn = lanes_load_three(&state->a.w.x), push = lanes_load_three(&state->a.v.x);
+  orr_lanes w = lanes_load_three(&flow->z.w.x) + (turning_back(p.a, turn) + turning_apply(p.b, push));
+  orr_lanes v = lanes_load_three(&flow->z.v.x) + (turning_back(p.b, turn) + turning_back(p.c, push));
+  for (int i = 0; i < dof; i++)
+    state->nu[i] = tau[i] - lanes_sum(lanes_load_three(&state->h[i].w.x) * w);
+  turning_solve(dof, state, state->nu);
+  for (int i = 0; i < dof; i++) {
+    w = lanes_madd(lanes_all(state->nu[i]), p.w[i], w);
+    v = lanes_madd(lanes_all(state->nu[i]), p.v[i], v);
+  }
+  if (!(lanes_sum(lanes_madd(w, w, v * v)) <= DBL_MAX))
+    return ORR_ERROR_NOT_FINITE;
+  if (limb->parent < 0)
+    return ORR_OK;
+  const struct rows_block r = turning_load(&state->r);
+  w = turning_apply(r, w);
+  v = turning_apply(r, v);
+  w += turning_cross(lanes_load_three(&state->l.x), v);
+  turning_add(&ws->flows[limb->parent].z, w, v);
+  if (limb->site_parent >= 0)
+    turning_add(&ws->sites[limb->site_parent].zeta, w, v);
+  turning_hand_over(m, ws, k, dof, &p);
+  return ORR_OK;
+}
+
+/* Factor and forces of limb k, as orr_articulated_factor_limb and orr_articulated_forces_limb. */
+static inline enum orr_status turning_inward(const struct orr_model *m, struct orr_workspace *ws, int k,
+                                             const double *tau) {
+  return m->limbs[k].kind == ORR_HINGE_UNIVERSAL ? turning_inward_of(m, ws, k, 2, tau)
+                                                 : turning_inward_of(m, ws, k, 3, tau);
+}
+
+/* ---- base to tips: accelerations ---------------------------------------------------------------------------- */
+
+ORR_ROWS_INLINE void turning_accelerate_of(const struct orr_model *m, struct orr_workspace *ws, int k, int dof,
+                                           orr_vec3 base, double *accel) {
+  struct orr_limb_state *state = &ws->limbs[k];
+  const orr_spatial on = orr_articulated_carried(m, ws, k, base);
+  const struct rows_block r = turning_load(&state->r);
+  orr_lanes w = lanes_load_three(&on.w.x);
+  orr_lanes v = turning_back(r, lanes_load_three(&on.v.x) + turning_cross(w, lanes_load_three(&state->l.x)));
+  double y[3];
+  w = turning_back(r, w);
+  for (int i = 0; i < dof; i++)
+    y[i] = lanes_sum(lanes_madd(lanes_load_three(&state->gain[i].v.x), v, lanes_load_three(&state->gain[i].w.x) * w));
+  turning_solve(dof, state, y);
+  w += lanes_load_three(&state->a.w.x);
+  v += lanes_load_three(&state->a.v.x);
+  for (int i = 0; i < dof; i++) {
+    double beta = state->nu[i] - y[i];
+    accel[m->limbs[k].hinge_u + i] = beta;
+    w = lanes_madd(lanes_all(beta), lanes_load_three(&state->h[i].w.x), w);
+  }
+  state->alpha_r = ws->flows[k].alpha = (orr_spatial){rows_vec3(w), rows_vec3(v)};
+}
+
+/* As orr_articulated_accelerate_limb. */
+static inline void turning_accelerate(const struct orr_model *m, struct orr_workspace *ws, int k, orr_vec3 base,
+                                      double *accel) {
+  if (m->limbs[k].kind == ORR_HINGE_UNIVERSAL)
+    turning_accelerate_of(m, ws, k, 2, base, accel);
+  else
+    turning_accelerate_of(m, ws, k, 3, base, accel);
 }
 
 #endif
