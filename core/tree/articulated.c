@@ -119,13 +119,9 @@ static inline orr_inertia rotated(const orr_mat3 *r, const orr_inertia *p) {
       rows_part(a), {{{b.x[0], b.x[1], b.x[2]}, {b.y[0], b.y[1], b.y[2]}, {b.z[0], b.z[1], b.z[2]}}}, rows_part(c)};
 }
 
-/* P+ of limb k, seen from its parent's origin, onto the parent's body or the site where it hangs. */
-void orr_articulated_to_parent(const struct orr_model *model, struct orr_workspace *ws, int k, orr_inertia plus) {
+void orr_articulated_hang(const struct orr_model *model, struct orr_workspace *ws, int k, const orr_inertia *turned) {
   const struct orr_limb *limb = &model->limbs[k];
-  const struct orr_limb_state *state = &ws->limbs[k];
-  if (limb->parent < 0)
-    return;
-  orr_inertia gamma = in_shift(state->l, rotated(&state->r, &plus));
+  orr_inertia gamma = in_shift(ws->limbs[k].l, *turned);
   struct orr_flow *parent = &ws->flows[limb->parent];
   parent->p = in_add(parent->p, gamma);
   if (limb->site_parent < 0)
@@ -133,6 +129,13 @@ void orr_articulated_to_parent(const struct orr_model *model, struct orr_workspa
   struct orr_site_state *site = &ws->sites[limb->site_parent];
   site->gamma = site->loaded ? in_add(site->gamma, gamma) : gamma;
   site->loaded = true;
+}
+
+void orr_articulated_to_parent(const struct orr_model *model, struct orr_workspace *ws, int k, orr_inertia plus) {
+  if (model->limbs[k].parent < 0)
+    return;
+  orr_inertia turned = rotated(&ws->limbs[k].r, &plus);
+  orr_articulated_hang(model, ws, k, &turned);
 }
 
 /* A free rotor takes its spin inertia away from its body about the axis. */

@@ -155,9 +155,16 @@ ORR_ROWS_INLINE struct rows_block turning_full(const orr_sym3 *s) {
   return (struct rows_block){x, y, __builtin_shufflevector(z, diagonal, 0, 1, 6, 7)};
 }
 
-ORR_ROWS_INLINE orr_sym3 turning_part(struct rows_block m) {
-  return (orr_sym3){m.x[0], m.y[1], m.z[2], m.x[1], m.x[2], m.y[2]};
+/* Columns in place of rows */
+ORR_ROWS_INLINE struct rows_block turning_transposed(struct rows_block m) {
+  orr_lanes even = __builtin_shufflevector(m.x, m.y, 0, 4, 2, 6), odd = __builtin_shufflevector(m.x, m.y, 1, 5, 3, 7);
+  return (struct rows_block){__builtin_shufflevector(even, m.z, 0, 1, 4, 7),
+                             __builtin_shufflevector(odd, m.z, 0, 1, 5, 7),
+                             __builtin_shufflevector(even, m.z, 2, 3, 6, 7)};
 }
+
+/* Three numbers that have just been written one by one: a load of all at once would wait for the memory. */
+ORR_ROWS_INLINE orr_lanes turning_fresh(orr_vec3 a) { return (orr_lanes){a.x, a.y, a.z, 0}; }
 
 /* m v, by rows */
 ORR_ROWS_INLINE orr_lanes turning_apply(struct rows_block m, orr_lanes v) {
@@ -211,9 +218,19 @@ ORR_ROWS_INLINE enum orr_status turning_factor(int dof, struct orr_limb_state *s
   return ORR_OK;
 }
 
-/* P+ = P − P H* D⁻¹ H P, handed to the parent. */
+/* r m rᵀ; `back` is rᵀ */
+ORR_ROWS_INLINE struct rows_block turning_rotate(const orr_mat3 *r, struct rows_block back, struct rows_block m) {
+  orr_lanes t[3];
+  for (int i = 0; i < 3; i++) {
+    t[i] = lanes_madd(lanes_all(r->m[i][1]), m.y, lanes_all(r->m[i][0]) * m.x);
+    t[i] = turning_back(back, lanes_madd(lanes_all(r->m[i][2]), m.z, t[i]));
+  }
+  return (struct rows_block){t[0], t[1], t[2]};
+}
+
+/* P+ = P − P H* D⁻¹ H P, in the parent's axes, handed to the parent. */
 ORR_ROWS_INLINE void turning_hand_over(const struct orr_model *m, struct orr_workspace *ws, int k, int dof,
-                                       struct turning_inertia *p) {
+                                       struct rows_block back, struct turning_inertia *p) {
   const struct orr_limb_state *state = &ws->limbs[k];
   for (int i = 0; i < dof; i++) {
     for (int j = 0; j < i; j++) {
@@ -225,16 +242,18 @@ ORR_ROWS_INLINE void turning_hand_over(const struct orr_model *m, struct orr_wor
     p->b = turning_less(p->b, w, p->v[i]);
     p->c = turning_less(p->c, inverse * p->v[i], p->v[i]);
   }
-  orr_inertia plus = {.a = turning_part(p->a), .c = turning_part(p->c)};
-  v3_to(plus.b.m[0], rows_vec3(p->b.x));
-  v3_to(plus.b.m[1], rows_vec3(p->b.y));
-  v3_to(plus.b.m[2], rows_vec3(p->b.z));
-  orr_articulated_to_parent(m, ws, k, plus);
+  p->a = turning_rotate(&state->r, back, p->a);
+  p->b = turning_rotate(&state->r, back, p->b);
+  p->c = turning_rotate(&state->r, back, p->c);
+  const orr_inertia turned = {
+      {p->a.x[0], p->a.y[1], p->a.z[2], p->a.x[1], p->a.x[2], p->a.y[2]},
+      {{{p->b.x[0], p->b.x[1], p->b.x[2]}, {p->b.y[0], p->b.y[1], p->b.y[2]}, {p->b.z[0], p->b.z[1], p->b.z[2]}}},
+      {p->c.x[0], p->c.y[1], p->c.z[2], p->c.x[1], p->c.x[2], p->c.y[2]}};
+  orr_articulated_hang(m, ws, k, &turned);
 }
 
 ORR_ROWS_INLINE void turning_add(orr_spatial *to, orr_lanes w, orr_lanes v) {
-  to->w = rows_vec3(lanes_load_three(&to->w.x) + w);
-  to->v = rows_vec3(lanes_load_three(&to->v.x) + v);
+  *to = sp_add(*to, (orr_spatial){rows_vec3(w), rows_vec3(v)});
 }
 
 ORR_ROWS_INLINE enum orr_status turning_inward_of(const struct orr_model *m, struct orr_workspace *ws, int k, int dof,
@@ -268,14 +287,14 @@ ORR_ROWS_INLINE enum orr_status turning_inward_of(const struct orr_model *m, str
     return ORR_ERROR_NOT_FINITE;
   if (limb->parent < 0)
     return ORR_OK;
-  const struct rows_block r = turning_load(&state->r);
-  w = turning_apply(r, w);
-  v = turning_apply(r, v);
+  const struct rows_block back = turning_transposed(turning_load(&state->r));
+  w = turning_back(back, w);
+  v = turning_back(back, v);
   w += turning_cross(lanes_load_three(&state->l.x), v);
   turning_add(&ws->flows[limb->parent].z, w, v);
   if (limb->site_parent >= 0)
     turning_add(&ws->sites[limb->site_parent].zeta, w, v);
-  turning_hand_over(m, ws, k, dof, &p);
+  turning_hand_over(m, ws, k, dof, back, &p);
   return ORR_OK;
 }
 
@@ -293,8 +312,8 @@ ORR_ROWS_INLINE void turning_accelerate_of(const struct orr_model *m, struct orr
   struct orr_limb_state *state = &ws->limbs[k];
   const orr_spatial on = orr_articulated_carried(m, ws, k, base);
   const struct rows_block r = turning_load(&state->r);
-  orr_lanes w = lanes_load_three(&on.w.x);
-  orr_lanes v = turning_back(r, lanes_load_three(&on.v.x) + turning_cross(w, lanes_load_three(&state->l.x)));
+  orr_lanes w = turning_fresh(on.w);
+  orr_lanes v = turning_back(r, turning_fresh(on.v) + turning_cross(w, lanes_load_three(&state->l.x)));
   double y[3];
   w = turning_back(r, w);
   for (int i = 0; i < dof; i++)
