@@ -119,15 +119,37 @@ static inline orr_inertia rotated(const orr_mat3 *r, const orr_inertia *p) {
       rows_part(a), {{{b.x[0], b.x[1], b.x[2]}, {b.y[0], b.y[1], b.y[2]}, {b.z[0], b.z[1], b.z[2]}}}, rows_part(c)};
 }
 
+/* Number by number: what has just been written is not read in larger pieces. */
+static inline void sym_onto(orr_sym3 *to, const orr_sym3 *x) {
+  to->xx += x->xx;
+  to->yy += x->yy;
+  to->zz += x->zz;
+  to->xy += x->xy;
+  to->xz += x->xz;
+  to->yz += x->yz;
+}
+
+static inline void inertia_onto(orr_inertia *to, const orr_inertia *x) {
+  sym_onto(&to->a, &x->a);
+  for (int i = 0; i < 3; i++) {
+    to->b.m[i][0] += x->b.m[i][0];
+    to->b.m[i][1] += x->b.m[i][1];
+    to->b.m[i][2] += x->b.m[i][2];
+  }
+  sym_onto(&to->c, &x->c);
+}
+
 void orr_articulated_hang(const struct orr_model *model, struct orr_workspace *ws, int k, const orr_inertia *turned) {
   const struct orr_limb *limb = &model->limbs[k];
   orr_inertia gamma = in_shift(ws->limbs[k].l, *turned);
-  struct orr_flow *parent = &ws->flows[limb->parent];
-  parent->p = in_add(parent->p, gamma);
+  inertia_onto(&ws->flows[limb->parent].p, &gamma);
   if (limb->site_parent < 0)
     return;
   struct orr_site_state *site = &ws->sites[limb->site_parent];
-  site->gamma = site->loaded ? in_add(site->gamma, gamma) : gamma;
+  if (site->loaded)
+    inertia_onto(&site->gamma, &gamma);
+  else
+    site->gamma = gamma;
   site->loaded = true;
 }
 

@@ -51,13 +51,15 @@ static inline orr_lanes lanes_difference(double x, orr_lanes u, double y, orr_la
 }
 
 /* Π' about the origin of S: [E Π_s; `last` + l × E Π_s], four modes at a time. Its last rows may be `last`. */
-static void fill_pi(double *pi, orr_mat3 e, orr_vec3 l, const double *slope, const double *last, int ld) {
+static void fill_pi(const struct orr_site_state *at, const double *slope, const double *last, int ld) {
+  double *pi = at->pi;
+  const orr_vec3 l = at->l;
   for (int r = 0; r < ld; r += ORR_LANES) {
     orr_lanes x = lanes_load(slope + r), y = lanes_load(slope + ld + r), z = lanes_load(slope + 2 * ld + r), w[3];
     orr_lanes a = lanes_load(last + r), b = lanes_load(last + ld + r), c = lanes_load(last + 2 * ld + r);
     for (int i = 0; i < 3; i++) {
-      orr_lanes sum = lanes_madd(lanes_all(e.m[i][1]), y, lanes_all(e.m[i][0]) * x);
-      w[i] = lanes_madd(lanes_all(e.m[i][2]), z, sum);
+      orr_lanes sum = lanes_madd(lanes_all(at->e.m[i][1]), y, lanes_all(at->e.m[i][0]) * x);
+      w[i] = lanes_madd(lanes_all(at->e.m[i][2]), z, sum);
       lanes_store(pi + i * ld + r, lanes_all(0) + w[i]);
     }
     lanes_store(pi + 3 * ld + r, a + lanes_difference(l.y, w[2], l.z, w[1]));
@@ -91,7 +93,7 @@ static void bend_place(const struct orr_node *n, const struct orr_flex_state *fl
   out->u.v = v3(a[3], b[0], b[1]);
   out->push = v3(b[2], b[3], lanes_sum(push[2]));
   if (out->pi)
-    fill_pi(out->pi, out->e, out->l, n->mass.slope, out->pi + 3 * ld, ld);
+    fill_pi(out, n->mass.slope, out->pi + 3 * ld, ld);
 }
 
 /* Π η and Π η̇ of a node: what modes turn and move it by, and how fast. */
@@ -149,7 +151,7 @@ void orr_place_evaluate(const struct orr_model *model, const struct orr_workspac
   out->l = v3_add(n->at, b.moved);
   out->u.v = b.drift;
   if (out->pi)
-    fill_pi(out->pi, out->e, out->l, n->mass.slope, n->mass.shift, flex->modal.ld);
+    fill_pi(out, n->mass.slope, n->mass.shift, flex->modal.ld);
 }
 
 /* Where a node is, as the last orr_state_set left it: at its site, or in `room` where it has none. */
@@ -438,10 +440,12 @@ void orr_force_add(const struct orr_model *model, struct orr_workspace *ws, int 
   const struct orr_limb *limb = &model->limbs[n->limb];
   struct orr_site_state room;
   const struct orr_site_state *place = place_of(model, ws, node, &room);
-  orr_mat3 to_s = axes == ORR_AXES_INERTIAL ? m3_transpose(ws->limbs[n->limb].attitude) : m3_transpose(limb->c);
-  if (axes == ORR_AXES_NODE)
-    to_s = m3_mul(place->r, to_s);
-  orr_vec3 f = m3_apply(to_s, force), t = m3_apply(to_s, moment);
+  const orr_mat3 *from = axes == ORR_AXES_INERTIAL ? &ws->limbs[n->limb].attitude : &limb->c;
+  orr_vec3 f = m3_apply_t(*from, force), t = m3_apply_t(*from, moment); /* S axes */
+  if (axes == ORR_AXES_NODE) {
+    f = m3_apply(place->r, f);
+    t = m3_apply(place->r, t);
+  }
   ws->external[n->limb] = sp_add(ws->external[n->limb], sp_force_shift(place->l, (orr_spatial){t, f}));
   if (limb->flex < 0)
     return;

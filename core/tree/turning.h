@@ -163,9 +163,6 @@ ORR_ROWS_INLINE struct rows_block turning_transposed(struct rows_block m) {
                              __builtin_shufflevector(even, m.z, 2, 3, 6, 7)};
 }
 
-/* Three numbers that have just been written one by one: a load of all at once would wait for the memory. */
-ORR_ROWS_INLINE orr_lanes turning_fresh(orr_vec3 a) { return (orr_lanes){a.x, a.y, a.z, 0}; }
-
 /* m v, by rows */
 ORR_ROWS_INLINE orr_lanes turning_apply(struct rows_block m, orr_lanes v) {
   const orr_lanes none = {0};
@@ -262,7 +259,10 @@ ORR_ROWS_INLINE enum orr_status turning_inward_of(const struct orr_model *m, str
   struct orr_limb_state *state = &ws->limbs[k];
   const struct orr_flow *flow = &ws->flows[k];
   const orr_inertia *own = &flow->p;
-  struct turning_inertia p = {.a = turning_full(&own->a), .b = turning_load(&own->b), .c = turning_full(&own->c)};
+  struct turning_inertia p;
+  p.a = turning_full(&own->a);
+  p.b = turning_load(&own->b);
+  p.c = turning_full(&own->c);
   for (int i = 0; i < dof; i++) {
     p.w[i] = turning_back(p.a, lanes_load_three(&state->h[i].w.x));
     p.v[i] = turning_back(p.b, lanes_load_three(&state->h[i].w.x));
@@ -307,15 +307,42 @@ static inline enum orr_status turning_inward(const struct orr_model *m, struct o
 
 /* ---- base to tips: accelerations ---------------------------------------------------------------------------- */
 
+struct turning_motion {
+  orr_lanes w, v;
+};
+
+/* orr_articulated_carried of a limb that is not a root. */
+ORR_ROWS_INLINE struct turning_motion turning_carried(const struct orr_model *m, const struct orr_workspace *ws,
+                                                      const struct orr_limb *limb) {
+  const orr_lanes none = {0};
+  const orr_spatial *on = &ws->flows[limb->parent].alpha;
+  struct turning_motion motion = {lanes_load_three(&on->w.x), lanes_load_three(&on->v.x)};
+  if (limb->site_parent < 0)
+    return motion;
+  const struct orr_flex_state *flex = &ws->flexes[m->limbs[limb->parent].flex];
+  const double *pi = ws->sites[limb->site_parent].pi;
+  const int ld = flex->modal.ld;
+  orr_lanes sum[6] = {none, none, none, none, none, none};
+  for (int r = 0; r < ld; r += ORR_LANES) {
+    const orr_lanes accel = lanes_load(flex->accel + r);
+    for (int c = 0; c < 6; c++)
+      sum[c] = lanes_madd(lanes_load(pi + c * ld + r), accel, sum[c]);
+  }
+  motion.w += lanes_sums(sum[0], sum[1], sum[2], none);
+  motion.v += lanes_sums(sum[3], sum[4], sum[5], none);
+  return motion;
+}
+
 ORR_ROWS_INLINE void turning_accelerate_of(const struct orr_model *m, struct orr_workspace *ws, int k, int dof,
                                            orr_vec3 base, double *accel) {
   struct orr_limb_state *state = &ws->limbs[k];
-  const orr_spatial on = orr_articulated_carried(m, ws, k, base);
+  struct turning_motion on = {{0}, {base.x, base.y, base.z, 0}};
+  if (m->limbs[k].parent >= 0)
+    on = turning_carried(m, ws, &m->limbs[k]);
   const struct rows_block r = turning_load(&state->r);
-  orr_lanes w = turning_fresh(on.w);
-  orr_lanes v = turning_back(r, turning_fresh(on.v) + turning_cross(w, lanes_load_three(&state->l.x)));
+  orr_lanes v = turning_back(r, on.v + turning_cross(on.w, lanes_load_three(&state->l.x)));
+  orr_lanes w = turning_back(r, on.w);
   double y[3];
-  w = turning_back(r, w);
   for (int i = 0; i < dof; i++)
     y[i] = lanes_sum(lanes_madd(lanes_load_three(&state->gain[i].v.x), v, lanes_load_three(&state->gain[i].w.x) * w));
   turning_solve(dof, state, y);
