@@ -21,6 +21,7 @@
  * gives ripples with the rotor's angle: τ (1 + part sin nφ) + cogging sin nφ.
  */
 #include "core/math/elementary.h"
+#include "core/math/sincos.h"
 #include "core/plant/fault.h"
 #include "core/tree/kinematics.h"
 
@@ -290,7 +291,9 @@ static orr_vec3 across(orr_vec3 u) {
 static void shake(const struct orr_device *device, const struct orr_acting *now, double angle, double speed) {
   const struct params *p = device->params;
   orr_vec3 u = v3_from(p->axis), e1 = across(u), e2 = v3_cross(u, e1);
-  orr_vec3 out = v3_madd(v3_scale(orr_cos(angle), e1), orr_sin(angle), e2);
+  double sine, cosine;
+  orr_sincos_one(angle, &sine, &cosine);
+  orr_vec3 out = v3_madd(v3_scale(cosine, e1), sine, e2);
   double square = speed * speed;
   orr_force_add(now->model, now->ws, device->node, ORR_AXES_NODE, v3_scale(p->static_imbalance * square, out),
                 v3_scale(p->dynamic_imbalance * square, out));

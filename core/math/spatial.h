@@ -312,15 +312,15 @@ static inline orr_turn turn_coefficients(orr_vec3 theta) {
   k.dc = (k.b - 3 * k.c) / x;
   return k;
 }
-static inline orr_mat3 turn_poly(double one, double p, double q, orr_vec3 t) {
-  orr_mat3 s = m3_skew(t), r = m3_mul(s, s);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++)
-      r.m[i][j] = fma(q, r.m[i][j], fma(p, s.m[i][j], i == j ? one : 0));
-  return r;
+/* 1 + p t̃ + q t̃², whose t̃² is t tᵀ − |t|² */
+static inline orr_mat3 turn_poly(double p, double q, orr_vec3 t) {
+  double xy = t.x * t.y, xz = t.x * t.z, yz = t.y * t.z, x = p * t.x, y = p * t.y, z = p * t.z;
+  return (orr_mat3){{{fma(-q, fma(t.y, t.y, t.z * t.z), 1), fma(q, xy, -z), fma(q, xz, y)},
+                     {fma(q, xy, z), fma(-q, fma(t.x, t.x, t.z * t.z), 1), fma(q, yz, -x)},
+                     {fma(q, xz, -y), fma(q, yz, x), fma(-q, fma(t.x, t.x, t.y * t.y), 1)}}};
 }
-static inline orr_mat3 turn_exp(orr_turn k, orr_vec3 t) { return turn_poly(1, k.a, k.b, t); }
-static inline orr_mat3 turn_jacobian(orr_turn k, orr_vec3 t) { return turn_poly(1, k.b, k.c, t); }
+static inline orr_mat3 turn_exp(orr_turn k, orr_vec3 t) { return turn_poly(k.a, k.b, t); }
+static inline orr_mat3 turn_jacobian(orr_turn k, orr_vec3 t) { return turn_poly(k.b, k.c, t); }
 /* Ė(θ, θ̇) θ̇ */
 static inline orr_vec3 turn_rate(orr_turn k, orr_vec3 t, orr_vec3 td) {
   double p = v3_dot(t, td);

@@ -2,21 +2,26 @@
 
 #include "core/math/sincos.h"
 
-int orr_hinge_quaternion(enum orr_hinge_kind kind) {
-  return kind == ORR_HINGE_BALL ? 0 : kind == ORR_HINGE_FREE ? 3 : -1;
-}
-
 /* exp(u angle) for a unit u: c 1 + (1−c) u uᵀ + s ũ */
 static orr_mat3 rotation_about(orr_vec3 u, double angle) {
   double s, c;
   orr_sincos_one(angle, &s, &c);
-  double k = 1 - c;
-  orr_mat3 r = m3_skew(v3_scale(s, u));
+  orr_mat3 r = m3_skew(u);
   const double e[3] = {u.x, u.y, u.z};
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
-      r.m[i][j] += k * e[i] * e[j] + (i == j ? c : 0);
+      r.m[i][j] = fma(s, r.m[i][j], fma(1 - c, e[i] * e[j], i == j ? c : 0));
   return r;
+}
+
+void orr_turn_axis_put(struct orr_turn_axis *axis, orr_vec3 u) {
+  const double e[3] = {u.x, u.y, u.z};
+  const orr_mat3 skew = m3_skew(u);
+  lanes_put(&axis->u, u.x, u.y, u.z);
+  for (int i = 0; i < 3; i++) {
+    lanes_put(&axis->outer[i], e[i] * u.x, e[i] * u.y, e[i] * u.z);
+    lanes_put(&axis->skew[i], skew.m[i][0], skew.m[i][1], skew.m[i][2]);
+  }
 }
 
 static orr_spatial turning(orr_vec3 u) { return (orr_spatial){u, v3_zero()}; }

@@ -7,6 +7,7 @@
 #ifndef ORR_CORE_MODEL_HINGE_H
 #define ORR_CORE_MODEL_HINGE_H
 
+#include "core/math/lanes.h"
 #include "core/math/spatial.h"
 #include "core/model/description.h"
 #include "core/model/hinge_kinds.h"
@@ -30,12 +31,22 @@ static inline int orr_hinge_coordinates(enum orr_hinge_kind kind) {
 static inline int orr_hinge_speeds(enum orr_hinge_kind kind) { return (int)orr_hinge_kind_info(kind)->speed_count; }
 
 /* Index of the first of the four numbers of the quaternion among the hinge's q, or -1. [any] */
-int orr_hinge_quaternion(enum orr_hinge_kind kind);
+static inline int orr_hinge_quaternion(enum orr_hinge_kind kind) {
+  return kind == ORR_HINGE_BALL ? 0 : kind == ORR_HINGE_FREE ? 3 : -1;
+}
 
 /* r, p, h for q (quaternions must be unit). [rt] O(1). */
 void orr_joint_pose(enum orr_hinge_kind kind, const double axes[3][3], const double *q, struct orr_joint *joint);
 
 /* vel, bias for β, after orr_joint_pose. [rt] O(1). */
 void orr_joint_motion(enum orr_hinge_kind kind, const double *speeds, struct orr_joint *joint);
+
+/* A unit axis to turn about, in lanes: u, and u uᵀ and ũ by rows. */
+struct orr_turn_axis {
+  orr_lanes u, outer[3], skew[3];
+};
+
+/* [init] O(1). */
+void orr_turn_axis_put(struct orr_turn_axis *axis, orr_vec3 u);
 
 #endif

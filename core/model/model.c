@@ -20,6 +20,7 @@ struct build {
   struct orr_site *sites;
   struct line *lines; /* [flex_count] scratch of those with second-order shapes */
   struct orr_rotor *rotors;
+  struct orr_turning *turnings;
   bool *prescribed;
   int *next_sibling, *first_son; /* by body of the file; scratch */
   int *site_of_node;             /* [node_count], -1: none */
@@ -33,13 +34,17 @@ static size_t name_bytes(const struct orr_description *d) {
   return bytes;
 }
 
+/* Whether core/tree/turning.h has a kernel for it. */
+static bool turns_alone(enum orr_hinge_kind kind) { return kind == ORR_HINGE_UNIVERSAL || kind == ORR_HINGE_GIMBAL; }
+
 /* Takes every array, in one order, from a ledger that measures or one that gives. */
 static struct build layout(struct orr_block *ledger, const struct orr_description *d) {
   struct build b = {.d = d};
-  size_t nodes = 0, flexes = 0;
+  size_t nodes = 0, flexes = 0, turnings = 0;
   for (size_t i = 0; i < d->body_count; i++) {
     nodes += d->bodies[i].node_count;
     flexes += d->bodies[i].mode_count > 0;
+    turnings += turns_alone(d->bodies[i].hinge.kind);
   }
   b.model = ORR_TAKE(ledger, struct orr_model, 1);
   b.limbs = ORR_TAKE(ledger, struct orr_limb, d->body_count);
@@ -50,6 +55,7 @@ static struct build layout(struct orr_block *ledger, const struct orr_descriptio
   b.sites = ORR_TAKE(ledger, struct orr_site, 2 * d->body_count + d->rotor_count);
   b.lines = ORR_TAKE(ledger, struct line, flexes);
   b.rotors = ORR_TAKE(ledger, struct orr_rotor, d->rotor_count);
+  b.turnings = ORR_TAKE(ledger, struct orr_turning, turnings);
   b.prescribed = ORR_TAKE(ledger, bool, d->body_count);
   b.next_sibling = ORR_TAKE(ledger, int, d->body_count);
   b.first_son = ORR_TAKE(ledger, int, d->body_count + 1);
@@ -285,6 +291,21 @@ static void place_lean(struct orr_limb *limb) {
   lanes_put(&limb->lean.half_yzx, half.y, half.z, half.x);
 }
 
+/* Constants of limb k for core/tree/turning.h, if it is one of those. */
+static void place_turning(struct build *b, struct orr_limb *limb) {
+  limb->turning = -1;
+  if (!turns_alone(limb->kind) || limb->site_own >= 0 || b->options & ORR_MODEL_PLAIN)
+    return;
+  limb->turning = b->model->turning_count++;
+  limb->angle = b->model->angle_count;
+  b->model->angle_count += limb->dof;
+  struct orr_turning *turning = &b->turnings[limb->turning];
+  for (int i = 0; i < 3; i++)
+    lanes_put(&turning->r0[i], limb->r0.m[i][0], limb->r0.m[i][1], limb->r0.m[i][2]);
+  for (int i = 0; i < limb->dof; i++)
+    orr_turn_axis_put(&turning->axes[i], v3_from(limb->axes[i]));
+}
+
 /* The hinge and the solver axes of limb k; the parent's are there already. */
 static void place_limb(struct build *b, int k) {
   struct orr_limb *limb = &b->limbs[k];
@@ -311,6 +332,7 @@ static void place_limb(struct build *b, int k) {
     limb->r0 = m3_mul(m3_transpose(parent->c), limb->r0);
   }
   limb->r0c = limb->r0;
+  place_turning(b, limb);
   bool fast = limb->kind == ORR_HINGE_REVOLUTE && limb->site_own < 0 && !(b->options & ORR_MODEL_PLAIN) &&
               !has_rotor(b->d, limb->body);
   if (!fast)
@@ -318,7 +340,8 @@ static void place_limb(struct build *b, int k) {
   limb->kernel = ORR_KERNEL_REVOLUTE;
   revolute_axes(limb);
   place_lean(limb);
-  limb->angle = b->model->revolute_count++;
+  limb->angle = b->model->angle_count++;
+  b->model->revolute_count++;
 }
 
 /* Components about the mass centre in F → inertia about the origin of S in S axes, from a mass centre at c (S). */
@@ -328,6 +351,7 @@ static void place_node(struct build *b, const struct orr_limb *limb, const struc
   struct orr_node *node = &b->nodes[index];
   orr_mat3 f_to_s = m3_transpose(limb->c);
   node->limb = b->limb_of_body[limb->body];
+  node->site = b->site_of_node[index];
   node->at = m3_apply(f_to_s, v3_sub(v3_from(desc->at), limb->at));
   node->mass.at = node->at;
   node->mass.mass = desc->mass;
@@ -454,6 +478,7 @@ static void publish(struct build *b) {
   m->modals = b->modals;
   m->sites = b->sites;
   m->rotors = b->rotors;
+  m->turnings = b->turnings;
   m->prescribed = b->prescribed;
 }
 

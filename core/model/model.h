@@ -39,7 +39,8 @@ enum orr_turn_kind { ORR_TURN_DENSE, ORR_TURN_NONE, ORR_TURN_XYZ_TO_YZX, ORR_TUR
 struct orr_limb {
   enum orr_kernel kernel;
   enum orr_turn_kind turn;
-  int angle;                    /* revolute kernel: which of the angles taken together */
+  int angle;                    /* revolute kernel and `turning`: where its angles are among those taken together */
+  int turning;                  /* index among the limbs of core/tree/turning.h, or -1 */
   int parent;                   /* limb, or -1 under inertial */
   int body;                     /* in the file */
   int first_child, child_count; /* limbs; children of one parent are neighbours */
@@ -80,6 +81,7 @@ struct orr_limb {
 /* A node of a body in solver axes. */
 struct orr_node {
   int limb;
+  int site;                   /* where the sweeps follow it, or -1 */
   orr_vec3 at;                /* m, undeformed, from the origin of S */
   struct orr_modal_node mass; /* flexible bodies */
 };
@@ -88,6 +90,12 @@ struct orr_node {
 struct orr_site {
   int limb, node;
   int children; /* number of limbs that hang there */
+};
+
+/* What core/tree/turning.h reads of a limb. */
+struct orr_turning {
+  orr_lanes r0[3]; /* rows */
+  struct orr_turn_axis axes[3];
 };
 
 struct orr_rotor {
@@ -104,6 +112,8 @@ struct orr_model {
   int rotor_count;
   int q_count, u_count;           /* lengths of the state vectors */
   int revolute_count;             /* limbs with ORR_KERNEL_REVOLUTE */
+  int turning_count;              /* limbs of core/tree/turning.h */
+  int angle_count;                /* what these two kinds take sines of */
   int mode_max;                   /* most modes of a body */
   bool needs_velocity;            /* some linearized body: v and gravity are carried along */
   orr_vec3 gravity;               /* m/s², inertial */
@@ -115,6 +125,8 @@ struct orr_model {
   const struct orr_site *sites;   /* [site_count] */
   const struct orr_rotor *rotors; /* [rotor_count] */
   const bool *prescribed;         /* [body_count] limbs, as the file says */
+  /* [turning_count] */
+  const struct orr_turning *turnings;
 };
 
 enum orr_model_option {

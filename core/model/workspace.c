@@ -20,7 +20,7 @@ static void layout_flex(struct orr_block *ledger, const struct orr_modal *of, st
 
 static struct orr_workspace layout(struct orr_block *ledger, const struct orr_model *m, struct orr_workspace **self) {
   struct orr_workspace ws = {.model = m};
-  int padded = (m->revolute_count + 3) / 4 * 4;
+  int padded = (m->angle_count + 3) / 4 * 4;
   *self = ORR_TAKE(ledger, struct orr_workspace, 1);
   ws.flows = ORR_TAKE(ledger, struct orr_flow, m->body_count);
   ws.limbs = ORR_TAKE(ledger, struct orr_limb_state, m->body_count);

@@ -94,6 +94,7 @@ struct orr_flex_state {
 struct orr_site_state {
   orr_vec3 l;    /* m, from the origin of S */
   orr_mat3 r;    /* exp(θ): node axes in S axes */
+  orr_mat3 e;    /* E(θ) */
   orr_spatial u; /* Π' η̇: [w; l̇], l̇ relative to S; w = E θ̇ */
   orr_vec3 turn; /* Ė θ̇ */
   double *pi;    /* [6][ld] Π' about the origin of S: E Π_s; Π_t + l × E Π_s */
@@ -137,7 +138,7 @@ struct orr_workspace {
     bool *prescribed; /* [body_count] */
   } chosen;
   double *scratch;                  /* [6][largest ld] */
-  double *angles, *sines, *cosines; /* [revolute_count, padded] */
+  double *angles, *sines, *cosines; /* [angle_count, padded] */
   bool complete;                    /* revolute limbs have r, l, h, v, g and a too, not only what their kernel needs */
   bool forces_known;                /* limbs[].f is filled; else f = P_R α_R + z_R */
   uint64_t changes;                 /* counts new mass properties and geared rotors */

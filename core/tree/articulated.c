@@ -119,20 +119,45 @@ static inline orr_inertia rotated(const orr_mat3 *r, const orr_inertia *p) {
       rows_part(a), {{{b.x[0], b.x[1], b.x[2]}, {b.y[0], b.y[1], b.y[2]}, {b.z[0], b.z[1], b.z[2]}}}, rows_part(c)};
 }
 
-/* P+ of limb k, seen from its parent's origin, onto the parent's body or the site where it hangs. */
-void orr_articulated_to_parent(const struct orr_model *model, struct orr_workspace *ws, int k, orr_inertia plus) {
+/* Number by number: what has just been written is not read in larger pieces. */
+static inline void sym_onto(orr_sym3 *to, const orr_sym3 *x) {
+  to->xx += x->xx;
+  to->yy += x->yy;
+  to->zz += x->zz;
+  to->xy += x->xy;
+  to->xz += x->xz;
+  to->yz += x->yz;
+}
+
+static inline void inertia_onto(orr_inertia *to, const orr_inertia *x) {
+  sym_onto(&to->a, &x->a);
+  for (int i = 0; i < 3; i++) {
+    to->b.m[i][0] += x->b.m[i][0];
+    to->b.m[i][1] += x->b.m[i][1];
+    to->b.m[i][2] += x->b.m[i][2];
+  }
+  sym_onto(&to->c, &x->c);
+}
+
+void orr_articulated_hang(const struct orr_model *model, struct orr_workspace *ws, int k, const orr_inertia *turned) {
   const struct orr_limb *limb = &model->limbs[k];
-  const struct orr_limb_state *state = &ws->limbs[k];
-  if (limb->parent < 0)
-    return;
-  orr_inertia gamma = in_shift(state->l, rotated(&state->r, &plus));
-  struct orr_flow *parent = &ws->flows[limb->parent];
-  parent->p = in_add(parent->p, gamma);
+  orr_inertia gamma = in_shift(ws->limbs[k].l, *turned);
+  inertia_onto(&ws->flows[limb->parent].p, &gamma);
   if (limb->site_parent < 0)
     return;
   struct orr_site_state *site = &ws->sites[limb->site_parent];
-  site->gamma = site->loaded ? in_add(site->gamma, gamma) : gamma;
+  if (site->loaded)
+    inertia_onto(&site->gamma, &gamma);
+  else
+    site->gamma = gamma;
   site->loaded = true;
+}
+
+void orr_articulated_to_parent(const struct orr_model *model, struct orr_workspace *ws, int k, orr_inertia plus) {
+  if (model->limbs[k].parent < 0)
+    return;
+  orr_inertia turned = rotated(&ws->limbs[k].r, &plus);
+  orr_articulated_hang(model, ws, k, &turned);
 }
 
 /* A free rotor takes its spin inertia away from its body about the axis. */

@@ -28,6 +28,9 @@ void orr_articulated_sites(const struct orr_model *model, struct orr_workspace *
 /* Adds `plus`, an inertia of limb k about its origin, to its parent and to the site where k hangs. [rt] O(1). */
 void orr_articulated_to_parent(const struct orr_model *model, struct orr_workspace *ws, int k, orr_inertia plus);
 
+/* The same of an inertia that is in the parent's axes already; k has a parent. [rt] O(1). */
+void orr_articulated_hang(const struct orr_model *model, struct orr_workspace *ws, int k, const orr_inertia *turned);
+
 /* x = D_R⁻¹ x of limb k, after its factor; not for a prescribed hinge. [rt] O(1). */
 void orr_hinge_solve(const struct orr_limb *limb, const struct orr_limb_state *state, double *x);
 

@@ -6,6 +6,7 @@
 #include "core/tree/kinematics.h"
 #include "core/tree/revolute.h"
 #include "core/tree/rows.h"
+#include "core/tree/turning.h"
 
 void orr_hinge_springs_add(const struct orr_limb *limb, const double *q, const double *u, double *out) {
   for (int i = 0; i < limb->dof; i++)
@@ -202,6 +203,8 @@ static enum orr_status sweep_inward(const struct orr_model *m, struct orr_worksp
       status = lean_limb(m, ws, k, tau[0]);
     } else if (ws->fast[k]) {
       status = revolute_limb(m, ws, k, tau[0]);
+    } else if (turning_sweeps(limb, ws, k)) {
+      status = turning_inward(m, ws, k, tau);
     } else {
       status = orr_articulated_factor_limb(m, ws, k);
       if (status == ORR_OK)
@@ -230,6 +233,10 @@ static void sweep_outward(const struct orr_model *m, struct orr_workspace *ws, d
     const struct orr_limb *limb = &m->limbs[k];
     if (ws->lean[k]) {
       accel[limb->hinge_u] = accelerate_lean(limb, ws, k, base);
+      continue;
+    }
+    if (turning_sweeps(limb, ws, k)) {
+      turning_accelerate(m, ws, k, base, accel);
       continue;
     }
     if (!ws->fast[k]) {

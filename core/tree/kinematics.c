@@ -4,6 +4,7 @@
 #include "core/math/sincos.h"
 #include "core/tree/revolute.h"
 #include "core/tree/rows.h"
+#include "core/tree/turning.h"
 
 /* Σ_r m[c][r] x[r] for the three components c. */
 static orr_vec3 combine(const double *m, const double *x, int ld) {
@@ -13,23 +14,6 @@ static orr_vec3 combine(const double *m, const double *x, int ld) {
       sum[c] = lanes_madd(lanes_load(m + c * ld + r), lanes_load(x + r), sum[c]);
   orr_lanes all = lanes_sums(sum[0], sum[1], sum[2], sum[2]);
   return v3(all[0], all[1], all[2]);
-}
-
-/* Π' about the origin of S: [E Π_s; Π_t + l × E Π_s], mode by mode. */
-static void fill_pi(double *restrict pi, orr_mat3 e, orr_vec3 l, const double *restrict slope,
-                    const double *restrict shift, int ld) {
-  for (int r = 0; r < ld; r++) {
-    double x = slope[r], y = slope[ld + r], z = slope[2 * ld + r];
-    double wx = e.m[0][0] * x + e.m[0][1] * y + e.m[0][2] * z;
-    double wy = e.m[1][0] * x + e.m[1][1] * y + e.m[1][2] * z;
-    double wz = e.m[2][0] * x + e.m[2][1] * y + e.m[2][2] * z;
-    pi[r] = wx;
-    pi[ld + r] = wy;
-    pi[2 * ld + r] = wz;
-    pi[3 * ld + r] = shift[r] + l.y * wz - l.z * wy;
-    pi[4 * ld + r] = shift[ld + r] + l.z * wx - l.x * wz;
-    pi[5 * ld + r] = shift[2 * ld + r] + l.x * wy - l.y * wx;
-  }
 }
 
 /* Σ_s x_s G_sr and Σ_s y_s G_sr of modes r … r + 3. */
@@ -66,26 +50,27 @@ static inline orr_lanes lanes_difference(double x, orr_lanes u, double y, orr_la
   return lanes_madd(lanes_all(x), u, -(lanes_all(y) * v));
 }
 
-/* E Π_s into the first rows of Π', and l × E Π_s onto the last, which have Π_t + H. */
-static void turn_pi(double *restrict pi, orr_mat3 e, orr_vec3 l, const double *restrict slope, int ld) {
+/* Π' about the origin of S: [E Π_s; `last` + l × E Π_s], four modes at a time. Its last rows may be `last`. */
+static void fill_pi(const struct orr_site_state *at, const double *slope, const double *last, int ld) {
+  double *pi = at->pi;
+  const orr_vec3 l = at->l;
   for (int r = 0; r < ld; r += ORR_LANES) {
     orr_lanes x = lanes_load(slope + r), y = lanes_load(slope + ld + r), z = lanes_load(slope + 2 * ld + r), w[3];
-    for (int c = 0; c < 3; c++) {
-      orr_lanes sum = lanes_madd(lanes_all(e.m[c][1]), y, lanes_all(e.m[c][0]) * x);
-      w[c] = lanes_madd(lanes_all(e.m[c][2]), z, sum);
-      lanes_store(pi + c * ld + r, lanes_all(0) + w[c]);
+    orr_lanes a = lanes_load(last + r), b = lanes_load(last + ld + r), c = lanes_load(last + 2 * ld + r);
+    for (int i = 0; i < 3; i++) {
+      orr_lanes sum = lanes_madd(lanes_all(at->e.m[i][1]), y, lanes_all(at->e.m[i][0]) * x);
+      w[i] = lanes_madd(lanes_all(at->e.m[i][2]), z, sum);
+      lanes_store(pi + i * ld + r, lanes_all(0) + w[i]);
     }
-    double *last = pi + 3 * ld + r;
-    lanes_store(last, lanes_load(last) + lanes_difference(l.y, w[2], l.z, w[1]));
-    lanes_store(last + ld, lanes_load(last + ld) + lanes_difference(l.z, w[0], l.x, w[2]));
-    lanes_store(last + 2 * ld, lanes_load(last + 2 * ld) + lanes_difference(l.x, w[1], l.y, w[0]));
+    lanes_store(pi + 3 * ld + r, a + lanes_difference(l.y, w[2], l.z, w[1]));
+    lanes_store(pi + 4 * ld + r, b + lanes_difference(l.z, w[0], l.x, w[2]));
+    lanes_store(pi + 5 * ld + r, c + lanes_difference(l.x, w[1], l.y, w[0]));
   }
 }
 
 /* Second-order shapes: l = at + (Π_t + ½ H) η, l̇ = (Π_t + H) η̇ and η̇ᵀ G η̇, with H_r = Σ_s η_s G_sr. Π_t + H goes to
  * the last rows of Π', which are wanted about the origin of S. */
-static void bend_place(const struct orr_node *n, const struct orr_flex_state *flex, orr_mat3 e,
-                       struct orr_site_state *out) {
+static void bend_place(const struct orr_node *n, const struct orr_flex_state *flex, struct orr_site_state *out) {
   int ld = flex->modal.ld;
   const double *shift = n->mass.shift;
   orr_lanes moved[3] = {{0}}, drift[3] = {{0}}, push[3] = {{0}};
@@ -108,7 +93,39 @@ static void bend_place(const struct orr_node *n, const struct orr_flex_state *fl
   out->u.v = v3(a[3], b[0], b[1]);
   out->push = v3(b[2], b[3], lanes_sum(push[2]));
   if (out->pi)
-    turn_pi(out->pi, e, out->l, n->mass.slope, ld);
+    fill_pi(out, n->mass.slope, out->pi + 3 * ld, ld);
+}
+
+/* Π η and Π η̇ of a node: what modes turn and move it by, and how fast. */
+struct bending {
+  orr_vec3 theta, theta_rate, moved, drift;
+};
+
+static inline struct bending bend_linear(const struct orr_node *n, const struct orr_flex_state *flex) {
+  const int ld = flex->modal.ld;
+  const double *slope = n->mass.slope, *shift = n->mass.shift;
+  orr_lanes turned[3] = {{0}}, rate[3] = {{0}}, moved[3] = {{0}}, drift[3] = {{0}};
+  for (int r = 0; r < ld; r += ORR_LANES) {
+    const orr_lanes eta = lanes_load(flex->eta + r), eta_rate = lanes_load(flex->rate + r);
+    for (int c = 0; c < 3; c++) {
+      const orr_lanes s = lanes_load(slope + c * ld + r), t = lanes_load(shift + c * ld + r);
+      turned[c] = lanes_madd(s, eta, turned[c]);
+      rate[c] = lanes_madd(s, eta_rate, rate[c]);
+      moved[c] = lanes_madd(t, eta, moved[c]);
+      drift[c] = lanes_madd(t, eta_rate, drift[c]);
+    }
+  }
+  orr_lanes a = lanes_sums(turned[0], turned[1], turned[2], rate[0]);
+  orr_lanes b = lanes_sums(rate[1], rate[2], moved[0], moved[1]);
+  orr_lanes c = lanes_sums(moved[2], drift[0], drift[1], drift[2]);
+  return (struct bending){v3(a[0], a[1], a[2]), v3(a[3], b[0], b[1]), v3(b[2], b[3], c[0]), v3(c[1], c[2], c[3])};
+}
+
+static void place_undeformed(const struct orr_node *n, struct orr_site_state *out) {
+  out->l = n->at;
+  out->r = out->e = m3_identity();
+  out->u = sp_zero();
+  out->turn = v3_zero();
 }
 
 /* Places: l = at + Π_t η, exp(θ) with θ = Π_s η; their rates l̇ = Π_t η̇, w = E θ̇, and Ė θ̇. */
@@ -116,28 +133,36 @@ void orr_place_evaluate(const struct orr_model *model, const struct orr_workspac
                         struct orr_site_state *out) {
   const struct orr_node *n = &model->nodes[node];
   const struct orr_limb *limb = &model->limbs[n->limb];
-  out->l = n->at;
-  out->r = m3_identity();
-  out->u = sp_zero();
-  out->turn = v3_zero();
-  if (limb->flex < 0)
-    return;
-  const struct orr_flex_state *flex = &ws->flexes[limb->flex];
-  int ld = flex->modal.ld;
-  orr_vec3 theta = combine(n->mass.slope, flex->eta, ld), rate = combine(n->mass.slope, flex->rate, ld);
-  orr_turn k = turn_coefficients(theta);
-  orr_mat3 e = turn_jacobian(k, theta);
-  out->r = turn_exp(k, theta);
-  out->u.w = m3_apply(e, rate);
-  out->turn = turn_rate(k, theta, rate);
-  if (limb->curved) {
-    bend_place(n, flex, e, out);
+  if (limb->flex < 0) {
+    place_undeformed(n, out);
     return;
   }
-  out->l = v3_add(n->at, combine(n->mass.shift, flex->eta, ld));
-  out->u.v = combine(n->mass.shift, flex->rate, ld);
+  const struct orr_flex_state *flex = &ws->flexes[limb->flex];
+  const struct bending b = bend_linear(n, flex);
+  orr_turn k = turn_coefficients(b.theta);
+  out->e = turn_jacobian(k, b.theta);
+  out->r = turn_exp(k, b.theta);
+  out->u.w = m3_apply(out->e, b.theta_rate);
+  out->turn = turn_rate(k, b.theta, b.theta_rate);
+  if (limb->curved) {
+    bend_place(n, flex, out);
+    return;
+  }
+  out->l = v3_add(n->at, b.moved);
+  out->u.v = b.drift;
   if (out->pi)
-    fill_pi(out->pi, e, out->l, n->mass.slope, n->mass.shift, ld);
+    fill_pi(out, n->mass.slope, n->mass.shift, flex->modal.ld);
+}
+
+/* Where a node is, as the last orr_state_set left it: at its site, or in `room` where it has none. */
+static const struct orr_site_state *place_of(const struct orr_model *model, const struct orr_workspace *ws, int node,
+                                             struct orr_site_state *room) {
+  const struct orr_node *n = &model->nodes[node];
+  if (n->site >= 0)
+    return &ws->sites[n->site];
+  room->pi = NULL;
+  orr_place_evaluate(model, ws, node, room);
+  return room;
 }
 
 /* Motion of the parent's side of a hinge, parent's S axes. */
@@ -206,29 +231,26 @@ static inline __attribute__((always_inline)) void general_limb_axes(const struct
     turn = site->turn;
     spin = site->u.w;
   }
-  orr_mat3 across = alike ? joint.r : m3_mul(joint.r, m3_transpose(o)); /* S axes → O+ axes */
-  orr_vec3 w_plus = m3_apply_t(base.r, base.omega);                     /* O+ axes */
-  orr_vec3 v_plus = m3_apply_t(base.r, base.v);
-  orr_vec3 turn_plus = m3_apply_t(base.r, base.turn), push_plus = m3_apply_t(base.r, base.push);
   orr_spatial vel = alike ? joint.vel : sp_rotate(o, joint.vel), bias = alike ? joint.bias : sp_rotate(o, joint.bias);
   orr_vec3 w_joint = vel.w, v_joint = vel.v; /* S axes */
 
-  state->r = m3_mul(base.r, across);
-  state->l = v3_sub(v3_add(base.l, m3_apply(base.r, joint.p)), m3_apply(state->r, own));
-  orr_vec3 w_carried = m3_apply_t(across, w_plus);
-  orr_vec3 w_o = v3_add(w_carried, w_joint);
-  flow->omega = v3_sub(w_o, spin);
+  orr_mat3 r = m3_mul(base.r, alike ? joint.r : m3_mul(joint.r, m3_transpose(o)));
+  orr_vec3 p = m3_apply(base.r, joint.p); /* O+ to O, the parent's S axes; so are base.… and `swing` */
+  orr_vec3 w_carried = m3_apply_t(r, base.omega);
+  state->r = r;
+  state->l = v3_sub(v3_add(base.l, p), m3_apply(r, own));
+  flow->omega = v3_sub(v3_add(w_carried, w_joint), spin);
   /* v_O = v+ + ω+ × p + v_J;  v = v_O − ω × l_d − l̇_d */
-  orr_vec3 swing = v3_cross(w_plus, joint.p);
-  state->v = v3_add(m3_apply_t(across, v3_add(v_plus, swing)), v_joint);
+  orr_vec3 swing = v3_cross(base.omega, p);
+  state->v = v3_add(m3_apply_t(r, v3_add(base.v, swing)), v_joint);
   state->v = v3_sub(v3_sub(state->v, v3_cross(flow->omega, own)), drift);
-  state->g = m3_apply_t(state->r, base.g);
+  state->g = m3_apply_t(r, base.g);
 
   /* O: ω̇ = turn+ + ζω + ω+ × ω_J;  a = push+ + turn+ × p + ω+ × (ω+ × p) + 2 ω+ × v_J + ζv */
-  orr_vec3 ang = v3_add(m3_apply_t(across, turn_plus), bias.w);
+  orr_vec3 ang = v3_add(m3_apply_t(r, base.turn), bias.w);
   ang = v3_add(ang, v3_cross(w_carried, w_joint));
-  orr_vec3 lin = v3_add(push_plus, v3_add(v3_cross(turn_plus, joint.p), v3_cross(w_plus, swing)));
-  lin = v3_add(m3_apply_t(across, lin), bias.v);
+  orr_vec3 lin = v3_add(base.push, v3_add(v3_cross(base.turn, p), v3_cross(base.omega, swing)));
+  lin = v3_add(m3_apply_t(r, lin), bias.v);
   lin = v3_madd(lin, 2, v3_cross(w_carried, v_joint));
   /* S: ω̇ −= Ėθ̇ + ω × w;  a −= ω̇ × l_d + ω × (ω × l_d) + 2 ω × l̇_d + η̇ᵀ G η̇ */
   ang = v3_sub(ang, v3_add(turn, v3_cross(flow->omega, spin)));
@@ -240,21 +262,18 @@ static inline __attribute__((always_inline)) void general_limb_axes(const struct
     orr_spatial h = alike ? joint.h[i] : sp_rotate(o, joint.h[i]);
     state->h[i] = (orr_spatial){h.w, v3_sub(h.v, v3_cross(h.w, own))};
   }
-  if (limb->bends)
-    bend_bias(ws, limb, state);
 }
 
 static void general_limb(const struct orr_model *m, struct orr_workspace *ws, int k) {
   const struct orr_limb *limb = &m->limbs[k];
-  if (limb->kernel == ORR_KERNEL_GENERAL && limb->site_own < 0)
+  if (limb->turning >= 0)
+    turning_outward(m, ws, k);
+  else if (limb->kernel == ORR_KERNEL_GENERAL && limb->site_own < 0)
     general_limb_axes(m, ws, k, true);
   else
     general_limb_axes(m, ws, k, false);
-}
-
-/* ω × I ω; ω × (ω × s) */
-static orr_spatial rigid_bias(const struct orr_rigid *body, orr_vec3 omega) {
-  return (orr_spatial){v3_cross(omega, s3_apply(body->i, omega)), v3_cross(omega, v3_cross(omega, body->s))};
+  if (limb->bends)
+    bend_bias(ws, limb, &ws->limbs[k]);
 }
 
 /* A body with modes: its coordinates, its sites, its mass matrix; needs ω of S, which own-site rates enter, so sites
@@ -274,7 +293,8 @@ static void general_body(const struct orr_model *m, struct orr_workspace *ws, in
   struct orr_limb_state *state = &ws->limbs[k];
   struct orr_flow *flow = &ws->flows[k];
   if (limb->flex < 0) {
-    state->b = rigid_bias(&ws->rigids[k], flow->omega);
+    struct rows_wrench bias = rows_bias(&ws->bodies[k], flow);
+    state->b = (orr_spatial){rows_vec3(bias.w), rows_vec3(bias.v)};
     return;
   }
   struct orr_flex_state *flex = &ws->flexes[limb->flex];
@@ -288,14 +308,16 @@ static void general_body(const struct orr_model *m, struct orr_workspace *ws, in
   }
 }
 
-/* sin q and cos q of all revolute limbs. */
+/* sin q and cos q of all revolute, universal and gimbal limbs that have kernels of their own. */
 static void take_angles(const struct orr_model *m, struct orr_workspace *ws) {
   for (int k = 0; k < m->body_count; k++) {
     const struct orr_limb *limb = &m->limbs[k];
     if (limb->kernel == ORR_KERNEL_REVOLUTE)
       ws->angles[limb->angle] = ws->q[limb->hinge_q];
+    for (int i = 0; limb->turning >= 0 && i < limb->dof; i++)
+      ws->angles[limb->angle + i] = ws->q[limb->hinge_q + i];
   }
-  orr_sincos(ws->angles, ws->sines, ws->cosines, (m->revolute_count + 3) / 4 * 4);
+  orr_sincos(ws->angles, ws->sines, ws->cosines, (m->angle_count + 3) / 4 * 4);
 }
 
 static void set_revolute(const struct orr_model *m, struct orr_workspace *ws, int k) {
@@ -349,7 +371,7 @@ void orr_state_set(const struct orr_model *model, struct orr_workspace *ws, cons
   memcpy(ws->q, q, sizeof *q * (size_t)model->q_count);
   memcpy(ws->u, u, sizeof *u * (size_t)model->u_count);
   ws->complete = model->needs_velocity;
-  if (model->revolute_count)
+  if (model->angle_count)
     take_angles(model, ws);
   for (int k = 0; k < model->body_count; k++) {
     const struct orr_limb *limb = &model->limbs[k];
@@ -416,23 +438,30 @@ void orr_force_add(const struct orr_model *model, struct orr_workspace *ws, int 
                    orr_vec3 force, orr_vec3 moment) {
   const struct orr_node *n = &model->nodes[node];
   const struct orr_limb *limb = &model->limbs[n->limb];
-  struct orr_site_state place = {0};
-  orr_place_evaluate(model, ws, node, &place);
-  orr_mat3 to_s = axes == ORR_AXES_INERTIAL ? m3_transpose(ws->limbs[n->limb].attitude) : m3_transpose(limb->c);
-  if (axes == ORR_AXES_NODE)
-    to_s = m3_mul(place.r, to_s);
-  orr_vec3 f = m3_apply(to_s, force), t = m3_apply(to_s, moment);
-  ws->external[n->limb] = sp_add(ws->external[n->limb], sp_force_shift(place.l, (orr_spatial){t, f}));
+  struct orr_site_state room;
+  const struct orr_site_state *place = place_of(model, ws, node, &room);
+  const orr_mat3 *from = axes == ORR_AXES_INERTIAL ? &ws->limbs[n->limb].attitude : &limb->c;
+  orr_vec3 f = m3_apply_t(*from, force), t = m3_apply_t(*from, moment); /* S axes */
+  if (axes == ORR_AXES_NODE) {
+    f = m3_apply(place->r, f);
+    t = m3_apply(place->r, t);
+  }
+  ws->external[n->limb] = sp_add(ws->external[n->limb], sp_force_shift(place->l, (orr_spatial){t, f}));
   if (limb->flex < 0)
     return;
   const struct orr_flex_state *flex = &ws->flexes[limb->flex];
-  int ld = flex->modal.ld;
-  orr_vec3 theta = combine(n->mass.slope, flex->eta, ld);
-  orr_vec3 turned = m3_apply_t(turn_jacobian(turn_coefficients(theta), theta), t);
+  const double *slope = n->mass.slope, *shift = n->mass.shift;
+  const int ld = flex->modal.ld;
+  orr_vec3 turned = m3_apply_t(place->e, t);
   double *out = ws->external_modal[limb->flex];
-  for (int r = 0; r < ld; r++) {
-    out[r] += turned.x * n->mass.slope[r] + turned.y * n->mass.slope[ld + r] + turned.z * n->mass.slope[2 * ld + r];
-    out[r] += f.x * n->mass.shift[r] + f.y * n->mass.shift[ld + r] + f.z * n->mass.shift[2 * ld + r];
+  for (int r = 0; r < ld; r += ORR_LANES) {
+    orr_lanes sum = lanes_load(out + r);
+    sum = lanes_madd(lanes_all(turned.x), lanes_load(slope + r), sum);
+    sum = lanes_madd(lanes_all(turned.y), lanes_load(slope + ld + r), sum);
+    sum = lanes_madd(lanes_all(turned.z), lanes_load(slope + 2 * ld + r), sum);
+    sum = lanes_madd(lanes_all(f.x), lanes_load(shift + r), sum);
+    sum = lanes_madd(lanes_all(f.y), lanes_load(shift + ld + r), sum);
+    lanes_store(out + r, lanes_madd(lanes_all(f.z), lanes_load(shift + 2 * ld + r), sum));
   }
   if (limb->curved)
     bend_force(n, flex, f, out);
@@ -443,12 +472,12 @@ void orr_node_query(const struct orr_model *model, const struct orr_workspace *w
   int k = model->nodes[node].limb;
   const struct orr_limb_state *state = &ws->limbs[k];
   const struct orr_flow *flow = &ws->flows[k];
-  struct orr_site_state place = {0};
-  orr_place_evaluate(model, ws, node, &place);
-  orr_vec3 v = v3_add(state->v, v3_add(v3_cross(flow->omega, place.l), place.u.v));
-  out->position = v3_add(state->position, m3_apply(state->attitude, place.l));
-  out->attitude = m3_mul(state->attitude, m3_mul(place.r, m3_transpose(model->limbs[k].c)));
-  out->omega = m3_apply(state->attitude, v3_add(flow->omega, place.u.w));
+  struct orr_site_state room;
+  const struct orr_site_state *place = place_of(model, ws, node, &room);
+  orr_vec3 v = v3_add(state->v, v3_add(v3_cross(flow->omega, place->l), place->u.v));
+  out->position = v3_add(state->position, m3_apply(state->attitude, place->l));
+  out->attitude = m3_mul(state->attitude, m3_mul(place->r, m3_transpose(model->limbs[k].c)));
+  out->omega = m3_apply(state->attitude, v3_add(flow->omega, place->u.w));
   out->v = m3_apply(state->attitude, v);
 }
 
@@ -468,22 +497,20 @@ orr_spatial orr_node_acceleration(const struct orr_model *model, const struct or
   const struct orr_node *n = &model->nodes[node];
   const struct orr_limb *limb = &model->limbs[n->limb];
   const struct orr_flow *flow = &ws->flows[n->limb];
-  struct orr_site_state place = {0};
-  orr_place_evaluate(model, ws, node, &place);
-  orr_vec3 ang = v3_add(flow->alpha.w, v3_add(place.turn, v3_cross(flow->omega, place.u.w)));
-  orr_vec3 lin = v3_add(flow->alpha.v, v3_cross(flow->alpha.w, place.l));
-  lin = v3_add(lin, v3_cross(flow->omega, v3_madd(v3_cross(flow->omega, place.l), 2, place.u.v)));
+  struct orr_site_state room;
+  const struct orr_site_state *place = place_of(model, ws, node, &room);
+  orr_vec3 ang = v3_add(flow->alpha.w, v3_add(place->turn, v3_cross(flow->omega, place->u.w)));
+  orr_vec3 lin = v3_add(flow->alpha.v, v3_cross(flow->alpha.w, place->l));
+  lin = v3_add(lin, v3_cross(flow->omega, v3_madd(v3_cross(flow->omega, place->l), 2, place->u.v)));
   if (limb->flex >= 0) {
     const struct orr_flex_state *flex = &ws->flexes[limb->flex];
     int ld = flex->modal.ld;
-    orr_vec3 theta = combine(n->mass.slope, flex->eta, ld);
-    orr_mat3 e = turn_jacobian(turn_coefficients(theta), theta);
-    ang = v3_add(ang, m3_apply(e, combine(n->mass.slope, flex->accel, ld)));
+    ang = v3_add(ang, m3_apply(place->e, combine(n->mass.slope, flex->accel, ld)));
     lin = v3_add(lin, combine(n->mass.shift, flex->accel, ld));
     if (limb->curved)
-      lin = v3_add(lin, v3_add(place.push, bend_motion(n, flex)));
+      lin = v3_add(lin, v3_add(place->push, bend_motion(n, flex)));
   }
-  orr_mat3 to_node = m3_mul(limb->c, m3_transpose(place.r));
+  orr_mat3 to_node = m3_mul(limb->c, m3_transpose(place->r));
   return (orr_spatial){m3_apply(to_node, ang), m3_apply(to_node, lin)};
 }
 

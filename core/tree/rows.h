@@ -128,14 +128,24 @@ ORR_ROWS_INLINE struct orr_rows rows_sum(const struct orr_rows *x, const struct 
                            x->cz + y->cz, x->d + y->d,   x->o + y->o,   x->w + y->w,   x->v + y->v};
 }
 
-/* ω × I ω; ω × (ω × s) less the external force, onto p. */
-ORR_ROWS_INLINE void rows_load(const struct orr_lean_body *body, const struct orr_flow *flow,
-                               const orr_spatial *external, struct orr_rows *p) {
+struct rows_wrench {
+  orr_lanes w, v;
+};
+
+/* ω × I ω; ω × (ω × s) */
+ORR_ROWS_INLINE struct rows_wrench rows_bias(const struct orr_lean_body *body, const struct orr_flow *flow) {
   orr_lanes w = lanes_load(&flow->omega.x), yzx = rows_yzx(w), zxy = rows_zxy(w);
   orr_lanes h_zxy = lanes_madd(body->xz_xy_yz, w, lanes_madd(body->p.o, yzx, body->p.d * zxy));
   orr_lanes s = rows_difference(yzx, body->s_zxy, zxy, body->s_yzx);
-  p->w += rows_difference(yzx, h_zxy, zxy, rows_zxy(h_zxy)) - lanes_load_three((const double *)external);
-  p->v += rows_cross(yzx, zxy, s) - lanes_load_three((const double *)external + 3);
+  return (struct rows_wrench){rows_difference(yzx, h_zxy, zxy, rows_zxy(h_zxy)), rows_cross(yzx, zxy, s)};
+}
+
+/* The same less the external force, onto p. */
+ORR_ROWS_INLINE void rows_load(const struct orr_lean_body *body, const struct orr_flow *flow,
+                               const orr_spatial *external, struct orr_rows *p) {
+  struct rows_wrench bias = rows_bias(body, flow);
+  p->w += bias.w - lanes_load_three((const double *)external);
+  p->v += bias.v - lanes_load_three((const double *)external + 3);
 }
 
 static inline orr_vec3 rows_vec3(orr_lanes a) { return v3(a[0], a[1], a[2]); }

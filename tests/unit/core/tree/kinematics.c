@@ -169,12 +169,50 @@ static void pushes_add_up_until_cleared(void **state) {
   orr_sample_free(s);
 }
 
+static double state_gap(const struct orr_limb_state *a, const struct orr_limb_state *b, int dof) {
+  double gap = orr_gap(&a->r.m[0][0], &b->r.m[0][0], 9) + orr_gap(&a->l.x, &b->l.x, 3) + orr_gap(&a->v.x, &b->v.x, 3);
+  gap += orr_gap(&a->g.x, &b->g.x, 3) + orr_gap(&a->a.w.x, &b->a.w.x, 6) + orr_gap(&a->b.w.x, &b->b.w.x, 6);
+  return gap + orr_gap(&a->h[0].w.x, &b->h[0].w.x, 6 * dof);
+}
+
+static void universal_and_gimbal_limbs_equal_their_plain_twin(void **state) {
+  (void)state;
+  int turning = 0;
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    struct orr_sample_options o = orr_sample_default(seed, 12);
+    o.one_kind = true; /* below a revolute hinge the axes of the solver would be others */
+    o.kind = seed % 3 ? ORR_HINGE_UNIVERSAL : ORR_HINGE_GIMBAL;
+    o.flexible = seed % 2 ? 0.4 : 0;
+    o.massless = 0;
+    struct orr_sample *s = orr_sample_make(&o);
+    if (seed % 5 == 4)
+      s->q[0] = 3e6; /* far-gone angles */
+    struct orr_trial fast = orr_trial_make(s, ORR_MODEL_DEFAULT), plain = orr_trial_make(s, ORR_MODEL_PLAIN);
+    assert_int_equal(plain.model->turning_count, 0);
+    turning += fast.model->turning_count;
+    assert_int_equal(orr_trial_forward(&fast), ORR_OK);
+    assert_int_equal(orr_trial_forward(&plain), ORR_OK);
+    orr_limbs_complete(fast.model, fast.ws);
+    for (int k = 0; k < o.bodies; k++)
+      if (fast.model->limbs[k].turning >= 0) {
+        orr_expect_below(state_gap(&fast.ws->limbs[k], &plain.ws->limbs[k], fast.model->limbs[k].dof), 1e-11, "state",
+                         seed);
+        orr_expect_below(orr_gap(&fast.ws->flows[k].omega.x, &plain.ws->flows[k].omega.x, 3), 1e-11, "spin", seed);
+      }
+    orr_trial_free(&fast);
+    orr_trial_free(&plain);
+    orr_sample_free(s);
+  }
+  assert_true(turning > 300);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(places_and_motions_agree_with_the_dense_reference),
       cmocka_unit_test(a_new_state_replaces_the_old_one_whole),
       cmocka_unit_test(at_zero_coordinates_o_is_o_plus),
       cmocka_unit_test(pushes_add_up_until_cleared),
+      cmocka_unit_test(universal_and_gimbal_limbs_equal_their_plain_twin),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
