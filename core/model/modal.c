@@ -13,6 +13,7 @@ void orr_modal_layout(struct orr_modal *modal, int n, struct orr_block *ledger) 
   modal->mff = ORR_TAKE(ledger, double, square);
   modal->stiffness = ORR_TAKE(ledger, double, square);
   modal->damping = ORR_TAKE(ledger, double, square);
+  modal->diagonal = ORR_TAKE(ledger, double, 2 * row);
   modal->pairs = ORR_TAKE(ledger, double, ORR_MODAL_PAIR *square);
   modal->curve = modal->curved ? ORR_TAKE(ledger, double, ORR_MODAL_CURVE *square) : NULL;
   modal->lean = modal->curved && modal->line ? ORR_TAKE(ledger, double, square) : NULL;
@@ -290,8 +291,11 @@ void orr_modal_evaluate(const struct orr_modal *modal, const double *eta, const 
 void orr_modal_elastic(const struct orr_modal *modal, const double *eta, const double *rate, double *out) {
   int n = modal->n, ld = modal->ld;
   if (modal->uncoupled) {
-    for (int s = 0; s < n; s++)
-      out[s] -= modal->stiffness[s * ld + s] * eta[s] + modal->damping[s * ld + s] * rate[s];
+    for (int r = 0; r < ld; r += ORR_LANES) {
+      orr_lanes pull = lanes_load(modal->diagonal + r) * lanes_load(eta + r);
+      pull = lanes_madd(lanes_load(modal->diagonal + ld + r), lanes_load(rate + r), pull);
+      lanes_store(out + r, lanes_load(out + r) - pull);
+    }
     return;
   }
   for (int s = 0; s < n; s++)

@@ -29,7 +29,11 @@
 #include "core/math/spatial.h"
 #include "core/model/description.h"
 
-enum { ORR_MODAL_PAIR = 12, ORR_MODAL_CURVE = 3 };
+enum {
+  ORR_MODAL_PAIR = 12,
+  ORR_MODAL_CURVE = 3,
+  ORR_FEW_MODES = 8, /* bodies with no more have kernels of their own (core/tree/modal_rows.h) */
+};
 
 /* Constant in the model; each workspace has its own copy, so that a node's mass may change in a run. Solver axes. */
 struct orr_modal {
@@ -50,6 +54,7 @@ struct orr_modal {
   double *mff;     /* [n][ld] */
   double *pairs;   /* [ld/4][n][12][4]: for four modes r and one s, n_sr, then n_sr − n_rs, then i2_rs */
   double *stiffness, *damping; /* [n][ld], K and D of the conventions */
+  double *diagonal;            /* [2][ld] those of K and of D, if they are diagonal */
   double *curve;               /* [ld/4][n][3][4]: for four modes r and one s, k_sr; NULL where shapes are linear */
   double *lean;                /* [ld/4][n][4] along·k_sr of a line, else NULL */
 };
