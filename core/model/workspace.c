@@ -44,7 +44,8 @@ static struct orr_workspace layout(struct orr_block *ledger, const struct orr_mo
   ws.hinge_inertia = ORR_TAKE(ledger, double, m->u_count);
   ws.hinge_spin = ORR_TAKE(ledger, double, m->u_count);
   ws.fast = ORR_TAKE(ledger, bool, m->body_count);
-  ws.lean = ORR_TAKE(ledger, bool, m->body_count);
+  ws.lean = ORR_TAKE(ledger, enum orr_lean, m->body_count);
+  ws.puts = ORR_TAKE(ledger, bool, m->body_count);
   ws.adds = ORR_TAKE(ledger, bool, m->body_count);
   ws.chosen.prescribed = ORR_TAKE(ledger, bool, m->body_count);
   ws.scratch = ORR_TAKE(ledger, double, 6 * ((m->mode_max + 3) / 4 * 4));
@@ -91,6 +92,7 @@ static void copy_modal(struct orr_modal *to, const struct orr_modal *from) {
   to->stiffness = memcpy(own.stiffness, from->stiffness, square);
   to->damping = memcpy(own.damping, from->damping, square);
   to->diagonal = memcpy(own.diagonal, from->diagonal, 2 * row);
+  to->firsts = memcpy(own.firsts, from->firsts, 16 * sizeof(double) * (size_t)from->n);
   to->pairs = memcpy(own.pairs, from->pairs, ORR_MODAL_PAIR * square);
   if (from->curved)
     to->curve = memcpy(own.curve, from->curve, ORR_MODAL_CURVE * square);

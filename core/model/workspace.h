@@ -117,6 +117,9 @@ struct orr_site_state {
   orr_spatial zeta;
 };
 
+/* How core/tree/rows.h takes a limb: not at all; without modes and on a place that stays; any other. */
+enum orr_lean { ORR_LEAN_NOT, ORR_LEAN_PLAIN, ORR_LEAN_BENT };
+
 struct orr_world;
 
 struct orr_workspace {
@@ -144,7 +147,8 @@ struct orr_workspace {
   double *hinge_spin;    /* [u_count] n J of the same: its coupling with what carries it (core/tree/geared.h) */
   double implicit_s;     /* s: the factor has M + s D + s² K of modes and hinge springs in place of M; 0: M */
   bool *fast;            /* [body_count] limbs that this evaluation sends through the revolute kernel */
-  bool *lean;            /* [body_count] those of them that core/tree/rows.h computes */
+  enum orr_lean *lean;   /* [body_count] those of them that core/tree/rows.h computes */
+  bool *puts;            /* [body_count] lean limbs that are the first to add to their parent */
   bool *adds;            /* [body_count] limbs not lean, or with modes, that lean children add to beside their sites */
   struct {               /* what these three were chosen for */
     bool valid, implicit, left;

@@ -74,16 +74,21 @@ static void choose_lean(const struct orr_model *m, struct orr_workspace *ws) {
   for (int k = 0; k < m->body_count; k++) {
     const struct orr_limb *limb = &m->limbs[k];
     bool few = limb->mode_count <= ORR_FEW_MODES && ws->implicit_s == 0;
-    ws->lean[k] = ws->fast[k] && (limb->flex < 0 || few);
+    enum orr_lean lean = limb->flex < 0 && limb->site_parent < 0 ? ORR_LEAN_PLAIN : ORR_LEAN_BENT;
+    ws->lean[k] = ws->fast[k] && (limb->flex < 0 || few) ? lean : ORR_LEAN_NOT;
     ws->adds[k] = false;
   }
   for (int k = m->body_count - 1; k >= 0; k--)
     if (m->limbs[k].parent >= 0 && !ws->lean[k])
-      ws->lean[m->limbs[k].parent] = false;
+      ws->lean[m->limbs[k].parent] = ORR_LEAN_NOT;
   for (int k = 0; k < m->body_count; k++) {
     int parent = m->limbs[k].parent;
     if (parent >= 0 && ws->lean[k] && m->limbs[k].site_parent < 0)
       ws->adds[parent] |= !ws->lean[parent] || m->limbs[parent].flex >= 0;
+  }
+  for (int k = 0; k < m->body_count; k++) {
+    int parent = m->limbs[k].parent;
+    ws->puts[k] = parent >= 0 && m->limbs[k].last_child && !ws->adds[parent];
   }
 }
 
@@ -179,15 +184,15 @@ static enum orr_status lean_failure(struct orr_workspace *ws, int k, double d, d
 static enum orr_status lean_limb(const struct orr_model *m, struct orr_workspace *ws, int k, double tau) {
   const struct orr_limb *limb = &m->limbs[k];
   struct orr_flow *flow = &ws->flows[k];
-  bool on_lean = limb->parent >= 0 && ws->lean[limb->parent] && !ws->adds[limb->parent];
-  double d = ws->bodies[k].p.d[0] + flow->lean.added.d[0];
   struct orr_rows p = rows_body(flow, &ws->bodies[k], &ws->external[k]);
   struct orr_rows *added = limb->parent >= 0 ? &ws->flows[limb->parent].lean.added : NULL;
-  return rows_inward(limb, flow, p, added, on_lean && limb->last_child, tau) ? ORR_OK : lean_failure(ws, k, d, tau);
+  if (rows_inward(limb, flow, p, added, ws->puts[k], tau))
+    return ORR_OK;
+  return lean_failure(ws, k, ws->bodies[k].p.d[0] + flow->lean.added.d[0], tau);
 }
 
 /* A lean limb with modes, or on a place that bends. */
-static enum orr_status bent_limb(const struct orr_model *m, struct orr_workspace *ws, int k, const double *force,
+static __attribute__((noinline)) enum orr_status bent_limb(const struct orr_model *m, struct orr_workspace *ws, int k, const double *force,
                                  double tau) {
   const struct orr_limb *limb = &m->limbs[k];
   struct orr_flow *flow = &ws->flows[k];
@@ -203,8 +208,8 @@ static enum orr_status bent_limb(const struct orr_model *m, struct orr_workspace
   }
   bool on_lean = limb->parent >= 0 && ws->lean[limb->parent], good;
   if (limb->site_parent < 0) {
-    bool first = on_lean && limb->last_child && !ws->adds[limb->parent];
-    good = rows_inward(limb, flow, p, limb->parent >= 0 ? &ws->flows[limb->parent].lean.added : NULL, first, tau);
+    struct orr_rows *added = limb->parent >= 0 ? &ws->flows[limb->parent].lean.added : NULL;
+    good = rows_inward(limb, flow, p, added, ws->puts[k], tau);
   } else {
     struct orr_site_state *site = &ws->sites[limb->site_parent];
     struct orr_rows *added = on_lean ? &ws->hung[limb->site_parent].added : &handed;
@@ -248,9 +253,10 @@ static enum orr_status sweep_inward(const struct orr_model *m, struct orr_worksp
     enum orr_status status;
     if (ws->adds[k] && !ws->lean[k])
       take_added(&ws->flows[k]);
-    if (ws->lean[k]) {
-      status = limb->flex < 0 && limb->site_parent < 0 ? lean_limb(m, ws, k, tau[0])
-                                                       : bent_limb(m, ws, k, force, tau[0]);
+    if (ws->lean[k] == ORR_LEAN_PLAIN) {
+      status = lean_limb(m, ws, k, tau[0]);
+    } else if (ws->lean[k]) {
+      status = bent_limb(m, ws, k, force, tau[0]);
     } else if (ws->fast[k]) {
       status = revolute_limb(m, ws, k, tau[0]);
     } else {
@@ -264,20 +270,32 @@ static enum orr_status sweep_inward(const struct orr_model *m, struct orr_worksp
   return ORR_OK;
 }
 
-static inline void accelerate_lean(const struct orr_model *m, struct orr_workspace *ws, int k, orr_vec3 base,
-                                   double *accel) {
+/* Acceleration of the parent of a lean limb. */
+static inline void on_parent(const struct orr_limb *limb, const struct orr_workspace *ws, orr_vec3 base, orr_lanes *w,
+                             orr_lanes *v) {
+  *w = (orr_lanes){0}, *v = (orr_lanes){base.x, base.y, base.z, 0};
+  if (limb->parent < 0)
+    return;
+  const struct orr_flow *parent = &ws->flows[limb->parent];
+  bool lean = ws->lean[limb->parent];
+  *w = lean ? parent->lean.alpha_w : lanes_load_three((const double *)&parent->alpha);
+  *v = lean ? parent->lean.alpha_v : lanes_load_three((const double *)&parent->alpha + 3);
+}
+
+static double accelerate_lean(const struct orr_limb *limb, struct orr_workspace *ws, int k, orr_vec3 base) {
+  orr_lanes w, v;
+  on_parent(limb, ws, base, &w, &v);
+  return rows_accelerate(limb, &ws->flows[k], w, v);
+}
+
+static __attribute__((noinline)) void accelerate_bent(const struct orr_model *m, struct orr_workspace *ws, int k, orr_vec3 base, double *accel) {
   const struct orr_limb *limb = &m->limbs[k];
   struct orr_flow *flow = &ws->flows[k];
-  orr_lanes w = {0}, v = {base.x, base.y, base.z, 0};
-  bool lean = limb->parent >= 0 && ws->lean[limb->parent];
-  if (limb->parent >= 0) {
-    const struct orr_flow *parent = &ws->flows[limb->parent];
-    w = lean ? parent->lean.alpha_w : lanes_load_three((const double *)&parent->alpha);
-    v = lean ? parent->lean.alpha_v : lanes_load_three((const double *)&parent->alpha + 3);
-  }
+  orr_lanes w, v;
+  on_parent(limb, ws, base, &w, &v);
   if (limb->site_parent < 0) {
     accel[limb->hinge_u] = rows_accelerate(limb, flow, w, v);
-  } else if (lean) {
+  } else if (ws->lean[limb->parent]) {
     const struct orr_site_rows *hung = &ws->hung[limb->site_parent];
     accel[limb->hinge_u] = rows_accelerate_bent(&ws->bents[k], flow, w + hung->motion_w, v + hung->motion_v);
   } else {
@@ -294,8 +312,12 @@ static void sweep_outward(const struct orr_model *m, struct orr_workspace *ws, d
   orr_vec3 base = v3_neg(m->gravity);
   for (int k = 0; k < m->body_count; k++) {
     const struct orr_limb *limb = &m->limbs[k];
+    if (ws->lean[k] == ORR_LEAN_PLAIN) {
+      accel[limb->hinge_u] = accelerate_lean(limb, ws, k, base);
+      continue;
+    }
     if (ws->lean[k]) {
-      accelerate_lean(m, ws, k, base, accel);
+      accelerate_bent(m, ws, k, base, accel);
       continue;
     }
     if (!ws->fast[k]) {

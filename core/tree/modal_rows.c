@@ -117,14 +117,14 @@ ORR_ROWS_INLINE void add_site(int n, const struct orr_site_state *site, struct o
   }
 }
 
-/* D_f = L diag Lᵀ, L⁻¹ of the rows [μ ε], and L itself below the diagonal of `d`. */
-ORR_ROWS_INLINE enum orr_status factor(int n, const struct orr_modal *modal, struct block *block, double *inverse) {
+/* D_f = L diag Lᵀ, L⁻¹ of the rows [μ ε], and L itself below the diagonal of `d`. The first pivot that is below the
+ * floor of orr_pivot_status or not finite, or n. */
+ORR_ROWS_INLINE int factor(int n, const struct orr_modal *modal, struct block *block, double *inverse) {
   UNROLL
   for (int j = 0; j < n; j++) {
     double pivot = block->d[j][j], scale = modal->mff[j * modal->ld + j];
-    enum orr_status status = orr_pivot_status(pivot, scale);
-    if (status != ORR_OK)
-      return status;
+    if (!(pivot > 1e-14 * scale) || !(pivot <= DBL_MAX))
+      return j;
     inverse[j] = 1 / pivot;
     UNROLL
     for (int i = j + 1; i < n; i++) {
@@ -137,7 +137,7 @@ ORR_ROWS_INLINE enum orr_status factor(int n, const struct orr_modal *modal, str
       block->v[i] = lanes_less(lanes_all(l), block->v[j], block->v[i]);
     }
   }
-  return ORR_OK;
+  return n;
 }
 
 /* P_R = P − Σ μᵀ μ/d and z_R = z + Σ μᵀ ε/d over the rows of L⁻¹ [μ ε], which are divided by d then. */
@@ -227,9 +227,9 @@ ORR_ROWS_INLINE enum orr_status inward(int n, const struct orr_limb *limb, struc
   for (int i = limb->site_first; i < limb->site_first + limb->site_count; i++)
     if (ws->sites[i].loaded)
       add_site(n, &ws->sites[i], &ws->hung[i], &block);
-  enum orr_status status = factor(n, modal, &block, inverse);
-  if (status != ORR_OK)
-    return status;
+  int failed = factor(n, modal, &block, inverse);
+  if (failed < n)
+    return orr_pivot_status(block.d[failed][failed], modal->mff[failed * ld + failed]);
   struct orr_rows p = body_rows(limb, ws, k);
   reduce(n, &block, inverse, &p);
   substitute(n, &block, (orr_lanes *)(void *)flex->w);

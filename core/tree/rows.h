@@ -287,9 +287,9 @@ struct rows_projected {
 
 /* `part` is P_z/D, angular; `scaled` the same, linear. */
 ORR_ROWS_INLINE struct rows_projected rows_project(const struct orr_flow *flow, const struct orr_rows *p, orr_lanes part,
-                                                   orr_lanes scaled, double tau) {
+                                                   orr_lanes scaled, orr_lanes nu, double tau) {
   const orr_lanes none = {0};
-  orr_lanes u = p->bz, gain = __builtin_shufflevector(p->o, none, 1, 0, 6, 7), nu = lanes_all(flow->nu);
+  orr_lanes u = p->bz, gain = __builtin_shufflevector(p->o, none, 1, 0, 6, 7);
   orr_lanes ux = lanes_all(part[0]), uy = lanes_all(part[1]);
   /* P − P H* D⁻¹ H P */
   orr_lanes ax = __builtin_shufflevector(__builtin_shufflevector(p->d, p->o, 1, 6, 3, 3), none, 0, 1, 6, 7);
@@ -318,9 +318,9 @@ ORR_ROWS_INLINE struct orr_rows rows_hand_over(enum orr_turn_kind turn, const st
                                                struct orr_flow *flow, struct orr_rows p, double tau) {
   const orr_lanes none = {0};
   orr_lanes inverse = lanes_all(flow->inverse), scaled = p.bz * inverse;
-  orr_lanes part = __builtin_shufflevector(p.o, none, 1, 0, 6, 7) * inverse;
-  struct rows_projected plus = rows_project(flow, &p, part, scaled, tau);
+  orr_lanes part = __builtin_shufflevector(p.o, none, 1, 0, 6, 7) * inverse, nu = lanes_all(flow->nu);
   rows_gains(turn, limb, flow, part, scaled);
+  struct rows_projected plus = rows_project(flow, &p, part, scaled, nu, tau);
   orr_lanes ax = plus.ax, ay = plus.ay, bx = plus.bx, by = plus.by, cx = plus.cx, cy = plus.cy, cz = plus.cz;
   /* to the axes at q = 0: rows, then columns */
   orr_lanes cosine = flow->lean.cosine, sine = flow->lean.sine, c = lanes_all(flow->cos_q), s = lanes_all(flow->sin_q);
@@ -358,7 +358,7 @@ ORR_ROWS_INLINE struct orr_rows rows_hand_over_bent(const struct orr_bent *bent,
   orr_lanes part = __builtin_shufflevector(p.o, none, 1, 0, 6, 7) * inverse;
   struct rows_arm l = rows_arm_bent(bent->l);
   orr_lanes bias = lanes_madd(scaled, lanes_load(&flow->push.x), part * lanes_load(&flow->turn.x));
-  struct rows_projected plus = rows_project(flow, &p, part, scaled, tau);
+  struct rows_projected plus = rows_project(flow, &p, part, scaled, lanes_all(flow->nu), tau);
   orr_lanes gain_v = rows_of(out, scaled);
   flow->lean.gain_v = gain_v;
   flow->lean.gain_w = rows_of(out, part) + rows_difference(l.yzx, rows_zxy(gain_v), l.zxy, rows_yzx(gain_v));
