@@ -13,11 +13,14 @@ void orr_modal_layout(struct orr_modal *modal, int n, struct orr_block *ledger) 
   modal->mff = ORR_TAKE(ledger, double, square);
   modal->stiffness = ORR_TAKE(ledger, double, square);
   modal->damping = ORR_TAKE(ledger, double, square);
+  modal->diagonal = ORR_TAKE(ledger, double, 2 * row);
   modal->pairs = ORR_TAKE(ledger, double, ORR_MODAL_PAIR *square);
   modal->curve = modal->curved ? ORR_TAKE(ledger, double, ORR_MODAL_CURVE *square) : NULL;
   modal->lean = modal->curved && modal->line ? ORR_TAKE(ledger, double, square) : NULL;
   modal->straight = modal->lean != NULL;
   modal->plain = !modal->linearized && !modal->curved;
+  modal->few = modal->plain && n <= ORR_FEW_MODES;
+  modal->firsts = ORR_TAKE(ledger, double, 16 * (size_t)n);
 }
 
 static orr_vec3 column(const double *m, int ld, int r) { return v3(m[r], m[ld + r], m[2 * ld + r]); }
@@ -54,9 +57,22 @@ static orr_sym3 inertia_curve(orr_vec3 a, orr_vec3 b, orr_sym3 j) {
   return s3_add(s3_scale(-1, s3_part(first)), s3_scale(0.5, s3_part(second)));
 }
 
-/* The twelve numbers of modes s and r, each four apart from the next. */
-static double *pair(const struct orr_modal *modal, int s, int r) {
-  return modal->pairs + ((r / ORR_LANES * modal->n + s) * ORR_MODAL_PAIR) * ORR_LANES + r % ORR_LANES;
+/* Adds to `count` of the twelve numbers of modes s and r, from number `first` on: n_sr, n_sr − n_rs, i2_rs. */
+static void add_numbers(const struct orr_modal *modal, int s, int r, int first, int count, const double *x) {
+  static const int place[ORR_MODAL_PAIR] = {4, 5, 6, 8, 9, 10, 0, 1, 2, 3, 7, 11}; /* where modes are few */
+  int block = (r / ORR_LANES * modal->n + s) * ORR_MODAL_PAIR * ORR_LANES + r % ORR_LANES;
+  for (int i = 0; i < count; i++) {
+    int at = modal->few ? (r * modal->n + s) * ORR_MODAL_PAIR + place[first + i] : block + (first + i) * ORR_LANES;
+    modal->pairs[at] += x[i];
+  }
+}
+
+static void pair3(const struct orr_modal *modal, int s, int r, int first, orr_vec3 x) {
+  add_numbers(modal, s, r, first, 3, (const double[3]){x.x, x.y, x.z});
+}
+
+static void pair6(const struct orr_modal *modal, int s, int r, orr_sym3 x) {
+  add_numbers(modal, s, r, 6, 6, (const double[6]){x.xx, x.yy, x.zz, x.xy, x.xz, x.yz});
 }
 
 static void add_pair(struct orr_modal *modal, double m, orr_sym3 j, int a, int b, const orr_vec3 gamma[2],
@@ -65,11 +81,10 @@ static void add_pair(struct orr_modal *modal, double m, orr_sym3 j, int a, int b
   orr_vec3 n = v3_scale(m, v3_cross(gamma[0], gamma[1]));
   n = v3_add(n, v3_cross(slope[0], s3_apply(j, slope[1])));
   n = v3_madd(n, -0.5, s3_apply(j, v3_cross(slope[0], slope[1])));
-  add3(pair(modal, a, b), ORR_LANES, 0, n);
-  add3(pair(modal, a, b), ORR_LANES, 3 * ORR_LANES, n);
-  add3(pair(modal, b, a), ORR_LANES, 3 * ORR_LANES, v3_neg(n));
-  add6(pair(modal, a, b), ORR_LANES, 6 * ORR_LANES,
-       s3_add(s3_scale(m, cross_pair(gamma[0], gamma[1])), inertia_curve(slope[0], slope[1], j)));
+  pair3(modal, a, b, 0, n);
+  pair3(modal, a, b, 3, n);
+  pair3(modal, b, a, 3, v3_neg(n));
+  pair6(modal, a, b, s3_add(s3_scale(m, cross_pair(gamma[0], gamma[1])), inertia_curve(slope[0], slope[1], j)));
 }
 
 /* g_sr = G_sr + ½ (S_s × (S_r × p) + S_r × (S_s × p)): what a pair of amplitudes does to a mass centre beside Γ. */
@@ -82,8 +97,19 @@ static void add_curve(struct orr_modal *modal, double m, const struct orr_modal_
   modal->straight = modal->straight && turned.x == 0 && turned.y == 0 && turned.z == 0;
   if (modal->lean)
     *orr_curve_at(modal->lean, 1, n, s, r) += m * v3_dot(modal->along, g);
-  add3(pair(modal, s, r), ORR_LANES, 0, v3_scale(m, v3_cross(c0, g)));
-  add6(pair(modal, s, r), ORR_LANES, 6 * ORR_LANES, s3_scale(m, cross_pair(c0, g)));
+  pair3(modal, s, r, 0, v3_scale(m, v3_cross(c0, g)));
+  pair6(modal, s, r, s3_scale(m, cross_pair(c0, g)));
+}
+
+/* i1, l0 and s1 of each mode side by side, where modes are few. */
+static void gather_firsts(struct orr_modal *modal) {
+  int ld = modal->ld;
+  for (int r = 0; r < modal->n; r++) {
+    const double *i1 = modal->i1 + r, *l0 = modal->l0 + r, *s1 = modal->s1 + r;
+    const double all[16] = {i1[0], i1[ld], i1[2 * ld], i1[3 * ld], l0[0], l0[ld], l0[2 * ld], i1[4 * ld],
+                            0,     0,      0,          i1[5 * ld], s1[0], s1[ld], s1[2 * ld], 0};
+    memcpy(modal->firsts + 16 * r, all, sizeof all);
+  }
 }
 
 void orr_modal_add_node(struct orr_modal *modal, double sign, const struct orr_modal_node *node) {
@@ -108,6 +134,7 @@ void orr_modal_add_node(struct orr_modal *modal, double sign, const struct orr_m
         add_curve(modal, m, node, s, r);
     }
   }
+  gather_firsts(modal);
 }
 
 static double dot(const double *a, const double *b, int ld) {
@@ -246,6 +273,113 @@ static void evaluate_linearized(const struct orr_modal *modal, const double *rat
   out->bias.v = v3_cross(omega, v3_add(v3_cross(omega, modal->s0), s1));
 }
 
+/* The sums of struct gathered over all modes. */
+struct totals {
+  orr_sym3 inertia, turn;
+  orr_vec3 moment, h, moved, drift;
+};
+
+/* body frame: İ ω + Σ η̇η̇ n + ω × (I ω + L η̇);  ω × (ω × s) + 2 ω × ṡ */
+static inline void finish(const struct orr_modal *modal, orr_vec3 omega, const struct totals *t,
+                          struct orr_modal_state *out) {
+  out->inertia = s3_add(modal->i0, t->inertia);
+  out->s = v3_add(modal->s0, t->moved);
+  orr_vec3 h = v3_add(s3_apply(out->inertia, omega), t->h);
+  orr_vec3 moment = v3_add(s3_apply(t->turn, omega), t->moment);
+  out->bias.w = v3_add(moment, v3_cross(omega, h));
+  out->bias.v = v3_cross(omega, v3_madd(v3_cross(omega, out->s), 2, t->drift));
+}
+
+/* As evaluate, where modes are few, whose number is known where this is called. The numbers of one pair of modes stand
+ * side by side, so nothing is padded. */
+static inline __attribute__((always_inline)) void evaluate_few(int n, const struct orr_modal *modal, const double *eta,
+                                                               const double *rate, orr_vec3 omega,
+                                                               struct orr_modal_state *out) {
+  const int ld = (n + 3) / 4 * 4;
+  const double wx = omega.x, wy = omega.y, wz = omega.z;
+  /* −½ ω·I ω by the six numbers of I, and ω */
+  const orr_lanes ka = {-0.5 * wx * wx, -0.5 * wy * wy, -0.5 * wz * wz, -wx * wy}, kn = {0, 0, 0, -wx * wz};
+  const orr_lanes ks = {wx, wy, wz, -wy * wz}, kz = {0, 0, 0, -wy * wz};
+  orr_lanes inertia[3] = {{0}}, turn[3] = {{0}}, moment = {0}, h = {0}, moved = {0}, drift = {0}, bias[ORR_FEW_MODES];
+  for (int r = 0; r < ld; r++)
+    bias[r] = (orr_lanes){0};
+  for (int r = 0; r < n; r++) {
+    const double *row = modal->pairs + r * n * ORR_MODAL_PAIR, *first = modal->firsts + 16 * r;
+    orr_lanes a = {0}, b = {0}, c = {0}, b_rate = {0}, e = lanes_all(eta[r]), v = lanes_all(rate[r]);
+#ifdef __clang__
+#pragma clang loop unroll(full)
+#else
+#pragma GCC unroll 8
+#endif
+    for (int s = 0; s < n; s++) {
+      const double *at = row + s * ORR_MODAL_PAIR;
+      orr_lanes by_eta = lanes_all(eta[s]), by_rate = lanes_all(rate[s]), pair = lanes_load(at + ORR_LANES);
+      orr_lanes mixed = __builtin_shufflevector(by_rate, by_eta, 0, 1, 2, 7);
+      a = lanes_madd(by_eta, lanes_load(at), a);
+      b = lanes_madd(by_eta, pair, b);
+      b_rate = lanes_madd(by_rate, pair, b_rate);
+      c = lanes_madd(mixed, lanes_load(at + 2 * ORR_LANES), c);
+    }
+    orr_lanes one_a = a + lanes_load(first), one_b = b + lanes_load(first + 4), one_c = c + lanes_load(first + 8);
+    orr_lanes s1 = lanes_load(first + 12), slope_a = one_a + a, slope_b = one_b + b;
+    inertia[0] = lanes_madd(e, one_a, inertia[0]);
+    inertia[1] = lanes_madd(e, one_b, inertia[1]);
+    inertia[2] = lanes_madd(e, one_c, inertia[2]);
+    turn[0] = lanes_madd(v, slope_a, turn[0]);
+    turn[1] = lanes_madd(v, slope_b, turn[1]);
+    turn[2] = lanes_madd(v, one_c + c, turn[2]);
+    h = lanes_madd(v, one_b, h);
+    moment = lanes_madd(v, b_rate, moment);
+    moved = lanes_madd(e, s1, moved);
+    drift = lanes_madd(v, s1, drift);
+    bias[r] = lanes_madd(kz, one_c, lanes_madd(ks, c, lanes_madd(kn, slope_b, ka * slope_a)));
+    out->l[r] = one_b[0];
+    out->l[ld + r] = one_b[1];
+    out->l[2 * ld + r] = one_b[2];
+  }
+  for (int r = 0; r < ld; r += ORR_LANES)
+    lanes_store(out->bias_f + r, lanes_sums(bias[r], bias[r + 1], bias[r + 2], bias[r + 3]));
+  struct totals t = {
+      {inertia[0][0], inertia[0][1], inertia[0][2], inertia[0][3], inertia[1][3], inertia[2][3]},
+      {turn[0][0], turn[0][1], turn[0][2], turn[0][3], turn[1][3], turn[2][3]},
+      v3(moment[0], moment[1], moment[2]),
+      v3(h[0], h[1], h[2]),
+      v3(moved[0], moved[1], moved[2]),
+      v3(drift[0], drift[1], drift[2]),
+  };
+  finish(modal, omega, &t, out);
+}
+
+static void evaluate_count(const struct orr_modal *modal, const double *eta, const double *rate, orr_vec3 omega,
+                           struct orr_modal_state *out) {
+  switch (modal->n) {
+  case 1:
+    evaluate_few(1, modal, eta, rate, omega, out);
+    return;
+  case 2:
+    evaluate_few(2, modal, eta, rate, omega, out);
+    return;
+  case 3:
+    evaluate_few(3, modal, eta, rate, omega, out);
+    return;
+  case 4:
+    evaluate_few(4, modal, eta, rate, omega, out);
+    return;
+  case 5:
+    evaluate_few(5, modal, eta, rate, omega, out);
+    return;
+  case 6:
+    evaluate_few(6, modal, eta, rate, omega, out);
+    return;
+  case 7:
+    evaluate_few(7, modal, eta, rate, omega, out);
+    return;
+  case 8:
+    evaluate_few(8, modal, eta, rate, omega, out);
+    return;
+  }
+}
+
 /* `curved` is known where this is called, so that linear shapes pay nothing for the others. */
 static inline __attribute__((always_inline)) void evaluate(const struct orr_modal *modal, const double *eta,
                                                            const double *rate, orr_vec3 omega, bool curved,
@@ -263,14 +397,9 @@ static inline __attribute__((always_inline)) void evaluate(const struct orr_moda
   orr_lanes d = lanes_sums(sum.moment[0], sum.moment[1], sum.moment[2], sum.h[0]);
   orr_lanes e = lanes_sums(sum.h[1], sum.h[2], sum.moved[0], sum.moved[1]);
   orr_lanes f = lanes_sums(sum.moved[2], sum.drift[0], sum.drift[1], sum.drift[2]);
-  out->inertia = s3_add(modal->i0, (orr_sym3){a[0], a[1], a[2], a[3], b[0], b[1]});
-  orr_sym3 turn = {b[2], b[3], c[0], c[1], c[2], c[3]};
-  out->s = v3_add(modal->s0, v3(e[2], e[3], f[0]));
-  /* body frame: İ ω + Σ η̇η̇ n + ω × (I ω + L η̇);  ω × (ω × s) + 2 ω × ṡ + Σ η̇η̇ k */
-  orr_vec3 h = v3_add(s3_apply(out->inertia, omega), v3(d[3], e[0], e[1]));
-  orr_vec3 moment = v3_add(s3_apply(turn, omega), v3(d[0], d[1], d[2]));
-  out->bias.w = v3_add(moment, v3_cross(omega, h));
-  out->bias.v = v3_cross(omega, v3_madd(v3_cross(omega, out->s), 2, v3(f[1], f[2], f[3])));
+  struct totals t = {{a[0], a[1], a[2], a[3], b[0], b[1]}, {b[2], b[3], c[0], c[1], c[2], c[3]}, v3(d[0], d[1], d[2]),
+                     v3(d[3], e[0], e[1]), v3(e[2], e[3], f[0]), v3(f[1], f[2], f[3])};
+  finish(modal, omega, &t, out);
   if (!curved)
     return;
   orr_lanes g = lanes_sums(sum.surge[0], sum.surge[1], sum.surge[2], sum.surge[2]);
@@ -279,7 +408,9 @@ static inline __attribute__((always_inline)) void evaluate(const struct orr_moda
 
 void orr_modal_evaluate(const struct orr_modal *modal, const double *eta, const double *rate, orr_vec3 omega,
                         orr_vec3 v, struct orr_modal_state *out) {
-  if (modal->plain)
+  if (modal->few)
+    evaluate_count(modal, eta, rate, omega, out);
+  else if (modal->plain)
     evaluate(modal, eta, rate, omega, false, out);
   else if (modal->curved)
     evaluate(modal, eta, rate, omega, true, out);
@@ -290,8 +421,11 @@ void orr_modal_evaluate(const struct orr_modal *modal, const double *eta, const 
 void orr_modal_elastic(const struct orr_modal *modal, const double *eta, const double *rate, double *out) {
   int n = modal->n, ld = modal->ld;
   if (modal->uncoupled) {
-    for (int s = 0; s < n; s++)
-      out[s] -= modal->stiffness[s * ld + s] * eta[s] + modal->damping[s * ld + s] * rate[s];
+    for (int r = 0; r < ld; r += ORR_LANES) {
+      orr_lanes pull = lanes_load(modal->diagonal + r) * lanes_load(eta + r);
+      pull = lanes_madd(lanes_load(modal->diagonal + ld + r), lanes_load(rate + r), pull);
+      lanes_store(out + r, lanes_load(out + r) - pull);
+    }
     return;
   }
   for (int s = 0; s < n; s++)

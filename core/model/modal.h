@@ -29,7 +29,11 @@
 #include "core/math/spatial.h"
 #include "core/model/description.h"
 
-enum { ORR_MODAL_PAIR = 12, ORR_MODAL_CURVE = 3 };
+enum {
+  ORR_MODAL_PAIR = 12,
+  ORR_MODAL_CURVE = 3,
+  ORR_FEW_MODES = 8, /* bodies with no more have kernels of their own (core/tree/modal_rows.h) */
+};
 
 /* Constant in the model; each workspace has its own copy, so that a node's mass may change in a run. Solver axes. */
 struct orr_modal {
@@ -49,7 +53,11 @@ struct orr_modal {
   double *i1;      /* [6][ld] */
   double *mff;     /* [n][ld] */
   double *pairs;   /* [ld/4][n][12][4]: for four modes r and one s, n_sr, then n_sr − n_rs, then i2_rs */
+  bool few;        /* no more than ORR_FEW_MODES, and plain. Then [n][n][3][4] of r and s: i2_rs but xz and yz; n_sr,
+                      i2 xz; n_sr − n_rs, i2 yz */
+  double *firsts;  /* [n][4][4] where they are few: i1 but xz and yz; l0, i1 xz; 0, i1 yz; s1, 0 */
   double *stiffness, *damping; /* [n][ld], K and D of the conventions */
+  double *diagonal;            /* [2][ld] those of K and of D, if they are diagonal */
   double *curve;               /* [ld/4][n][3][4]: for four modes r and one s, k_sr; NULL where shapes are linear */
   double *lean;                /* [ld/4][n][4] along·k_sr of a line, else NULL */
 };

@@ -384,8 +384,8 @@ static void elastic(const struct orr_body_desc *body, struct orr_modal *modal) {
     if (!body->modes)
       continue;
     double m = modal->mff[r * ld + r], w = two_pi * body->modes[r].frequency_hz;
-    modal->stiffness[r * ld + r] = w * w * m;
-    modal->damping[r * ld + r] = 2 * body->modes[r].damping * w * m;
+    modal->stiffness[r * ld + r] = modal->diagonal[r] = w * w * m;
+    modal->damping[r * ld + r] = modal->diagonal[ld + r] = 2 * body->modes[r].damping * w * m;
   }
 }
 

@@ -28,6 +28,8 @@ static struct orr_workspace layout(struct orr_block *ledger, const struct orr_mo
   ws.bodies = ORR_TAKE(ledger, struct orr_lean_body, m->body_count);
   ws.flexes = ORR_TAKE(ledger, struct orr_flex_state, m->flex_count);
   ws.sites = ORR_TAKE(ledger, struct orr_site_state, m->site_count);
+  ws.hung = ORR_TAKE(ledger, struct orr_site_rows, m->site_count);
+  ws.bents = ORR_TAKE(ledger, struct orr_bent, m->body_count);
   ws.nodes = ORR_TAKE(ledger, struct orr_modal_node, m->node_count);
   ws.prescribed = ORR_TAKE(ledger, bool, m->body_count);
   ws.q = ORR_TAKE(ledger, double, m->q_count);
@@ -42,7 +44,8 @@ static struct orr_workspace layout(struct orr_block *ledger, const struct orr_mo
   ws.hinge_inertia = ORR_TAKE(ledger, double, m->u_count);
   ws.hinge_spin = ORR_TAKE(ledger, double, m->u_count);
   ws.fast = ORR_TAKE(ledger, bool, m->body_count);
-  ws.lean = ORR_TAKE(ledger, bool, m->body_count);
+  ws.lean = ORR_TAKE(ledger, enum orr_lean, m->body_count);
+  ws.puts = ORR_TAKE(ledger, bool, m->body_count);
   ws.adds = ORR_TAKE(ledger, bool, m->body_count);
   ws.chosen.prescribed = ORR_TAKE(ledger, bool, m->body_count);
   ws.scratch = ORR_TAKE(ledger, double, 6 * ((m->mode_max + 3) / 4 * 4));
@@ -59,7 +62,10 @@ static struct orr_workspace layout(struct orr_block *ledger, const struct orr_mo
   for (int i = 0; i < m->site_count; i++) {
     const struct orr_limb *limb = &m->limbs[m->sites[i].limb];
     double *pi = ORR_TAKE(ledger, double, 6 * m->modals[limb->flex].ld);
+    bool few = limb->mode_count <= ORR_FEW_MODES;
+    orr_lanes *rows = few ? ORR_TAKE(ledger, orr_lanes, 2 * limb->mode_count) : NULL;
     if (ledger->base) {
+      ws.hung[i].pi = rows;
       ws.sites[i].pi = pi;
       ws.sites[i].curved = limb->curved;
     }
@@ -85,6 +91,8 @@ static void copy_modal(struct orr_modal *to, const struct orr_modal *from) {
   to->mff = memcpy(own.mff, from->mff, square);
   to->stiffness = memcpy(own.stiffness, from->stiffness, square);
   to->damping = memcpy(own.damping, from->damping, square);
+  to->diagonal = memcpy(own.diagonal, from->diagonal, 2 * row);
+  to->firsts = memcpy(own.firsts, from->firsts, 16 * sizeof(double) * (size_t)from->n);
   to->pairs = memcpy(own.pairs, from->pairs, ORR_MODAL_PAIR * square);
   if (from->curved)
     to->curve = memcpy(own.curve, from->curve, ORR_MODAL_CURVE * square);

@@ -55,6 +55,18 @@ struct orr_flow {
   orr_spatial alpha;   /* of S: [ω̇; acceleration − gravity] */
 };
 
+/* A lean limb on a place that bends: the turn R over its hinge by rows, and its transpose; where the place is. */
+struct orr_bent {
+  orr_lanes in[3], out[3], l;
+};
+
+/* What core/tree/modal_rows.h keeps of a site: what the limbs that hang there add, Π' η̈, and Π'ᵀ by rows. */
+struct orr_site_rows {
+  struct orr_rows added;
+  orr_lanes motion_w, motion_v;
+  orr_lanes *pi; /* [2 n] of a body with few modes, else NULL */
+};
+
 /* The rest of a limb's state, for any hinge. Limbs of the revolute kernel have it only after orr_limbs_complete. */
 struct orr_limb_state {
   /* Filled base to tips by orr_state_set. S axes. */
@@ -86,6 +98,7 @@ struct orr_flex_state {
   int ldw;            /* ld + 8: μ stands in the columns ld … ld + 5 */
   double *coupling;   /* [6][ld] P_rf: angular rows, then linear */
   double *inverse;    /* [ld] 1/U_jj */
+  struct orr_rows reduced; /* P_R of a lean limb */
   struct orr_modal_state mass;
   struct orr_modal modal; /* this workspace's copy of the integrals */
 };
@@ -105,6 +118,9 @@ struct orr_site_state {
   orr_spatial zeta;
 };
 
+/* How core/tree/rows.h takes a limb: not at all; without modes and on a place that stays; any other. */
+enum orr_lean { ORR_LEAN_NOT, ORR_LEAN_PLAIN, ORR_LEAN_BENT };
+
 struct orr_world;
 
 struct orr_workspace {
@@ -113,6 +129,8 @@ struct orr_workspace {
   struct orr_limb_state *limbs; /* [body_count] */
   struct orr_flex_state *flexes;
   struct orr_site_state *sites;
+  struct orr_site_rows *hung;   /* [site_count] */
+  struct orr_bent *bents;       /* [body_count] limbs */
   struct orr_rigid *rigids;     /* [body_count] */
   struct orr_lean_body *bodies; /* [body_count] the same */
   struct orr_modal_node *nodes; /* [node_count] mass properties as they are now; flexible bodies */
@@ -130,8 +148,9 @@ struct orr_workspace {
   double *hinge_spin;    /* [u_count] n J of the same: its coupling with what carries it (core/tree/geared.h) */
   double implicit_s;     /* s: the factor has M + s D + s² K of modes and hinge springs in place of M; 0: M */
   bool *fast;            /* [body_count] limbs that this evaluation sends through the revolute kernel */
-  bool *lean;            /* [body_count] those of them that core/tree/rows.h computes */
-  bool *adds;            /* [body_count] limbs that are not lean, some of whose children are */
+  enum orr_lean *lean;   /* [body_count] those of them that core/tree/rows.h computes */
+  bool *puts;            /* [body_count] lean limbs that are the first to add to their parent */
+  bool *adds;            /* [body_count] limbs not lean, or with modes, that lean children add to beside their sites */
   struct {               /* what these three were chosen for */
     bool valid, implicit, left;
     int laden_count;

@@ -4,6 +4,7 @@
 
 #include "core/tree/articulated.h"
 #include "core/tree/kinematics.h"
+#include "core/tree/modal_rows.h"
 #include "core/tree/revolute.h"
 #include "core/tree/rows.h"
 #include "core/tree/turning.h"
@@ -69,19 +70,27 @@ void orr_forward_load(const struct orr_model *model, struct orr_workspace *ws, c
   rotors_load(model, ws);
 }
 
-/* Lean are rigid limbs of the revolute kernel on rigid parents, if all that hangs on them is lean. */
+/* Lean are limbs of the revolute kernel that are rigid or have few modes, if all that hangs on them is lean. */
 static void choose_lean(const struct orr_model *m, struct orr_workspace *ws) {
   for (int k = 0; k < m->body_count; k++) {
     const struct orr_limb *limb = &m->limbs[k];
-    ws->lean[k] = ws->fast[k] && limb->flex < 0 && limb->site_parent < 0;
+    bool few = limb->mode_count <= ORR_FEW_MODES && ws->implicit_s == 0;
+    enum orr_lean lean = limb->flex < 0 && limb->site_parent < 0 ? ORR_LEAN_PLAIN : ORR_LEAN_BENT;
+    ws->lean[k] = ws->fast[k] && (limb->flex < 0 || few) ? lean : ORR_LEAN_NOT;
     ws->adds[k] = false;
   }
   for (int k = m->body_count - 1; k >= 0; k--)
     if (m->limbs[k].parent >= 0 && !ws->lean[k])
-      ws->lean[m->limbs[k].parent] = false;
-  for (int k = 0; k < m->body_count; k++)
-    if (m->limbs[k].parent >= 0 && ws->lean[k])
-      ws->adds[m->limbs[k].parent] = !ws->lean[m->limbs[k].parent];
+      ws->lean[m->limbs[k].parent] = ORR_LEAN_NOT;
+  for (int k = 0; k < m->body_count; k++) {
+    int parent = m->limbs[k].parent;
+    if (parent >= 0 && ws->lean[k] && m->limbs[k].site_parent < 0)
+      ws->adds[parent] |= !ws->lean[parent] || m->limbs[parent].flex >= 0;
+  }
+  for (int k = 0; k < m->body_count; k++) {
+    int parent = m->limbs[k].parent;
+    ws->puts[k] = parent >= 0 && m->limbs[k].last_child && !ws->adds[parent];
+  }
 }
 
 /* A limb takes the revolute kernel unless its hinge is driven, carries inertia, or has springs to be taken implicitly:
@@ -134,14 +143,14 @@ static void load_all(const struct orr_model *m, struct orr_workspace *ws, const 
   for (int i = 0; i < m->site_count; i++)
     ws->sites[i].zeta = sp_zero();
   for (int k = 0; k < m->body_count; k++) {
+    if (ws->adds[k])
+      memset(&ws->flows[k].lean.added, 0, sizeof ws->flows[k].lean.added);
     if (ws->lean[k])
       continue;
     if (m->limbs[k].kernel == ORR_KERNEL_REVOLUTE && m->limbs[k].flex < 0)
       load_revolute(ws, k, &ws->flows[k]);
     else
       load_limb(m, ws, k, force);
-    if (ws->adds[k])
-      memset(&ws->flows[k].lean.added, 0, sizeof ws->flows[k].lean.added);
     orr_articulated_inertia(m, ws, k);
   }
   rotors_load(m, ws);
@@ -154,17 +163,63 @@ static void take_added(struct orr_flow *flow) {
   flow->z = sp_add(flow->z, rows_force(&flow->lean.added));
 }
 
+/* What a lean limb has handed to a limb that is not, at a site. */
+static void take_hung(struct orr_flow *flow, struct orr_site_state *site, const struct orr_rows *handed) {
+  orr_inertia p = rows_inertia(handed);
+  orr_spatial z = rows_force(handed);
+  flow->p = in_add(flow->p, p);
+  flow->z = sp_add(flow->z, z);
+  site->gamma = site->loaded ? in_add(site->gamma, p) : p;
+  site->zeta = sp_add(site->zeta, z);
+  site->loaded = true;
+}
+
+static enum orr_status lean_failure(struct orr_workspace *ws, int k, double d, double tau) {
+  const struct orr_flow *flow = &ws->flows[k];
+  bool finite = d <= DBL_MAX && fabs(flow->lean.w[2]) <= DBL_MAX && fabs(tau) <= DBL_MAX && fabs(flow->sin_q) <= 2;
+  ws->failed_body = ws->model->limbs[k].body;
+  return finite ? ORR_ERROR_SINGULAR : ORR_ERROR_NOT_FINITE;
+}
+
+/* A lean limb without modes, on a place that does not bend. */
 static enum orr_status lean_limb(const struct orr_model *m, struct orr_workspace *ws, int k, double tau) {
   const struct orr_limb *limb = &m->limbs[k];
   struct orr_flow *flow = &ws->flows[k];
-  bool on_lean = limb->parent >= 0 && ws->lean[limb->parent];
-  if (rows_inward(limb, flow, &ws->bodies[k], &ws->external[k],
-                  limb->parent >= 0 ? &ws->flows[limb->parent].lean.added : NULL, on_lean && limb->last_child, tau))
+  struct orr_rows p = rows_body(flow, &ws->bodies[k], &ws->external[k]);
+  struct orr_rows *added = limb->parent >= 0 ? &ws->flows[limb->parent].lean.added : NULL;
+  if (rows_inward(limb, flow, p, added, ws->puts[k], tau))
     return ORR_OK;
-  double d = ws->bodies[k].p.d[0] + flow->lean.added.d[0];
-  bool finite = d <= DBL_MAX && fabs(flow->lean.w[2]) <= DBL_MAX && fabs(tau) <= DBL_MAX && fabs(flow->sin_q) <= 2;
-  ws->failed_body = limb->body;
-  return finite ? ORR_ERROR_SINGULAR : ORR_ERROR_NOT_FINITE;
+  return lean_failure(ws, k, ws->bodies[k].p.d[0] + flow->lean.added.d[0], tau);
+}
+
+/* A lean limb with modes, or on a place that bends. */
+static __attribute__((noinline)) enum orr_status bent_limb(const struct orr_model *m, struct orr_workspace *ws, int k, const double *force,
+                                 double tau) {
+  const struct orr_limb *limb = &m->limbs[k];
+  struct orr_flow *flow = &ws->flows[k];
+  struct orr_rows p, handed;
+  if (limb->flex < 0) {
+    p = rows_body(flow, &ws->bodies[k], &ws->external[k]);
+  } else {
+    enum orr_status status = orr_modal_rows_inward(m, ws, k, force, &p);
+    if (status != ORR_OK) {
+      ws->failed_body = limb->body;
+      return status;
+    }
+  }
+  bool on_lean = limb->parent >= 0 && ws->lean[limb->parent], good;
+  if (limb->site_parent < 0) {
+    struct orr_rows *added = limb->parent >= 0 ? &ws->flows[limb->parent].lean.added : NULL;
+    good = rows_inward(limb, flow, p, added, ws->puts[k], tau);
+  } else {
+    struct orr_site_state *site = &ws->sites[limb->site_parent];
+    struct orr_rows *added = on_lean ? &ws->hung[limb->site_parent].added : &handed;
+    good = rows_inward_bent(&ws->bents[k], flow, p, added, !on_lean || !site->loaded, tau);
+    if (good && !on_lean)
+      take_hung(&ws->flows[limb->parent], site, &handed);
+    site->loaded = true;
+  }
+  return good ? ORR_OK : lean_failure(ws, k, p.d[0], tau);
 }
 
 /* One limb of the revolute kernel: its modes, then its hinge. */
@@ -197,10 +252,12 @@ static enum orr_status sweep_inward(const struct orr_model *m, struct orr_worksp
       tau = with_springs;
     }
     enum orr_status status;
-    if (ws->adds[k])
+    if (ws->adds[k] && !ws->lean[k])
       take_added(&ws->flows[k]);
-    if (ws->lean[k]) {
+    if (ws->lean[k] == ORR_LEAN_PLAIN) {
       status = lean_limb(m, ws, k, tau[0]);
+    } else if (ws->lean[k]) {
+      status = bent_limb(m, ws, k, force, tau[0]);
     } else if (ws->fast[k]) {
       status = revolute_limb(m, ws, k, tau[0]);
     } else if (turning_sweeps(limb, ws, k)) {
@@ -216,23 +273,54 @@ static enum orr_status sweep_inward(const struct orr_model *m, struct orr_worksp
   return ORR_OK;
 }
 
+/* Acceleration of the parent of a lean limb. */
+static inline void on_parent(const struct orr_limb *limb, const struct orr_workspace *ws, orr_vec3 base, orr_lanes *w,
+                             orr_lanes *v) {
+  *w = (orr_lanes){0}, *v = (orr_lanes){base.x, base.y, base.z, 0};
+  if (limb->parent < 0)
+    return;
+  const struct orr_flow *parent = &ws->flows[limb->parent];
+  bool lean = ws->lean[limb->parent];
+  *w = lean ? parent->lean.alpha_w : lanes_load_three((const double *)&parent->alpha);
+  *v = lean ? parent->lean.alpha_v : lanes_load_three((const double *)&parent->alpha + 3);
+}
+
 static double accelerate_lean(const struct orr_limb *limb, struct orr_workspace *ws, int k, orr_vec3 base) {
-  orr_lanes w = {0}, v = {base.x, base.y, base.z, 0};
-  if (limb->parent >= 0) {
-    const struct orr_flow *parent = &ws->flows[limb->parent];
-    bool lean = ws->lean[limb->parent];
-    w = lean ? parent->lean.alpha_w : lanes_load_three((const double *)&parent->alpha);
-    v = lean ? parent->lean.alpha_v : lanes_load_three((const double *)&parent->alpha + 3);
-  }
+  orr_lanes w, v;
+  on_parent(limb, ws, base, &w, &v);
   return rows_accelerate(limb, &ws->flows[k], w, v);
+}
+
+static __attribute__((noinline)) void accelerate_bent(const struct orr_model *m, struct orr_workspace *ws, int k, orr_vec3 base, double *accel) {
+  const struct orr_limb *limb = &m->limbs[k];
+  struct orr_flow *flow = &ws->flows[k];
+  orr_lanes w, v;
+  on_parent(limb, ws, base, &w, &v);
+  if (limb->site_parent < 0) {
+    accel[limb->hinge_u] = rows_accelerate(limb, flow, w, v);
+  } else if (ws->lean[limb->parent]) {
+    const struct orr_site_rows *hung = &ws->hung[limb->site_parent];
+    accel[limb->hinge_u] = rows_accelerate_bent(&ws->bents[k], flow, w + hung->motion_w, v + hung->motion_v);
+  } else {
+    orr_spatial on = orr_articulated_carried(m, ws, k, base);
+    w = lanes_load_three((const double *)&on);
+    v = lanes_load_three((const double *)&on + 3);
+    accel[limb->hinge_u] = rows_accelerate_bent(&ws->bents[k], flow, w, v);
+  }
+  if (limb->flex >= 0)
+    orr_modal_rows_outward(m, ws, k, accel);
 }
 
 static void sweep_outward(const struct orr_model *m, struct orr_workspace *ws, double *accel) {
   orr_vec3 base = v3_neg(m->gravity);
   for (int k = 0; k < m->body_count; k++) {
     const struct orr_limb *limb = &m->limbs[k];
-    if (ws->lean[k]) {
+    if (ws->lean[k] == ORR_LEAN_PLAIN) {
       accel[limb->hinge_u] = accelerate_lean(limb, ws, k, base);
+      continue;
+    }
+    if (ws->lean[k]) {
+      accelerate_bent(m, ws, k, base, accel);
       continue;
     }
     if (turning_sweeps(limb, ws, k)) {
@@ -272,7 +360,8 @@ static orr_spatial force_at_s(const struct orr_workspace *ws, int k) {
   if (ws->forces_known)
     return state->f;
   if (ws->lean[k]) {
-    struct orr_rows p = rows_sum(&ws->bodies[k].p, &flow->lean.added);
+    int flex = ws->model->limbs[k].flex;
+    struct orr_rows p = flex < 0 ? rows_sum(&ws->bodies[k].p, &flow->lean.added) : ws->flexes[flex].reduced;
     orr_spatial z = {rows_vec3(flow->lean.w), rows_vec3(flow->lean.v)};
     return sp_add(in_apply(rows_inertia(&p), flow->alpha), z);
   }

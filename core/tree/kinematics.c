@@ -329,7 +329,7 @@ static void set_revolute(const struct orr_model *m, struct orr_workspace *ws, in
   if (limb->site_parent < 0)
     rows_outward(limb, flow, parent, ws->u[limb->hinge_u]);
   else
-    revolute_outward(limb, flow, parent, &ws->sites[limb->site_parent], ws->u[limb->hinge_u]);
+    rows_outward_bent(limb, flow, &ws->bents[k], parent, &ws->sites[limb->site_parent], ws->u[limb->hinge_u]);
 }
 
 /* r, l and v of a revolute limb from its flow: all that poses and energies ask for. */

@@ -150,6 +150,43 @@ static void fast_kernels_equal_their_plain_twin(void **state) {
   }
 }
 
+/* Trees of bodies with up to eight modes, on revolute hinges alone: each number of modes that has a kernel of
+ * its own is met, and children of such bodies hang on places that bend and on others. */
+static void few_modes_equal_their_plain_twin(void **state) {
+  (void)state;
+  int met[ORR_FEW_MODES + 1] = {0}, beside = 0, rigid = 0;
+  for (uint64_t seed = 0; seed < 80; seed++) {
+    struct orr_sample_options o = orr_sample_default(seed, 8);
+    o.one_kind = true;
+    o.kind = ORR_HINGE_REVOLUTE;
+    o.flexible = 0.6;
+    o.modes_max = 1 + (int)(seed % ORR_FEW_MODES);
+    o.rotors = 0;
+    o.massless = o.prescribed = 0;
+    struct orr_sample *s = orr_sample_make(&o);
+    struct orr_trial fast = orr_trial_make(s, ORR_MODEL_DEFAULT), plain = orr_trial_make(s, ORR_MODEL_PLAIN);
+    assert_int_equal(orr_trial_forward(&fast), ORR_OK);
+    assert_int_equal(orr_trial_forward(&plain), ORR_OK);
+    orr_expect_below(orr_gap_bodies(s, fast.accel, plain.accel), 1e-10, "acceleration", seed);
+    for (int k = 0; k < o.bodies; k++) {
+      const struct orr_limb *limb = &fast.model->limbs[k];
+      orr_spatial f = orr_hinge_force(fast.model, fast.ws, limb->body);
+      orr_spatial g = orr_hinge_force(plain.model, plain.ws, limb->body), apart = sp_sub(f, g);
+      orr_expect_below(sqrt(sp_dot(apart, apart)) / (1 + sqrt(sp_dot(g, g))), 1e-10, "hinge force", seed);
+      bool lean = fast.ws->lean[k] == ORR_LEAN_BENT;
+      met[lean && limb->flex >= 0 ? limb->mode_count : 0]++;
+      rigid += lean && limb->flex < 0;
+      beside += fast.ws->lean[k] && fast.ws->adds[k];
+    }
+    orr_trial_free(&fast);
+    orr_trial_free(&plain);
+    orr_sample_free(s);
+  }
+  for (int n = 1; n <= ORR_FEW_MODES; n++)
+    assert_true(met[n] > 0);
+  assert_true(beside > 0 && rigid > 0);
+}
+
 /* Which kernel computes a limb is chosen anew when a hinge is driven from now on, or no longer. */
 static void kernels_change_with_driven_hinges(void **state) {
   (void)state;
@@ -320,6 +357,7 @@ int main(void) {
       cmocka_unit_test(linearized_bodies_agree_at_speed),
       cmocka_unit_test(large_deformations_agree),
       cmocka_unit_test(fast_kernels_equal_their_plain_twin),
+      cmocka_unit_test(few_modes_equal_their_plain_twin),
       cmocka_unit_test(kernels_change_with_driven_hinges),
       cmocka_unit_test(renumbering_the_bodies_changes_nothing),
       cmocka_unit_test(a_flexible_body_without_modes_equals_the_rigid_one),
