@@ -46,4 +46,9 @@ void orr_links_json(const struct orr_session *session, const char *otherwise, js
  * too late, twice or too fast, or is not the link's at all, is left out. ORR_REFUSAL_NONE: nothing. O(1). */
 enum orr_refusal orr_links_refusal(const struct orr_link_counts *counts, uint64_t *refused);
 
+/* [any] Says on standard error that commands of a link are refused, why, and the first number that was, where flight
+ * software must mend it: a number that is none or out of range, another layout or version; and whatever else it is
+ * where commands are `missed` by it. False where there is nothing to say. */
+bool orr_links_say_refused(const struct orr_port *port, bool missed);
+
 #endif
