@@ -68,6 +68,17 @@ static const char *what_to_do_about_end(const struct orr_run_report *r) {
   case ORR_PORT_LEFT:
     return "let the flight software stay to the end, or ask for less with --duration";
   case ORR_PORT_SILENT:
+    switch (orr_links_peer_of_silence(r->session)) {
+    case ORR_PEER_LEFT:
+      return "let the flight software stay to the end; or let the run go on without (timeout, lockstep)";
+    case ORR_PEER_DEAD:
+      return "see in its own output why the flight software died; or let the run go on without (timeout, lockstep)";
+    case ORR_PEER_HANGS:
+    case ORR_PEER_MUTE:
+      return "see where the flight software hangs; or let the link wait longer or go on without (timeout, lockstep)";
+    default:
+      break;
+    }
     return "let the flight software answer in time, or let the link wait longer or go on without (timeout, lockstep)";
   case ORR_PORT_BROKEN:
     return "mend what failed, and fly again";

@@ -230,6 +230,27 @@ bool orr_links_wait(struct orr_session *s, const char *ready) {
   return true;
 }
 
+enum orr_port_peer orr_links_peer_of_silence(const struct orr_session *s) {
+  const struct orr_port *p = s->run->link_count ? s->links[s->end_link].outside : NULL;
+  if (!p)
+    return ORR_PEER_LIVES;
+  uint64_t last = p->silence_count - 1;
+  bool spoke_in_it = p->silence_count && p->beat_frame > p->silences[last % ORR_PORT_KEPT].first;
+  return spoke_in_it ? ORR_PEER_LIVES : orr_port_peer(p);
+}
+
+/* What came before the silence comes first. */
+static void tell_silence(const struct orr_session *s, char text[ORR_LINKS_END_TEXT]) {
+  static const char *const befores[] = {[ORR_PEER_NONE] = "",
+                                        [ORR_PEER_LIVES] = "",
+                                        [ORR_PEER_HANGS] = "",
+                                        [ORR_PEER_DEAD] = "the flight software died, then ",
+                                        [ORR_PEER_LEFT] = "the flight software closed the link, then ",
+                                        [ORR_PEER_MUTE] = ""};
+  snprintf(text, ORR_LINKS_END_TEXT, "by link '%.64s': %sno command for as long as the run file allows",
+           s->run->links[s->end_link].name, befores[orr_links_peer_of_silence(s)]);
+}
+
 const char *orr_links_end(const struct orr_session *s, char text[ORR_LINKS_END_TEXT]) {
   const char *name = s->run->link_count ? s->run->links[s->end_link].name : "";
   switch (s->end) {
@@ -242,7 +263,7 @@ const char *orr_links_end(const struct orr_session *s, char text[ORR_LINKS_END_T
     snprintf(text, ORR_LINKS_END_TEXT, "by link '%.64s': the flight software closed the link", name);
     break;
   case ORR_PORT_SILENT:
-    snprintf(text, ORR_LINKS_END_TEXT, "by link '%.64s': no command for as long as the run file allows", name);
+    tell_silence(s, text);
     break;
   case ORR_PORT_INTERRUPTED:
     snprintf(text, ORR_LINKS_END_TEXT, "by a signal");
@@ -263,19 +284,60 @@ enum { SHOWN = 3 };
 
 static uint64_t first_shown(uint64_t count, uint64_t most) { return count > most ? count - most : 0; }
 
-static void print_history(const struct orr_port *p) {
+/* What happened to a link, told in the order of time. */
+enum told { CAME, LATE, LAST_SIGN, SILENCE };
+struct happening {
+  int64_t frame;
+  enum told what;
+  uint64_t number;
+};
+enum { HAPPENINGS = 3 * SHOWN + 1 };
+
+static void add_happening(struct happening *list, int *count, struct happening new) {
+  int at = (*count)++;
+  for (; at > 0 && list[at - 1].frame > new.frame; at--)
+    list[at] = list[at - 1];
+  list[at] = new;
+}
+
+static int gather_happenings(const struct orr_port *p, struct happening *list) {
   const struct orr_link_counts *c = &p->rules.counts;
+  int count = 0;
   for (uint64_t i = first_shown(p->arrival_count, SHOWN); i < p->arrival_count; i++)
     if (i > 0)
-      printf("            peer %llu came at frame %lld\n", (unsigned long long)(i + 1),
-             (long long)p->arrivals[i % ORR_PORT_KEPT]);
-  for (uint64_t i = first_shown(p->silence_count, SHOWN); i < p->silence_count; i++)
-    printf("            no command from frame %lld to %lld\n", (long long)p->silences[i % ORR_PORT_KEPT].first,
-           (long long)p->silences[i % ORR_PORT_KEPT].last);
+      add_happening(list, &count, (struct happening){p->arrivals[i % ORR_PORT_KEPT], CAME, i});
   for (uint64_t i = first_shown(c->late, SHOWN); i < c->late; i++)
-    printf("            late: the answer to frame %lld was applied at %lld\n",
-           (long long)p->rules.late_ones[i % ORR_LATE_KEPT].answers,
-           (long long)p->rules.late_ones[i % ORR_LATE_KEPT].applied_at);
+    add_happening(list, &count, (struct happening){p->rules.late_ones[i % ORR_LATE_KEPT].applied_at, LATE, i});
+  if (p->beat_frame >= 0 && (c->missed || c->timeouts))
+    add_happening(list, &count, (struct happening){p->beat_frame, LAST_SIGN, 0});
+  for (uint64_t i = first_shown(p->silence_count, SHOWN); i < p->silence_count; i++)
+    add_happening(list, &count, (struct happening){p->silences[i % ORR_PORT_KEPT].first, SILENCE, i});
+  return count;
+}
+
+static void print_history(const struct orr_port *p) {
+  struct happening list[HAPPENINGS];
+  int count = gather_happenings(p, list);
+  for (int i = 0; i < count; i++) {
+    const struct orr_silence *silence = &p->silences[list[i].number % ORR_PORT_KEPT];
+    const struct orr_late *late = &p->rules.late_ones[list[i].number % ORR_LATE_KEPT];
+    switch (list[i].what) {
+    case CAME:
+      printf("            peer %llu came at frame %lld\n", (unsigned long long)(list[i].number + 1),
+             (long long)list[i].frame);
+      break;
+    case LATE:
+      printf("            late: the answer to frame %lld was applied at %lld\n", (long long)late->answers,
+             (long long)late->applied_at);
+      break;
+    case LAST_SIGN:
+      printf("            the last sign of life of flight software at frame %lld\n", (long long)list[i].frame);
+      break;
+    case SILENCE:
+      printf("            no command from frame %lld to %lld\n", (long long)silence->first, (long long)silence->last);
+      break;
+    }
+  }
 }
 
 static void print_peer(const struct orr_port *p) {
@@ -287,10 +349,7 @@ static void print_peer(const struct orr_port *p) {
                                       [ORR_PEER_MUTE] = "hangs or is dead"};
   if (p->rules.counts.missed == 0 && p->rules.counts.timeouts == 0)
     return;
-  printf("            flight software at the end: %s", fates[orr_port_peer(p)]);
-  if (p->beat_frame >= 0)
-    printf("; its last sign of life at frame %lld", (long long)p->beat_frame);
-  putchar('\n');
+  printf("            flight software at the end: %s\n", fates[orr_port_peer(p)]);
 }
 
 static void print_clipped(const struct orr_port *p, const struct orr_form_clipped *c) {
@@ -490,6 +549,9 @@ void orr_links_print(const struct orr_session *s) {
     else
       print_inside(s->run, &s->run->links[i], s->links[i].inside);
   print_sandbox();
+}
+
+void orr_links_print_end(const struct orr_session *s) {
   char text[ORR_LINKS_END_TEXT];
   if (orr_links_end(s, text))
     printf("ended       %s\n", text);

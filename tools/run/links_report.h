@@ -37,9 +37,14 @@ enum { ORR_LINKS_END_TEXT = 200 };
  * not. */
 const char *orr_links_end(const struct orr_session *session, char text[ORR_LINKS_END_TEXT]);
 
-/* A paragraph for each link outside, and how the run ended if it ended by one; the same as JSON into `root`, where a
- * run that no link ended did so `otherwise`. */
+/* Of the link whose silence ended the run: what became of its flight software before; ORR_PEER_LIVES where it spoke
+ * within the silence. */
+enum orr_port_peer orr_links_peer_of_silence(const struct orr_session *session);
+
+/* A paragraph for each link outside; then, where all that happened before is told, how the run ended if it ended by
+ * one. The same as JSON into `root`, where a run that no link ended did so `otherwise`. */
 void orr_links_print(const struct orr_session *session);
+void orr_links_print_end(const struct orr_session *session);
 void orr_links_json(const struct orr_session *session, const char *otherwise, json_t *root);
 
 /* [any] Why most of what came on a link was refused, and how much of it: what flight software must mend. What only came
