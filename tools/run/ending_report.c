@@ -73,8 +73,10 @@ static const char *what_to_do_about_end(const struct orr_run_report *r) {
       return "let the flight software stay to the end; or let the run go on without (timeout, lockstep)";
     case ORR_PEER_DEAD:
       return "see in its own output why the flight software died; or let the run go on without (timeout, lockstep)";
-    case ORR_PEER_HANGS:
     case ORR_PEER_MUTE:
+      return "see whether the flight software died or hangs; or let the link wait longer or go on without (timeout, "
+             "lockstep)";
+    case ORR_PEER_HANGS:
       return "see where the flight software hangs; or let the link wait longer or go on without (timeout, lockstep)";
     default:
       break;
