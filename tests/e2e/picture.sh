@@ -9,6 +9,10 @@ hash=$(hash_of "$dir/out")
 fly --plot "$dir/asked.svg" --plot-channels 'gyro.rate,wheel_*.speed,jet_*.on_time,bus.attitude,jet_1.thrust,boom_root.moment.y' >"$dir/out" 2>&1 ||
   fail "channels that are asked for: $(cat "$dir/out")"
 [ "$(hash_of "$dir/out")" = "$hash" ] || fail "what is drawn changes the bits"
+# in the order in which they are asked for
+titles=$(grep -o '>\(gyro.rate\|wheel_1.speed\|Thrusters\|bus.attitude\|jet_1.thrust\|boom_root.moment\)[^<]*<' "$dir/asked.svg" | tr -d '<>' | awk '!seen[$0]++ && !/\.[xyzw]$/' | tr '\n' ';')
+case $titles in gyro.rate*wheel_1.speed*Thrusters*bus.attitude*jet_1.thrust*boom_root.moment*) ;; *) fail "the order of the panels: $titles" ;; esac
+grep -q '>12000 frames of 1 ms, 12001 samples drawn; ' "$dir/asked.svg" || fail "the head of the picture: $(grep -m1 'frames of' "$dir/asked.svg")"
 fly --plot "$dir/many.svg" --plot-channels '*' >"$dir/out" 2>"$dir/err" || fail "all channels: $(cat "$dir/out")"
 grep -q "warning: a picture has 8 panels of 8 lines: [0-9]* numbers that fit are not drawn, '[a-z_0-9.]*' first" "$dir/err" || fail "what there is no room for: $(cat "$dir/err")"
 

@@ -208,33 +208,50 @@ static bool fits_any(const struct orr_plot *p, const char *pattern) {
   return false;
 }
 
-static bool choose_asked(struct orr_plot *p, const struct orr_run *run, const char *patterns) {
+/* What there is no room for. */
+struct left {
+  const char *first;
+  int count;
+};
+
+/* What fits a pattern and none before it, so that panels stand in the order in which they are asked for. */
+static void choose_pattern(struct orr_plot *p, const struct orr_run *run, const char *pattern, const char *before,
+                           struct left *left) {
   const struct orr_channel_table *table = &p->samples.plant->table;
-  char pattern[ORR_PATTERN_TEXT];
-  const char *rest = patterns, *first_left = NULL;
-  int left = 0;
-  while (orr_patterns_cut(&rest, pattern))
-    if (!fits_any(p, pattern)) {
-      orr_patterns_report(pattern, "--plot-channels", table);
-      return false;
-    }
   for (int i = 0; i < table->count; i++) {
+    const struct orr_channel *c = &table->channels[i];
     bool first = true;
-    for (int k = 0; k < table->channels[i].count; k++) {
-      if (!fits(patterns, &table->channels[i], k))
+    for (int k = 0; k < c->count; k++) {
+      if (!fits(pattern, c, k) || (*before && fits(before, c, k)))
         continue;
       if (!add_asked(p, run, i, k, first)) {
-        first_left = first_left ? first_left : table->channels[i].name;
-        left++;
+        left->first = left->first ? left->first : c->name;
+        left->count++;
       }
       first = false;
     }
   }
-  if (left)
+}
+
+static bool choose_asked(struct orr_plot *p, const struct orr_run *run, const char *patterns) {
+  char pattern[ORR_PATTERN_TEXT], before[ORR_PATTERN_TEXT];
+  const char *rest = patterns;
+  struct left left = {0};
+  while (orr_patterns_cut(&rest, pattern))
+    if (!fits_any(p, pattern)) {
+      orr_patterns_report(pattern, "--plot-channels", &p->samples.plant->table);
+      return false;
+    }
+  rest = patterns;
+  for (const char *begin = rest; orr_patterns_cut(&rest, pattern); begin = rest) {
+    snprintf(before, sizeof before, "%.*s", (int)(begin - patterns), patterns);
+    choose_pattern(p, run, pattern, before, &left);
+  }
+  if (left.count)
     fprintf(stderr,
             "orrery run: warning: a picture has %d panels of %d lines: %d numbers that fit are not drawn, '%s' "
             "first; ask for fewer\n",
-            ORR_PLOT_PANELS, ORR_PLOT_LINES, left, first_left);
+            ORR_PLOT_PANELS, ORR_PLOT_LINES, left.count, left.first);
   return true;
 }
 
@@ -389,7 +406,7 @@ bool orr_plot_write(const struct orr_plot *p, const char *path, const char *titl
   for (int r = 0; r < s->rows; r++)
     t[r] = 1e-9 * (double)s->time_ns[r];
   if (good) {
-    snprintf(subtitle, sizeof subtitle, "%lld frames of %.6g ms, %d of them drawn; state_hash %016llx",
+    snprintf(subtitle, sizeof subtitle, "%lld frames of %.6g ms, %d samples drawn; state_hash %016llx",
              (long long)orr_plant_frame(session->plant), 1e-6 * (double)session->plant->step_ns, s->rows,
              (unsigned long long)orr_session_hash(session));
     orr_svg_begin(&svg, file.out, p->panel_count + (stats != NULL), title, subtitle);

@@ -268,8 +268,11 @@ static void judge_linked(struct compiling *c, struct orr_place place, const stru
       if (&run->table.channels[commands[k]] == channel)
         orr_read_warning(c->d->reader, place, "sequenced-and-linked",
                          "'%.80s' is commanded by the link '%.60s' too, every %.9g s: what a step sets lasts until the "
-                         "link's next command; leave it out of the link's 'commands', or let a fault stick it",
-                         channel->name, link->name, 1e-9 * (double)link->period_ns);
+                         "link's next command%s; leave it out of the link's 'commands', or let a fault stick it",
+                         channel->name, link->name, 1e-9 * (double)link->period_ns,
+                         link->effects && link->effects[k].kind == ORR_EFFECT_NONE
+                             ? " (in batch it stays: the linked-in controller does not give it)"
+                             : "");
   }
 }
 
