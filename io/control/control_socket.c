@@ -148,6 +148,8 @@ static void answer_applied(struct orr_control_socket *s, struct client *c, const
   if (command->sort == ORR_CONTROL_GET) {
     fputs(", \"values\": ", out);
     orr_control_write_values(out, &s->scope, command->text, s->control->snapshot);
+    fputs(", \"units\": ", out);
+    orr_control_write_values(out, &s->scope, command->text, NULL);
     s->snapshot_taken = false;
   }
   fputs("}\n", out);

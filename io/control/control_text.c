@@ -365,6 +365,12 @@ static void write_value(FILE *out, const struct orr_channel *c, int element, con
   putc(']', out);
 }
 
+static void write_unit(FILE *out, const struct orr_channel *c, const char *name) {
+  orr_control_write_text(out, name);
+  fputs(": ", out);
+  orr_control_write_text(out, c->unit);
+}
+
 void orr_control_write_values(FILE *out, const struct orr_control_scope *scope, const char *patterns,
                               const double *values) {
   char pattern[ORR_CONTROL_TEXT];
@@ -375,7 +381,11 @@ void orr_control_write_values(FILE *out, const struct orr_control_scope *scope, 
     while ((i = next_fit(scope, pattern, i, &element)) >= 0) {
       const struct orr_channel *c = &scope->table->channels[i];
       fputs(between, out);
-      write_value(out, c, element, element >= 0 ? pattern : c->name, values);
+      const char *name = element >= 0 ? pattern : c->name;
+      if (values)
+        write_value(out, c, element, name, values);
+      else
+        write_unit(out, c, name);
       between = ", ";
     }
   }

@@ -29,7 +29,7 @@ bool orr_control_parse(const struct orr_control_scope *scope, const char *line, 
                        struct orr_control_command *out, char *message, size_t size);
 
 /* [init] Answers, each a line with its end: what went wrong; and the values of a snapshot that fit the patterns of a
- * GET, which parse found good. */
+ * GET, which parse found good; with NULL for them, the units of those channels. */
 void orr_control_write_text(FILE *out, const char *text);
 /* Of a SET: the link that commands the channel, too, and what that means; nothing where none does. */
 void orr_control_write_commanded(FILE *out, const struct orr_control_scope *scope,

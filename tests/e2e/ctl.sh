@@ -42,6 +42,10 @@ ctl status >"$dir/out" || fail "status"
 says "$dir/out" "pid $run  batch"
 ctl --json $run step 100 >"$dir/out" || fail "step: $(cat "$dir/out")"
 ctl $run get gyro.rate --json >"$dir/json" && python3 -c 'import json,sys; json.load(sys.stdin)' <"$dir/json" || fail "--json behind the channels: $(cat "$dir/json")"
+ctl $run get 'wheel_x.speed,gyro.rate.y,star.attitude' >"$dir/got" || fail "get"
+says "$dir/got" '^wheel_x.speed  *[-0-9.e]* rad/s$'
+says "$dir/got" '^gyro.rate.y  *[-0-9.e]* rad/s$'
+says "$dir/got" '^star.attitude  *[-0-9.e]* [-0-9.e]* [-0-9.e]* [-0-9.e]*$'
 ctl $run get 'energy.*' >"$dir/json" 2>&1 && fail "channels that are not computed: $(cat "$dir/json")"
 says "$dir/json" "'energy.kinetic', which 'energy.\*' fits, is not computed in this run"
 [ "$(cat "$dir/out")" = '{"ok": true, "frame": 0, "time_s": 0, "stands_at": 100}' ] || fail "step: $(cat "$dir/out")"

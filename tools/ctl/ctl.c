@@ -215,7 +215,7 @@ static char *receive(int fd) {
   return NULL;
 }
 
-static void print_values(const json_t *values) {
+static void print_values(const json_t *values, const json_t *units) {
   const char *name;
   json_t *value, *item;
   size_t i;
@@ -224,7 +224,8 @@ static void print_values(const json_t *values) {
     if (!json_is_array(value))
       printf(json_is_number(value) ? " %.9g" : " none", json_number_value(value));
     json_array_foreach(value, i, item) printf(json_is_number(item) ? " %.9g" : " none", json_number_value(item));
-    putchar('\n');
+    const char *unit = json_string_value(json_object_get(units, name));
+    printf("%s%s\n", unit && *unit ? " " : "", unit ? unit : "");
   }
 }
 
@@ -263,7 +264,7 @@ static void print_answer(const struct arguments *a, const json_t *answer) {
     printf("; %s", note);
   putchar('\n');
   if (json_object_get(answer, "values"))
-    print_values(json_object_get(answer, "values"));
+    print_values(json_object_get(answer, "values"), json_object_get(answer, "units"));
 }
 
 static int ask(const struct arguments *a, int fd) {
@@ -320,7 +321,8 @@ const struct orr_command orr_cmd_ctl = {
             "  fault NAME     begins a fault that the run's file names under `faults`\n"
             "  clear [NAME]   ends it, or all that act\n"
             "  mark TEXT      writes a text into the log\n"
-            "  get PATTERNS   the numbers of channels at the top of a frame: get 'gyro.*,wheel_x.speed', in SI\n"
+            "  get PATTERNS   the numbers of channels at the top of a frame: get 'gyro.*,wheel_x.speed', in SI,\n"
+            "                 with their units\n"
             "  status         the frame, whether it stands, and at which step of its sequence; at once, also\n"
             "                 while the run waits for flight software\n"
             "  stop           ends the run, with its summary\n"

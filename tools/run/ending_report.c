@@ -162,6 +162,9 @@ static void tell_uncommanded(const struct orr_run_report *r, struct teller *t) {
       continue;
     enum orr_refusal why = refused_all(link, what);
     if (why != ORR_REFUSAL_NONE) {
+      bool told = (int)i == r->session->end_link && ended_by_refusals(r->session, what) != ORR_REFUSAL_NONE;
+      if (told && !t->list) /* people have read it as the cause of the end */
+        continue;
       t->tell(t, ORR_REASON_UNCOMMANDED, what, what_to_do_about_refusals(why));
       continue;
     }

@@ -313,6 +313,27 @@ static int calm_rows(const struct orr_plot *p, const struct orr_plot_panel *pane
   return rows;
 }
 
+static bool is_below(double value, double low) { return value > 0 && value < low; }
+
+/* An axis of decades is at most five long, and begins where less than a fiftieth of the samples lies below: an error that
+ * passes through zero, or begins there, would else press all others to its top. */
+static double lowest_decade(const struct orr_plot *p, const struct orr_plot_panel *panel, struct span span) {
+  const struct orr_samples *s = &p->samples;
+  double low = fmax(span.low, 1e-5 * span.high);
+  for (;;) {
+    double next = pow(10, floor(log10(low)) + 1);
+    long below = 0, all = (long)s->rows * panel->count;
+    for (int r = 0; r < s->rows; r++)
+      for (int i = 0; i < panel->count; i++)
+        below += is_below(panel->lines[i].scale *
+                              s->values[(size_t)r * (size_t)s->series_count + (size_t)panel->lines[i].sample],
+                          next);
+    if (next >= span.high || below * 50 >= all)
+      return low;
+    low = next;
+  }
+}
+
 /* The span of the axis; where that is not of all samples, the title says so. */
 static struct span axis_of(const struct orr_plot *p, const struct orr_plot_panel *panel, bool diverged, char *title,
                            size_t size) {
@@ -327,7 +348,7 @@ static struct span axis_of(const struct orr_plot *p, const struct orr_plot_panel
              1e-9 * (double)p->samples.time_ns[rows - 1], all.low, all.high, panel->unit);
   }
   if (panel->log)
-    span.low = fmax(span.low, 1e-5 * span.high);
+    span.low = lowest_decade(p, panel, span);
   return span;
 }
 
