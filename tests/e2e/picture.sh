@@ -20,6 +20,11 @@ grep -q "warning: a picture has 8 panels of 8 lines: [0-9]* numbers that fit are
 "$ORRERY" run configs/detumble.yaml --mode batch --duration 2s --set 'expect=[]' --set 'links={}' --plot "$dir/moves.svg" >"$dir/out" 2>&1 ||
   fail "a target that moves: $(cat "$dir/out")"
 
+# an axis of decades begins where the samples are, and not at the first, which is next to zero
+"$ORRERY" run configs/cubesat.yaml --mode batch --duration 30s --set simulation.initial.bus.attitude=target --set simulation.initial.bus.rate='[1 deg/s, 0, 0]' --plot "$dir/decades.svg" >"$dir/out" 2>&1 || fail "$(cat "$dir/out")"
+grep -q '>deg (log scale)<' "$dir/decades.svg" || fail "no axis of decades"
+grep -q '>1e-0[0-9]<' "$dir/decades.svg" && fail "the axis begins at the first sample: $(grep -o '>1e-0[0-9]<' "$dir/decades.svg")"
+
 # what is wrong: nothing is flown
 fly --plot "$dir/wrong.svg" --plot-channels 'gyro.*,no.such' >"$dir/out" 2>"$dir/err"
 [ $? -eq 1 ] && grep -q "no channel fits 'no.such'" "$dir/err" || fail "a pattern that nothing fits: $(cat "$dir/err")"

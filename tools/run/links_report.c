@@ -58,14 +58,17 @@ static void say_asap_means_nothing(const struct orr_run *run) {
 bool orr_links_batch(const struct orr_run *run, const char *path) {
   say_asap_means_nothing(run);
   block_signals();
+  return orr_links_inside(run, path,
+                          "fly it with --mode lockstep, or give the link a 'stand_in', or 'stiffness' and 'damping' "
+                          "for the plain law; or fly without links: --set 'links={}'");
+}
+
+bool orr_links_inside(const struct orr_run *run, const char *path, const char *todo) {
   for (size_t i = 0; i < run->link_count; i++) {
     if (!orr_carrier_kind(run->links[i].transport)->outside || run->links[i].stand_in)
       continue;
-    fprintf(stderr,
-            "%s: error: link '%s' leads to flight software outside, which a batch run has not: fly it with --mode "
-            "lockstep, or give the link a 'stand_in', or 'stiffness' and 'damping' for the plain law; or fly without "
-            "links: --set 'links={}'\n",
-            path, run->links[i].name);
+    fprintf(stderr, "%s: error: link '%s' leads to flight software outside, which a batch run has not: %s\n", path,
+            run->links[i].name, todo);
     return false;
   }
   return true;

@@ -18,6 +18,9 @@ bool orr_links_interrupted(void);
  * that orr_links_interrupted looks for. */
 bool orr_links_batch(const struct orr_run *run, const char *path);
 
+/* The same without the signals, and with what to do in the words of the caller. */
+bool orr_links_inside(const struct orr_run *run, const char *path, const char *todo);
+
 /* Whether the threads of a run go into sandboxes (io/links/sandbox.h) and all of it gives up rights: as default where
  * the machine has sandboxes, with a warning where not; or they must, or shall not. */
 enum orr_links_sandbox { ORR_LINKS_SANDBOX_IF_ANY, ORR_LINKS_SANDBOX, ORR_LINKS_NO_SANDBOX };
