@@ -25,6 +25,16 @@ grep -q "warning: a picture has 8 panels of 8 lines: [0-9]* numbers that fit are
 grep -q '>deg (log scale)<' "$dir/decades.svg" || fail "no axis of decades"
 grep -q '>1e-0[0-9]<' "$dir/decades.svg" && fail "the axis begins at the first sample: $(grep -o '>1e-0[0-9]<' "$dir/decades.svg")"
 
+# the longest name of a line fits: DejaVu Sans is at most 8 pixels wide at 12
+fly --plot "$dir/long.svg" --plot-channels 'boom_root.moment,wheel_1.applied_torque' >"$dir/out" 2>&1 || fail "long names: $(cat "$dir/out")"
+python3 - "$dir/long.svg" <<'P' || fail "a legend is cut at the edge of the picture"
+import re, sys
+text = open(sys.argv[1]).read()
+width = int(re.search(r'width="(\d+)"', text)[1])
+names = [(float(x), n) for x, n in re.findall(r'<text x="([0-9.]+)" y="[0-9.]+" [^>]*>(wheel_1[^<]*|boom_root[^<]*)</text>', text) if float(x) > 800]
+assert len(names) >= 4 and all(x + 8 * len(n) <= width + 4 for x, n in names), (width, names)
+P
+
 # what is wrong: nothing is flown
 fly --plot "$dir/wrong.svg" --plot-channels 'gyro.*,no.such' >"$dir/out" 2>"$dir/err"
 [ $? -eq 1 ] && grep -q "no channel fits 'no.such'" "$dir/err" || fail "a pattern that nothing fits: $(cat "$dir/err")"

@@ -313,6 +313,16 @@ static int calm_rows(const struct orr_plot *p, const struct orr_plot_panel *pane
   return rows;
 }
 
+static int longest_name(const struct orr_plot *p) {
+  int longest = 0;
+  for (int i = 0; i < p->panel_count; i++)
+    for (int k = 0; k < p->panels[i].count; k++) {
+      int letters = (int)strlen(p->panels[i].lines[k].name);
+      longest = letters > longest ? letters : longest;
+    }
+  return longest;
+}
+
 static bool is_below(double value, double low) { return value > 0 && value < low; }
 
 /* An axis of decades is at most five long, and begins where less than a fiftieth of the samples lies below: an error that
@@ -344,8 +354,8 @@ static struct span axis_of(const struct orr_plot *p, const struct orr_plot_panel
     span = span_of(p, panel, rows);
     double room = 0.5 * (span.high - span.low);
     span = (struct span){span.low - room, span.high + room};
-    snprintf(title, size, "%s (ran away after %.4g s: from %.3g to %.3g %s)", panel->title,
-             1e-9 * (double)p->samples.time_ns[rows - 1], all.low, all.high, panel->unit);
+    snprintf(title, size, "%s (ran away after %.4g s: from %.3g to %.3g%s%s)", panel->title,
+             1e-9 * (double)p->samples.time_ns[rows - 1], all.low, all.high, *panel->unit ? " " : "", panel->unit);
   }
   if (panel->log)
     span.low = lowest_decade(p, panel, span);
@@ -430,7 +440,7 @@ bool orr_plot_write(const struct orr_plot *p, const char *path, const char *titl
     snprintf(subtitle, sizeof subtitle, "%lld frames of %.6g ms, %d samples drawn; state_hash %016llx",
              (long long)orr_plant_frame(session->plant), 1e-6 * (double)session->plant->step_ns, s->rows,
              (unsigned long long)orr_session_hash(session));
-    orr_svg_begin(&svg, file.out, p->panel_count + (stats != NULL), title, subtitle);
+    orr_svg_begin(&svg, file.out, p->panel_count + (stats != NULL), longest_name(p), title, subtitle);
     for (int i = 0; i < p->panel_count; i++)
       draw_panel(p, &p->panels[i], orr_diverged(session), &svg, t, y);
     if (stats)
