@@ -151,4 +151,12 @@ done
 [ $? -eq 1 ] || fail "a stand-in that is none is taken"
 "$ORRERY" run configs/cubesat.yaml --mode batch --set links.fsw.stand_in=cassinni >/dev/null 2>"$dir/errors.run"
 grep -q "there is no stand-in 'cassinni'" "$dir/errors" && cmp "$dir/errors" "$dir/errors.run" || fail "a stand-in: $(cat "$dir/errors" "$dir/errors.run")"
+
+# The numbers of a load have units of their own: in bounds, conditions, tables and pictures, and in tables made of logs.
+"$ORRERY" run "$dir/stiff.yaml" --mode batch --duration 1s --csv "$dir/load.csv" --channels 'arm.load' --plot "$dir/load.svg" --plot-channels 'arm.load' --set 'record={channels: ["*"]}' \
+  --log "$dir/load.mcap" --set 'expect=[{channel: arm.load.nz, below: 9000 N m}, {always: arm.load.fx below 10 kN}]' >"$dir/said" 2>&1 || fail "bounds of a load: $(cat "$dir/said")"
+head -1 "$dir/load.csv" | grep -qx 'time (s),arm.load.nx (N m),arm.load.ny (N m),arm.load.nz (N m),arm.load.fx (N),arm.load.fy (N),arm.load.fz (N)' || fail "units of a load: $(head -1 "$dir/load.csv")"
+grep -q '>N m<' "$dir/load.svg" && grep -q '>N<' "$dir/load.svg" && ! grep -q 'no unit' "$dir/load.svg" || fail "panels of a load"
+"$ORRERY" log export "$dir/load.mcap" --csv "$dir/out.csv" >"$dir/said" 2>&1 && head -1 "$dir/out.csv" | grep -q 'arm.load.nz (N m),arm.load.fx (N)' || fail "units of a load in a log: $(cat "$dir/said"; head -1 "$dir/out.csv")"
+"$ORRERY" check "$dir/stiff.yaml" --set 'expect=[{channel: arm.load.fx, below: 9 N m}]' >"$dir/said" 2>&1 && fail "a force below a torque"
 exit 0

@@ -182,7 +182,7 @@ static void add_to_title(struct orr_plot_panel *panel, const char *channel) {
 static bool add_asked(struct orr_plot *p, const struct orr_run *run, int channel, int element, bool first) {
   const struct orr_channel *c = &p->samples.plant->table.channels[channel];
   const char *thruster = thruster_of(run, c->name);
-  struct orr_plot_panel *panel = panel_for(p, c->unit, thruster);
+  struct orr_plot_panel *panel = panel_for(p, orr_channel_unit(c, element), thruster);
   if (!panel)
     return false;
   if (thruster)
