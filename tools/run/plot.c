@@ -325,8 +325,8 @@ static int longest_name(const struct orr_plot *p) {
 
 static bool is_below(double value, double low) { return value > 0 && value < low; }
 
-/* An axis of decades is at most five long, and begins where less than a fiftieth of the samples lies below: an error that
- * passes through zero, or begins there, would else press all others to its top. */
+/* An axis of decades is at most five long, and begins where less than a fiftieth of the samples lies below: an error
+ * that passes through zero, or begins there, would else press all others to its top. */
 static double lowest_decade(const struct orr_plot *p, const struct orr_plot_panel *panel, struct span span) {
   const struct orr_samples *s = &p->samples;
   double low = fmax(span.low, 1e-5 * span.high);
