@@ -154,8 +154,13 @@ static int dispatch(int argc, char **argv) {
   return c->run(argc - 1, argv + 1);
 }
 
-static bool asks_for_help(int argc, char **argv) {
-  return argc > 1 && (is_help(argv[1]) || strcmp(argv[1], "help") == 0 || (argc > 2 && is_help(argv[argc - 1])));
+/* Help, and what only shows what is in a file. */
+static bool asks_for_a_page(int argc, char **argv) {
+  static const char *const showing[] = {"help", "log", "icd", "schema", "check"};
+  bool shows = false;
+  for (size_t i = 0; argc > 1 && i < sizeof showing / sizeof *showing; i++)
+    shows |= strcmp(argv[1], showing[i]) == 0;
+  return argc > 1 && (shows || is_help(argv[1]) || (argc > 2 && is_help(argv[argc - 1])));
 }
 
 /* Of a pipe that is standard output. */
@@ -180,10 +185,11 @@ int main(int argc, char **argv) {
    * much to take back. */
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
+  bool page = asks_for_a_page(argc, argv);
   int status = dispatch(argc, argv);
   /* A full disk or a closed pipe must not look like success, but for a page that was read as far as somebody wanted. */
   if (fflush(stdout) != 0 || ferror(stdout)) {
-    if (asks_for_help(argc, argv) && reader_has_gone())
+    if (page && reader_has_gone())
       return status;
     fputs("orrery: cannot write the output\n", stderr);
     return (int)orr_exit_outranking((enum orr_exit)status, ORR_EXIT_BAD);

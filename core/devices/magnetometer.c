@@ -55,7 +55,7 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
 
 const struct orr_device_kind orr_magnetometer = {
     .name = "magnetometer",
-    .doc = "Three magnetometers in the axes of a node. They need an environment with a `magnetic_field`.",
+    .doc = "Three magnetometers in the axes of a node.",
     .equation = "y = sat(quant((1 + diag s)(1 - m x) B + b0 + N/sqrt(T) n))\n",
     .example =
         "mag: {kind: magnetometer, node: bus.imu, rate: 10 Hz, noise: {density: 1e-9 T sqrt(s)}, bias: [1e-7, 0, 0]}",

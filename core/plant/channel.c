@@ -9,6 +9,11 @@ const char *const orr_channel_xyz[3] = {"x", "y", "z"};
 const char *const orr_channel_xyzw[4] = {"x", "y", "z", "w"};
 const char *const orr_channel_wrench[6] = {"nx", "ny", "nz", "fx", "fy", "fz"};
 
+const char *orr_channel_unit(const struct orr_channel *c, int element) {
+  bool mixed = c->elements == orr_channel_wrench && element >= 0;
+  return mixed ? (element < 3 ? "N m" : "N") : c->unit;
+}
+
 int orr_channel_declare(struct orr_channel_table *table, const char *entity, const struct orr_channel *spec) {
   size_t first = strlen(entity), second = strlen(spec->name), bytes = first + second + 2;
   int index = table->count++;

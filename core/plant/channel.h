@@ -72,6 +72,10 @@ extern const char *const orr_channel_xyz[3];    /* x y z */
 extern const char *const orr_channel_xyzw[4];   /* x y z w */
 extern const char *const orr_channel_wrench[6]; /* nx ny nz fx fy fz: [N; F] */
 
+/* [any] The unit of one number of a channel: that of the channel, but of a wrench a moment's or a force's. Element −1:
+ * of all. */
+const char *orr_channel_unit(const struct orr_channel *channel, int element);
+
 /* [init] Adds a channel named `<entity>.<name>` (`entity` may itself hold a dot), or counts it. The strings of `unit`
  * and `elements` are kept, not copied. Returns its index. O(length). */
 int orr_channel_declare(struct orr_channel_table *table, const char *entity, const struct orr_channel *spec);

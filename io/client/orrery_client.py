@@ -158,7 +158,11 @@ class Link:
             if not c.direction:
                 raise KeyError(name + " is telemetry")
             numbers = [value] if c.count == 1 else value
-            struct.pack_into(c.format, self.command, c.offset, *numbers)
+            try:
+                struct.pack_into(c.format, self.command, c.offset, *numbers)
+            except (struct.error, TypeError):
+                takes = "a number" if c.count == 1 else f"{c.count} numbers"
+                raise TypeError(f"{name} takes {takes}, not {value!r}") from None
 
     def _forget_pulses(self):
         for c in self.channels.values():
@@ -210,6 +214,10 @@ class Segment:
         if os.fstat(self.fd).st_size < self.size:  # it does not grow again by us
             raise ConnectionResetError("the segment was shrunk")
         os.pwrite(self.fd, data, at)
+
+
+def _no_frame(seconds):
+    return f"no frame came in {seconds:g} s: the run stands, or in lockstep waits for an answer that it can take"
 
 
 def _halves(word):
@@ -304,7 +312,7 @@ class SharedMemory(Link):
                     raise ConnectionResetError("the run has died")
                 pulse = now + PULSE_S
             if now > until:
-                raise TimeoutError("no frame")
+                raise TimeoutError(_no_frame(timeout))
             time.sleep(20e-6)
 
     def _put(self, command):
@@ -851,7 +859,7 @@ class Packets(Link):
                     self._packet(END, self.ending)
                 self.refused |= self._nobody_has_it()
             if time.monotonic() > until:
-                raise TimeoutError("another peer commands the run; it must leave, or be silent for half a second" if self.taken else "no frame")
+                raise TimeoutError("another peer commands the run; it must leave, or be silent for half a second" if self.taken else _no_frame(timeout))
 
     def _answer(self, payload, answered, number, time_ns):
         whole = self._piece_bytes(len(payload), 36)

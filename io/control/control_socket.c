@@ -143,9 +143,13 @@ static void answer_applied(struct orr_control_socket *s, struct client *c, const
   write_head(s, out, slot->frame);
   if (command->sort == ORR_CONTROL_CLEAR)
     fprintf(out, ", \"ended\": %d", slot->changed);
+  if (command->sort == ORR_CONTROL_SET)
+    orr_control_write_commanded(out, &s->scope, command);
   if (command->sort == ORR_CONTROL_GET) {
     fputs(", \"values\": ", out);
     orr_control_write_values(out, &s->scope, command->text, s->control->snapshot);
+    fputs(", \"units\": ", out);
+    orr_control_write_values(out, &s->scope, command->text, NULL);
     s->snapshot_taken = false;
   }
   fputs("}\n", out);
@@ -485,6 +489,9 @@ struct orr_control_socket *orr_control_serve(struct orr_control *control, const 
                                         .known = s->known,
                                         .faults = run->faults,
                                         .fault_count = run->fault_count,
+                                        .links = run->links,
+                                        .link_count = run->link_count,
+                                        .inside = strcmp(mode, "batch") == 0,
                                         .may_pause = control->may_pause};
   for (int i = 0; i < ORR_CONTROL_CLIENTS; i++)
     s->clients[i].fd = -1;

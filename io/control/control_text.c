@@ -302,6 +302,42 @@ void orr_control_write_text(FILE *out, const char *text) {
   putc('"', out);
 }
 
+/* The link that commands the channel of a number, and that channel; NULL: none does. */
+static const struct orr_run_link *commanded_by(const struct orr_control_scope *scope, int number,
+                                               const struct orr_channel **channel) {
+  for (size_t i = 0; i < scope->link_count; i++) {
+    const struct orr_run_link *link = &scope->links[i];
+    bool some = link->flown && (scope->inside || link->transport == ORR_TRANSPORT_LINKED);
+    const int *commands = some ? link->flown : link->commands;
+    for (int k = 0; k < (some ? link->flown_count : link->command_count); k++) {
+      *channel = &scope->table->channels[commands[k]];
+      if (number >= (*channel)->offset && number < (*channel)->offset + (*channel)->count)
+        return link;
+    }
+  }
+  return NULL;
+}
+
+void orr_control_write_commanded(FILE *out, const struct orr_control_scope *scope,
+                                 const struct orr_control_command *command) {
+  const struct orr_channel *c;
+  const struct orr_run_link *link = commanded_by(scope, command->first, &c);
+  char note[ORR_CONTROL_MESSAGE];
+  if (!link)
+    return;
+  if (c->hold == ORR_CHANNEL_PULSE)
+    snprintf(note, sizeof note, "link '%.60s' commands it too, every %.9g s: a pulse of the link takes its place",
+             link->name, 1e-9 * (double)link->period_ns);
+  else
+    snprintf(note, sizeof note,
+             "link '%.60s' commands it too, every %.9g s: what was set lasts until the link's next command", link->name,
+             1e-9 * (double)link->period_ns);
+  fputs(", \"commanded_by\": ", out);
+  orr_control_write_text(out, link->name);
+  fputs(", \"note\": ", out);
+  orr_control_write_text(out, note);
+}
+
 void orr_control_write_error(FILE *out, const char *message) {
   fputs("{\"ok\": false, \"error\": ", out);
   orr_control_write_text(out, message);
@@ -329,6 +365,12 @@ static void write_value(FILE *out, const struct orr_channel *c, int element, con
   putc(']', out);
 }
 
+static void write_unit(FILE *out, const struct orr_channel *c, const char *name) {
+  orr_control_write_text(out, name);
+  fputs(": ", out);
+  orr_control_write_text(out, c->unit);
+}
+
 void orr_control_write_values(FILE *out, const struct orr_control_scope *scope, const char *patterns,
                               const double *values) {
   char pattern[ORR_CONTROL_TEXT];
@@ -339,7 +381,11 @@ void orr_control_write_values(FILE *out, const struct orr_control_scope *scope, 
     while ((i = next_fit(scope, pattern, i, &element)) >= 0) {
       const struct orr_channel *c = &scope->table->channels[i];
       fputs(between, out);
-      write_value(out, c, element, element >= 0 ? pattern : c->name, values);
+      const char *name = element >= 0 ? pattern : c->name;
+      if (values)
+        write_value(out, c, element, name, values);
+      else
+        write_unit(out, c, name);
       between = ", ";
     }
   }

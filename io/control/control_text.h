@@ -18,6 +18,9 @@ struct orr_control_scope {
   const bool *known; /* [table->count] channels that are computed */
   const struct orr_run_fault *faults;
   size_t fault_count;
+  const struct orr_run_link *links;
+  size_t link_count;
+  bool inside; /* the controllers in the program answer the links: a batch run */
   bool may_pause;
 };
 
@@ -26,8 +29,11 @@ bool orr_control_parse(const struct orr_control_scope *scope, const char *line, 
                        struct orr_control_command *out, char *message, size_t size);
 
 /* [init] Answers, each a line with its end: what went wrong; and the values of a snapshot that fit the patterns of a
- * GET, which parse found good. */
+ * GET, which parse found good; with NULL for them, the units of those channels. */
 void orr_control_write_text(FILE *out, const char *text);
+/* Of a SET: the link that commands the channel, too, and what that means; nothing where none does. */
+void orr_control_write_commanded(FILE *out, const struct orr_control_scope *scope,
+                                 const struct orr_control_command *command);
 void orr_control_write_error(FILE *out, const char *message);
 void orr_control_write_values(FILE *out, const struct orr_control_scope *scope, const char *patterns,
                               const double *values);

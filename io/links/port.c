@@ -7,7 +7,15 @@
 
 /* How long a wait lasts at most before it is asked whether it shall end. The first is as long as the carrier wants;
  * those that follow grow, so that looking again costs little. */
-enum { SLICE_NS = 20000000, SETTLE_NS = 100000000 };
+enum { SLICE_NS = 20000000, SETTLE_NS = 100000000, LONG_NS = 1000000000 };
+
+/* The controller inside gives some of the commands; the others are no part of what it answers. */
+static void lay_out_payloads(struct orr_port *link, const struct orr_run_link *desc, void *entries,
+                             const struct orr_channel_table *table) {
+  bool some = link->carrier->kind == &orr_carrier_linked && desc->flown;
+  orr_layout_init(&link->layout, entries, table, desc->telemetry, desc->telemetry_count,
+                  some ? desc->flown : desc->commands, some ? desc->flown_count : desc->command_count);
+}
 
 void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const struct orr_carrier_kind *kind,
                    const struct orr_channel_table *table, struct orr_block *block) {
@@ -17,10 +25,9 @@ void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const
   struct orr_carrier *carrier = orr_block_take(block, kind->bytes);
   if (block->base) {
     *link = (struct orr_port){.desc = desc, .places = places, .carrier = carrier, .beat_frame = -1};
-    orr_layout_init(&link->layout, entries, table, desc->telemetry, desc->telemetry_count, desc->commands,
-                    desc->command_count);
-    orr_rules_init(&link->rules, &link->layout, desc->divisor, places);
     *carrier = (struct orr_carrier){.kind = kind, .desc = desc, .layout = &link->layout};
+    lay_out_payloads(link, desc, entries, table);
+    orr_rules_init(&link->rules, &link->layout, desc->divisor, places);
   }
   kind->lay_out(carrier, desc, table, block);
 }
@@ -179,14 +186,16 @@ static void wait_a_slice(struct orr_port *link, int64_t most_ns) {
 /* Until the answer to the frame before is there, or the peer says that it is over or that it leaves, or it has lasted
  * too long. */
 static enum orr_port_end wait_for_answer(struct orr_port *link) {
-  int64_t until_ns = orr_clock_now_ns() + link->desc->answer_ns;
+  int64_t begin_ns = orr_clock_now_ns(), until_ns = begin_ns + link->desc->answer_ns;
   const struct orr_carrier_kind *kind = link->carrier->kind;
   int64_t slice_ns = kind->first_wait_ns;
   uint64_t beats = link->beats;
   if (!orr_rules_ready(&link->rules) && kind->await)
     kind->await(link->carrier, link->kept_back & 1 ? 0 : 1); /* before the newest that went out */
   while (!orr_rules_ready(&link->rules)) {
-    int64_t left_ns = until_ns - orr_clock_now_ns();
+    int64_t now_ns = orr_clock_now_ns(), left_ns = until_ns - now_ns;
+    if (link->look)
+      link->look(link, now_ns - begin_ns > LONG_NS);
     bool left = kind->left(link->carrier); /* what it sent came before */
     if (left && take(link))
       return ORR_PORT_PEER_ENDED;
@@ -232,6 +241,8 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
       note_arrival(link, frame);
     return ORR_PORT_GOES_ON;
   }
+  if (link->look)
+    link->look(link, false);
   bool waits = link->lockstep && !(link->kept_back & 2); /* nobody answers a frame that was kept back */
   enum orr_port_end end = waits ? wait_for_answer(link) : ORR_PORT_GOES_ON;
   if (end != ORR_PORT_GOES_ON)

@@ -35,6 +35,9 @@ struct orr_port {
   uint64_t *places;            /* of the rules */
   struct orr_carrier *carrier; /* the struct of its kind */
   bool (*interrupted)(void);   /* asked while waiting; NULL: never */
+  /* lockstep: called when what came for a frame was taken, again and again while an answer is waited for, `long_waited`
+   * after the first second; NULL: nobody */
+  void (*look)(struct orr_port *link, bool long_waited);
   bool lockstep, open;
   bool troubled;                         /* the run has faults of this link */
   enum orr_link_trouble trouble;         /* of the commands of the frame at hand: set before latch */

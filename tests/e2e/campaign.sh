@@ -30,6 +30,21 @@ same() { # FOLDER FOLDER
   done
 }
 
+# what varies is told without a flight; what cannot be flown is refused before the first one
+campaign check "$dir/c.yaml" >"$dir/out" 2>&1 || fail "check: $(cat "$dir/out")"
+for line in 'flown       in batch, by the controllers inside' 'varies      spacecraft.bodies.bus.mass (kg): normal, mean and deviation 4, 0.1, within 3.8 and 4.2' \
+  'varies      sensors.gyro.bias\[1\] (rad/s): uniform from and to -0.00174532925, 0.00174532925' 'varies      simulation.seed: a whole number for each flight'; do
+  grep -qx "$line" "$dir/out" || fail "check, no '$line': $(cat "$dir/out")"
+done
+sed 's/stiffness: .*/}/' "$dir/ship.yaml" >"$dir/alone.yaml"
+sed 's/ship.yaml/alone.yaml/' "$dir/c.yaml" >"$dir/alone.c.yaml"
+for verb in check run; do
+  campaign $verb "$dir/alone.c.yaml" >"$dir/out" 2>&1
+  [ $? -eq 1 ] || fail "$verb: a link that nobody answers is taken: $(cat "$dir/out")"
+  grep -q "link 'fsw' leads to flight software outside, .*: name some under 'software' of the campaign" "$dir/out" || fail "$verb: $(cat "$dir/out")"
+done
+campaign chekc "$dir/c.yaml" 2>&1 | grep -q 'takes check, run, fly, report, .* not .chekc' || fail "the verbs"
+
 # workers
 campaign run "$dir/c.yaml" -o "$dir/one" --jobs 1 --junit "$dir/junit.xml" >"$dir/out" || fail "$(cat "$dir/out")"
 for jobs in 2 5; do

@@ -116,4 +116,47 @@ done
 sed "s|gravity: {file: data/ggm03s_70.txt, degree: 20}|gravity: {j2: 1.0826e-3}|; s|data/|$PWD/configs/data/|" configs/orbit.yaml >"$dir/j2.yaml"
 "$ORRERY" check "$dir/j2.yaml" >"$dir/said" 2>&1 || fail "J2: $(cat "$dir/said")"
 grep -q '^environment: earth, gravity with J2, Sun' "$dir/said" || fail "J2: $(grep '^environment' "$dir/said")"
+
+# A procedure is read over the run file, as run reads it: the same messages at the same places, and in JSON.
+procedure=configs/procedures/wheel-failure.yaml
+"$ORRERY" check configs/cubesat.yaml --sequence $procedure >"$dir/said" 2>"$dir/errors" || fail "--sequence: $(cat "$dir/errors")"
+for line in '  sequence of 12 steps' '  5 expectations' '  fault bearing: wheel_z seized'; do
+  grep -qx "$line" "$dir/said" || fail "--sequence, no '$line': $(cat "$dir/said")"
+done
+"$ORRERY" check --json --sequence $procedure configs/cubesat.yaml | tr -d ' \n' >"$dir/json" || fail "--sequence --json"
+for part in "\"sequence\":\"$procedure\"" '"procedure":{"steps":12,"faults":2,"expectations":5}' '"ok":true'; do
+  grep -qF "$part" "$dir/json" || fail "--sequence --json lacks $part"
+done
+sed 's/name: bearing/name: baering/; s/wheel_z.speed above/wheel_q.speed above/' $procedure >"$dir/wrong.yaml"
+"$ORRERY" check configs/cubesat.yaml --sequence "$dir/wrong.yaml" >"$dir/said" 2>"$dir/errors"
+[ $? -eq 1 ] || fail "a wrong procedure is taken"
+[ -s "$dir/said" ] && fail "a wrong procedure is described: $(cat "$dir/said")"
+"$ORRERY" run configs/cubesat.yaml --mode batch --sequence "$dir/wrong.yaml" >/dev/null 2>"$dir/errors.run"
+[ "$(grep -c ': error: ' "$dir/errors")" -eq 2 ] && cmp "$dir/errors" "$dir/errors.run" || fail "check and run differ: $(cat "$dir/errors" "$dir/errors.run")"
+"$ORRERY" check --json configs/cubesat.yaml --sequence "$dir/wrong.yaml" 2>/dev/null | tr -d ' \n' >"$dir/json"
+grep -qF "\"code\":\"unknown-fault\"" "$dir/json" && grep -qF "\"file\":\"$dir/wrong.yaml\"" "$dir/json" && grep -qF '"ok":false' "$dir/json" || fail "in JSON: $(cat "$dir/json")"
+"$ORRERY" check configs/wings.yaml --sequence $procedure >"$dir/said" 2>"$dir/errors"
+[ $? -eq 1 ] && grep -q "a run needs a section 'simulation'" "$dir/errors" || fail "a procedure over a model alone: $(cat "$dir/errors")"
+"$ORRERY" check $procedure >"$dir/said" 2>"$dir/errors"
+[ $? -eq 1 ] && grep -q "this is a test procedure, .*'orrery check RUN.yaml --sequence FILE'" "$dir/errors" || fail "a procedure alone: $(cat "$dir/errors")"
+for words in '--sequence' "--sequence $procedure --sequence $procedure configs/cubesat.yaml" '--set @x configs/cubesat.yaml'; do
+  # shellcheck disable=SC2086
+  "$ORRERY" check $words >/dev/null 2>&1
+  [ $? -eq 2 ] || fail "'check $words' does not end with 2"
+done
+# --set as run has it
+"$ORRERY" check configs/cubesat.yaml --set simulation.step=20ms | grep -q '^run: 50 Hz' || fail "--set"
+# what run refuses of a stand-in, check refuses with the same words
+"$ORRERY" check configs/cubesat.yaml --set links.fsw.stand_in=cassinni >"$dir/said" 2>"$dir/errors"
+[ $? -eq 1 ] || fail "a stand-in that is none is taken"
+"$ORRERY" run configs/cubesat.yaml --mode batch --set links.fsw.stand_in=cassinni >/dev/null 2>"$dir/errors.run"
+grep -q "there is no stand-in 'cassinni'" "$dir/errors" && cmp "$dir/errors" "$dir/errors.run" || fail "a stand-in: $(cat "$dir/errors" "$dir/errors.run")"
+
+# The numbers of a load have units of their own: in bounds, conditions, tables and pictures, and in tables made of logs.
+"$ORRERY" run "$dir/stiff.yaml" --mode batch --duration 1s --csv "$dir/load.csv" --channels 'arm.load' --plot "$dir/load.svg" --plot-channels 'arm.load' --set 'record={channels: ["*"]}' \
+  --log "$dir/load.mcap" --set 'expect=[{channel: arm.load.nz, below: 9000 N m}, {always: arm.load.fx below 10 kN}]' >"$dir/said" 2>&1 || fail "bounds of a load: $(cat "$dir/said")"
+head -1 "$dir/load.csv" | grep -qx 'time (s),arm.load.nx (N m),arm.load.ny (N m),arm.load.nz (N m),arm.load.fx (N),arm.load.fy (N),arm.load.fz (N)' || fail "units of a load: $(head -1 "$dir/load.csv")"
+grep -q '>N m<' "$dir/load.svg" && grep -q '>N<' "$dir/load.svg" && ! grep -q 'no unit' "$dir/load.svg" || fail "panels of a load"
+"$ORRERY" log export "$dir/load.mcap" --csv "$dir/out.csv" >"$dir/said" 2>&1 && head -1 "$dir/out.csv" | grep -q 'arm.load.nz (N m),arm.load.fx (N)' || fail "units of a load in a log: $(cat "$dir/said"; head -1 "$dir/out.csv")"
+"$ORRERY" check "$dir/stiff.yaml" --set 'expect=[{channel: arm.load.fx, below: 9 N m}]' >"$dir/said" 2>&1 && fail "a force below a torque"
 exit 0

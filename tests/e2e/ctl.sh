@@ -42,6 +42,10 @@ ctl status >"$dir/out" || fail "status"
 says "$dir/out" "pid $run  batch"
 ctl --json $run step 100 >"$dir/out" || fail "step: $(cat "$dir/out")"
 ctl $run get gyro.rate --json >"$dir/json" && python3 -c 'import json,sys; json.load(sys.stdin)' <"$dir/json" || fail "--json behind the channels: $(cat "$dir/json")"
+ctl $run get 'wheel_x.speed,gyro.rate.y,star.attitude' >"$dir/got" || fail "get"
+says "$dir/got" '^wheel_x.speed  *[-0-9.e]* rad/s$'
+says "$dir/got" '^gyro.rate.y  *[-0-9.e]* rad/s$'
+says "$dir/got" '^star.attitude  *[-0-9.e]* [-0-9.e]* [-0-9.e]* [-0-9.e]*$'
 ctl $run get 'energy.*' >"$dir/json" 2>&1 && fail "channels that are not computed: $(cat "$dir/json")"
 says "$dir/json" "'energy.kinetic', which 'energy.\*' fits, is not computed in this run"
 [ "$(cat "$dir/out")" = '{"ok": true, "frame": 0, "time_s": 0, "stands_at": 100}' ] || fail "step: $(cat "$dir/out")"
@@ -54,7 +58,9 @@ with orrery_ctl.open() as run, orrery_ctl.open(pid) as other:
     rate = run.get("gyro.rate")["gyro.rate"]
     assert len(rate) == 3 and run.get("gyro.rate.y,wheel_*.speed")["gyro.rate.y"] == rate[1]
     assert run.step(5)["stands_at"] == 105
-    assert run.set("wheel_x.torque", "0.5 mN m")["frame"] == 105
+    answer = run.set("wheel_x.torque", "0.5 mN m")
+    assert answer["frame"] == 105 and answer["commanded_by"] == "fsw", answer
+    assert answer["note"] == "link 'fsw' commands it too, every 0.1 s: what was set lasts until the link's next command", answer
     assert other.fault("bearing") == {"ok": True, "frame": 105, "time_s": 1.05}
     assert run.step()["stands_at"] == 106
     assert run.get("wheel_x.torque") == {"wheel_x.torque": 0.0005} and run.frame == 106
@@ -82,6 +88,7 @@ identical "$dir/batch.mcap" --from 15s
 run=$!
 await listens $run || fail "no socket"
 ctl $run step 105 >"$dir/out" && ctl $run set wheel_x.torque 0.5 mN m >>"$dir/out" && ctl $run fault bearing >>"$dir/out" && ctl $run go >>"$dir/out" || fail "$(cat "$dir/out")"
+says "$dir/out" "^set at frame 105, t = 1.05 s; link 'fsw' commands it too, every 0.1 s: what was set lasts until the link's next command\$"
 wait $run
 [ "$(hash_of "$dir/going")" = "$(hash_of "$dir/through")" ] || fail "going on has other bits: $(cat "$dir/going" "$dir/through")"
 "$ORRERY" log cat "$dir/batch.mcap" --topics /orrery/event >"$dir/events" || fail "no events"

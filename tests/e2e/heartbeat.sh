@@ -46,10 +46,10 @@ assert one["peer"] == sys.argv[2] and one["last_sign_of_life"] >= 80, one' "$dir
   kill -9 $peer 2>/dev/null
   wait $peer 2>/dev/null
 }
-try shm realtime hangs 'hangs: its process is there; its last sign of life at frame'
-try shm realtime dead 'is dead: its process is gone; its last sign of life at frame'
-try shm realtime silent 'lives;'
-try udp realtime hangs 'hangs or is dead; its last sign of life at frame'
+try shm realtime hangs 'hangs: its process is there'
+try shm realtime dead 'is dead: its process is gone'
+try shm realtime silent 'lives$'
+try udp realtime hangs 'hangs or is dead'
 try shm lockstep spins 'hangs: its process is there'
 try shm lockstep hangs hangs --json
 try shm lockstep dead dead --json
@@ -58,4 +58,23 @@ try shm lockstep left left --json
 try shm lockstep silent lives --json
 try udp lockstep dead mute --json
 try udp lockstep silent lives --json
+
+# --- what happened is told in the order of time: the last sign of life, then the silence; and the end of flight software as the cause of it
+cause() { # FATE STATE WHY DO
+  python3 "$dir/peer.py" "$(url_of shm)" "$1" 2>"$dir/err" &
+  peer=$!
+  "$ORRERY" run "$dir/shm.yaml" --mode realtime --duration 4s --set 'links.fsw.timeout={frames: 4, policy: stop}' >"$dir/out" 2>"$dir/err2"
+  kill -9 $peer 2>/dev/null
+  wait $peer 2>/dev/null
+  sed -n '/the last sign of life/,/^ended/p' "$dir/out" | sed 's/[0-9][0-9]*/N/g; s/^ *//' >"$dir/order"
+  printf '%s\n' 'the last sign of life of flight software at frame N' 'no command from frame N to N' \
+    'timed out N times: no command for N frames of the link; then the run stops' "flight software at the end: $2" "ended       by link 'fsw': $3" >"$dir/wanted"
+  diff "$dir/wanted" "$dir/order" >"$dir/diff" || fail "$1: $(cat "$dir/diff" "$dir/out" "$dir/err2")"
+  grep -q "why: the run ended after .*: by link 'fsw': $3\$" "$dir/out" || fail "$1: $(cat "$dir/out")"
+  grep -q "do:  $4" "$dir/out" || fail "$1: $(cat "$dir/out")"
+}
+silence='no command for as long as the run file allows'
+cause left 'has closed the link' "the flight software closed the link, then $silence" 'let the flight software stay to the end'
+cause dead 'is dead: its process is gone' "the flight software died, then $silence" 'see in its own output why the flight software died'
+cause hangs 'hangs: its process is there' "$silence" 'see where the flight software hangs'
 exit 0

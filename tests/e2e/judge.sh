@@ -72,14 +72,20 @@ rules = json.load(open(sys.argv[1]))["logs"][0]["expect"]
 lines = re.findall(r"^  1  NOT MET  (.*)$", open(sys.argv[2]).read(), re.M)
 assert len(lines) == 4 and [r["verdict"] for r in rules] == ["not_met"] * 4 + ["met"], lines
 quiet, wheel, still, settles = lines
-value = lambda line, unit: float(re.search(r": (\S+) " + unit + r"( at |$)", line)[1])
-near = lambda a, b: abs(a - b) <= 1e-8 * abs(b)
+value = lambda line, unit: float(re.search(r": (\S+) " + unit + r"( at |$)", line)[1])  # in the unit of the bound
+near = lambda a, b: abs(a - b) <= 1e-3 * abs(b)
+DEG, RPM = 0.017453292519943295, 0.10471975511965977
 at = lambda line: float(re.search(r" at (\S+) s$", line)[1])
-assert quiet.startswith("quiet: bus.rate ") and near(value(quiet, rules[0]["unit"]), rules[0]["value"]), quiet
-assert near(value(wheel, rules[1]["unit"]), rules[1]["value"]) and near(at(wheel), rules[1]["at_s"]), wheel
+assert quiet.startswith("quiet: bus.rate ") and near(value(quiet, "deg/s") * DEG, rules[0]["value"]), quiet
+assert near(value(wheel, "rpm") * RPM, rules[1]["value"]) and near(at(wheel), rules[1]["at_s"]), wheel
+assert all(line.endswith(r["told"]) for line, r in zip(lines, rules)), lines
 assert " broken at " in still and near(at(still), rules[2]["at_s"]), still
 assert settles.endswith(": does not settle") and "value" not in rules[3], settles
 P
+
+# the logs stand before the rules: one that stands behind them is said to be none
+"$ORRERY" judge "$dir/unmet.yaml" "$dir/a.mcap" >"$dir/out" 2>"$dir/err"
+[ $? -eq 1 ] && grep -q "'$dir/a.mcap' is a log: the file of expectations stands behind the logs" "$dir/err" || fail "a log for rules: $(cat "$dir/err")"
 
 # a log that is cut is judged as far as it goes, and said to be no more
 head -c $(($(stat -c %s "$dir/a.mcap") / 2)) "$dir/a.mcap" >"$dir/cut.mcap"

@@ -35,6 +35,15 @@ fly 0 "$odd" --duration 1s --set 'expect=[]'
 long=$(awk 'BEGIN {for (i = 0; i < 400; i++) printf "\303\251"}') # is cut somewhere, and between two bytes of a letter if need be
 fly 0 configs/cubesat.yaml --duration 1s --set "expect=[{name: x$long, channel: gyro.rate, of: rms, below: 90 deg/s}, {name: $long, channel: gyro.rate, of: rms, below: 90 deg/s}]"
 
+# a value stands in the unit of its bound, as in the summary; what a step waits for stands behind its word
+"$ORRERY" run configs/cubesat.yaml --mode batch --duration 10s --junit "$dir/units.xml" --set 'expect=[{channel: bus.pointing_error, below: 0.5 deg, after: 5 s}]' \
+  --set 'sequence=[{until: norm(gyro.rate) below 1e-9 deg/s, timeout: 1 s, name: still}]' >"$dir/out" 2>&1
+holds "$dir/units.xml"
+value=$(sed -n 's/^NOT MET  *bus.pointing_error  *below 0.5 deg after 5 s  *\([0-9.]* deg at [0-9.]* s\)$/\1/p' "$dir/out")
+[ -n "$value" ] && grep -qF "message=\"bus.pointing_error below 0.5 deg after 5 s is not met: $value\"" "$dir/units.xml" || fail "'$value': $(cat "$dir/out" "$dir/units.xml")"
+grep -qF 'message="until: norm(gyro.rate) below 1e-9 deg/s is not met: did not hold at 1 s"' "$dir/units.xml" || fail "$(cat "$dir/units.xml")"
+grep -q '^NOT MET  *still  *until: norm(gyro.rate) below 1e-9 deg/s:* *did not hold at 1 s' "$dir/out" || fail "$(cat "$dir/out")"
+
 # what is wrong is refused, by both
 mkdir "$dir/broken"
 python3 tests/support/junit.py --break "$dir/broken" "$dir/all.xml" || fail "mistakes pass"

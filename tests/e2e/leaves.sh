@@ -66,8 +66,21 @@ wait $peer || fail "the peer that is refused: $(cat "$dir/err.peer")"
 grep -q "^ended .*'fsw': the flight software closed the link" "$dir/out" || fail "refused, in lockstep: $(cat "$dir/out")"
 grep '^ *why: ' "$dir/out" | head -1 | grep -q "why: the run ended after .*: $reason\$" || fail "refused, in lockstep: $(cat "$dir/out")"
 grep -q '^ *do:  let the flight software clip its commands' "$dir/out" || fail "refused, in lockstep: $(cat "$dir/out")"
+said="^link 'fsw': commands are refused: out_of_range (a number is outside its channel's range): first wheel_x.torque = 0.3 N m, its range is -0.01 to 0.01 N m; in the answer to frame 0; the summary counts them\$"
+[ "$(grep -c "$said" "$dir/err")" -eq 1 ] || fail "in lockstep it is not said once, with the number: $(cat "$dir/err")"
 python3 -c 'import json, sys; sys.exit("were refused and none was applied" not in json.load(open(sys.argv[1]))["reasons"][0]["what"])' "$dir/said.json" ||
   fail "the first reason for programs: $(cat "$dir/said.json")"
+
+# and said at once, not at the end: while the peer is there and waits for the next frame
+python3 "$dir/wild.py" "$(url_of shm)" 1000 2>"$dir/err.peer" &
+peer=$!
+"$ORRERY" run "$dir/shm.yaml" --mode lockstep --set 'links.fsw.lockstep={timeout: 100 s, policy: stop}' >"$dir/out" 2>"$dir/err" &
+run=$!
+await grep -q "$said" "$dir/err" || fail "in lockstep it is not said live: $(cat "$dir/err")"
+kill -0 $run || fail "the run was over when it was said"
+kill -TERM $run
+wait $run
+wait $peer
 
 # in real time the status says so while it flies, once in a line of its own
 python3 "$dir/wild.py" "$(url_of shm)" 1000000 2>"$dir/err.peer" &
@@ -84,7 +97,7 @@ wait $run
 wait $peer # by a run that is over, or by what it says of it
 grep -q '  links REFUSED$' "$dir/err" || fail "the status does not say that commands are refused: $(cat "$dir/err" "$dir/out" "$dir/err.peer")"
 grep -q '  links answered$' "$dir/err" && fail "the status takes what is refused for an answer: $(cat "$dir/err")"
-[ "$(grep -c "^link 'fsw': commands are refused: out_of_range (a number is outside its channel's range); the summary counts them\$" "$dir/err")" -eq 1 ] ||
+[ "$(grep -c "$said" "$dir/err")" -eq 1 ] ||
   fail "it is not said once that commands are refused: $(cat "$dir/err")"
 grep -q "^ *why: $reason\$" "$dir/out" || fail "refused, in real time: $(cat "$dir/out")"
 exit 0

@@ -9,12 +9,32 @@ hash=$(hash_of "$dir/out")
 fly --plot "$dir/asked.svg" --plot-channels 'gyro.rate,wheel_*.speed,jet_*.on_time,bus.attitude,jet_1.thrust,boom_root.moment.y' >"$dir/out" 2>&1 ||
   fail "channels that are asked for: $(cat "$dir/out")"
 [ "$(hash_of "$dir/out")" = "$hash" ] || fail "what is drawn changes the bits"
+# in the order in which they are asked for
+titles=$(grep -o '>\(gyro.rate\|wheel_1.speed\|Thrusters\|bus.attitude\|jet_1.thrust\|boom_root.moment\)[^<]*<' "$dir/asked.svg" | tr -d '<>' | awk '!seen[$0]++ && !/\.[xyzw]$/' | tr '\n' ';')
+case $titles in gyro.rate*wheel_1.speed*Thrusters*bus.attitude*jet_1.thrust*boom_root.moment*) ;; *) fail "the order of the panels: $titles" ;; esac
+grep -q '>12000 frames of 1 ms, 12001 samples drawn; ' "$dir/asked.svg" || fail "the head of the picture: $(grep -m1 'frames of' "$dir/asked.svg")"
 fly --plot "$dir/many.svg" --plot-channels '*' >"$dir/out" 2>"$dir/err" || fail "all channels: $(cat "$dir/out")"
 grep -q "warning: a picture has 8 panels of 8 lines: [0-9]* numbers that fit are not drawn, '[a-z_0-9.]*' first" "$dir/err" || fail "what there is no room for: $(cat "$dir/err")"
 
 # targets that move are drawn beside those that do not
 "$ORRERY" run configs/detumble.yaml --mode batch --duration 2s --set 'expect=[]' --set 'links={}' --plot "$dir/moves.svg" >"$dir/out" 2>&1 ||
   fail "a target that moves: $(cat "$dir/out")"
+
+# an axis of decades begins where the samples are, and not at the first, which is next to zero
+"$ORRERY" run configs/cubesat.yaml --mode batch --duration 30s --set 'links={}' --set 'pointing.bus.target=[0, 0, 0, 1]' --set simulation.initial.bus.attitude=target \
+  --set simulation.initial.bus.rate='[1 deg/s, 0, 0]' --plot "$dir/decades.svg" >"$dir/out" 2>&1 || fail "$(cat "$dir/out")"
+grep -q '>deg (log scale)<' "$dir/decades.svg" && grep -q '>0.1<' "$dir/decades.svg" || fail "no axis of decades"
+grep -q '>0.01<' "$dir/decades.svg" && fail "the axis begins at the first sample: 0.01 deg after a frame, of 30"
+
+# the longest name of a line fits: DejaVu Sans is at most 8 pixels wide at 12
+fly --plot "$dir/long.svg" --plot-channels 'boom_root.moment,wheel_1.applied_torque' >"$dir/out" 2>&1 || fail "long names: $(cat "$dir/out")"
+python3 - "$dir/long.svg" <<'P' || fail "a legend is cut at the edge of the picture"
+import re, sys
+text = open(sys.argv[1]).read()
+width = int(re.search(r'width="(\d+)"', text)[1])
+names = [(float(x), n) for x, n in re.findall(r'<text x="([0-9.]+)" y="[0-9.]+" [^>]*>(wheel_1[^<]*|boom_root[^<]*)</text>', text) if float(x) > 800]
+assert len(names) >= 4 and all(x + 8 * len(n) <= width + 4 for x, n in names), (width, names)
+P
 
 # what is wrong: nothing is flown
 fly --plot "$dir/wrong.svg" --plot-channels 'gyro.*,no.such' >"$dir/out" 2>"$dir/err"

@@ -77,6 +77,43 @@ craft_with_nodes 'wheel_*.torque, jet_*.on_time'
 "$ORRERY" run "$dir/run.yaml" --mode batch --duration 120s --set 'expect=[{channel: bus.pointing_error, below: 1 deg, after: 100 s}]' >"$dir/out" 2>&1 ||
   fail "weak wheels and thrusters: $(cat "$dir/out")"
 
+# two wheels turn it about their axes, thrusters about the third
+cp "$dir/actuators" "$dir/both"
+{ printf 'actuators:\n  wheel_1: {%s, axis: [1, 0, 0]}\n  wheel_2: {%s, axis: [0, 1, 0]}\n' "$wheel" "$wheel"; jets; } >"$dir/actuators"
+craft_with_nodes 'wheel_*.torque, jet_*.on_time'
+"$ORRERY" run "$dir/run.yaml" --mode batch --duration 120s --csv "$dir/out.csv" --set 'expect=[{channel: bus.pointing_error, below: 1 deg, after: 100 s}]' >"$dir/out" 2>&1 ||
+  fail "two wheels and thrusters: $(cat "$dir/out")"
+python3 - "$dir/out.csv" <<'P' || fail "two wheels and thrusters: one of them does nothing"
+import csv, sys
+rows = [{k.split(" ")[0]: float(v) for k, v in r.items()} for r in csv.DictReader(open(sys.argv[1]))]
+assert all(any(abs(r["wheel_%d.torque" % k]) > 1e-6 for r in rows) for k in (1, 2))
+assert max(r["jet_%d.on_time" % k] for r in rows for k in (1, 2, 3, 4)) > 1e-3  # these turn it about z
+P
+"$ORRERY" check "$dir/run.yaml" >"$dir/out" 2>&1 || fail "$(cat "$dir/out")"
+grep -q 'wheels wheel_1.torque, wheel_2.torque turn it about their axes$' "$dir/out" || fail "two wheels, in check: $(cat "$dir/out")"
+grep -q 'thrusters jet_1.on_time, .*, jet_8.on_time turn what these wheels do not' "$dir/out" || fail "thrusters, in check: $(cat "$dir/out")"
+
+# --- a command that no wheel or thruster takes is left alone: at rest, or as somebody else sets it ----------------------------------------
+{ printf 'actuators:\n  gust: {kind: wrench, node: bus.imu}\n'; for k in '1, 0, 0' '0, 1, 0' '0, 0, 1'; do m=$((${m:-0} + 1)); echo "  wheel_$m: {$wheel, axis: [$k]}"; done; } >"$dir/actuators"
+craft "$dir/actuators" 'gust.force, wheel_*.torque'
+"$ORRERY" run "$dir/run.yaml" --mode batch --csv "$dir/out.csv" --json "$dir/said.json" --set 'expect=[{channel: bus.pointing_error, below: 0.3 deg, after: 55 s}]' >"$dir/out" 2>&1 ||
+  fail "a wrench beside wheels: $(cat "$dir/out")"
+grep -qx '            the linked-in controller commands wheels and thrusters alone, so it left gust.force as it was' "$dir/out" || fail "what is left alone: $(cat "$dir/out")"
+python3 -c 'import json, sys; sys.exit(json.load(open(sys.argv[1]))["links_inside"]["fsw"]["left"] != ["gust.force"])' "$dir/said.json" || fail "what is left alone, in JSON"
+"$ORRERY" check "$dir/run.yaml" >"$dir/out" 2>&1 || fail "$(cat "$dir/out")"
+grep -q "with --mode batch the linked-in controller flies it by 'stiffness' and 'damping':" "$dir/out" || fail "who flies it: $(cat "$dir/out")"
+grep -q "gust.force: left as the file's commands, a sequence or ctl set it, else at rest" "$dir/out" || fail "what is left alone, in check: $(cat "$dir/out")"
+"$ORRERY" check --json "$dir/run.yaml" 2>/dev/null | python3 -c 'import json, sys
+inside = json.load(sys.stdin)[0]["run"]["links"][0]["inside"]
+sys.exit(inside["kind"] != "gains" or inside["left"] != ["gust.force"] or not inside["wheels_span"] or len(inside["wheels"]) != 3)' || fail "check --json"
+# the same bits as where the link does not name it; and what a sequence sets stays set, which a link's zeros would end
+there=$("$ORRERY" run "$dir/run.yaml" --mode batch 2>&1 | hash_of)
+[ "$there" = "$("$ORRERY" run "$dir/run.yaml" --mode batch --set 'links.fsw.commands=["wheel_*.torque"]' 2>&1 | hash_of)" ] || fail "a command that is left alone changes the bits"
+"$ORRERY" run "$dir/run.yaml" --mode batch --csv "$dir/out.csv" --channels gust.force --set 'sequence=[{wait: 1 s}, {set: {gust.force: [0, 0, 1e-6]}}]' >"$dir/out" 2>&1 || fail "$(cat "$dir/out")"
+tail -1 "$dir/out.csv" | grep -Eq ',0,0,(1e-06|9.99[0-9]*e-07)' || fail "what a sequence sets does not stay: $(tail -1 "$dir/out.csv")"
+
+cp "$dir/both" "$dir/actuators"
+
 # --- what does not span is refused, with the reason --------------------------------------------------------------------------
 refused() { # COMMANDS WORDS
   craft_with_nodes "$1"

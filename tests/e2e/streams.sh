@@ -15,6 +15,11 @@ grep -q '^link fsw .* 1 peers' "$dir/out" || fail "without a standard error: $(c
 (fly --duration 0.2s --set links.fsw.wait=0s >&- 2>"$dir/err")
 [ $? -eq 1 ] && grep -q 'cannot write the output' "$dir/err" || fail "a closed standard output is a success: $(cat "$dir/err")"
 
+# what only shows a file may be read as far as somebody wants: head and less end it in silence
+{ "$ORRERY" check --channels configs/cassini-slew.yaml 2>"$dir/err"; "$ORRERY" check --json configs/cassini-slew.yaml 2>>"$dir/err"; } | head -1 >/dev/null
+{ sleep 1; "$ORRERY" schema; } 2>>"$dir/err" | true
+[ -s "$dir/err" ] && fail "a reader that has enough is told: $(cat "$dir/err")"
+
 # flight software that is a daemon says that it was replaced, and not into the segment that others open after it
 (fly --duration 900s >"$dir/out" 2>"$dir/err") &
 run=$!

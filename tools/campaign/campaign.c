@@ -1,5 +1,6 @@
 /* `orrery campaign`: a run file flown many times. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@
 #include "tools/campaign/campaign_verdict.h"
 #include "tools/campaign/draw.h"
 #include "tools/common/commands.h"
+#include "tools/run/controller.h"
+#include "tools/run/links_report.h"
 
 static int usage(const char *what, const char *word) {
   fprintf(stderr, "orrery campaign: %s%s%s%s\nTry 'orrery help campaign'.\n", what, word ? " '" : "", word ? word : "",
@@ -73,7 +76,11 @@ static int64_t whole(const char *text) {
 static const struct orr_campaign *load(const char *path, struct orr_diagnostics *d) {
   const struct orr_campaign *c = orr_campaign_load(path, NULL, d);
   orr_diagnostics_print(d, 0, stderr, false);
-  return c;
+  bool good = c && (c->software || (orr_links_inside(c->nominal, c->run_path,
+                                                     "name some under 'software' of the campaign, or give the link a "
+                                                     "'stand_in', or 'stiffness' and 'damping' for the plain law") &&
+                                    orr_controller_fits(c->nominal, c->run_path, stderr)));
+  return good ? c : NULL;
 }
 
 /* "NAME.campaign" beside where the command is, of NAME.yaml. */
@@ -154,6 +161,52 @@ static int run_all(int argc, char **argv) {
     orr_folder_close(&f);
   orr_diagnostics_destroy(d);
   return status;
+}
+
+/* ---- check ------------------------------------------------------------------------------------------------------- */
+
+static void print_vary(const struct orr_campaign_vary *v) {
+  static const struct {
+    const char *name;
+    int count; /* numbers */
+  } laws[] = {[ORR_LAW_EACH] = {"a whole number for each flight", 0},
+              [ORR_LAW_NORMAL] = {"normal, mean and deviation", 2},
+              [ORR_LAW_UNIFORM] = {"uniform from and to", 2},
+              [ORR_LAW_LOG_UNIFORM] = {"log_uniform from and to", 2},
+              [ORR_LAW_TRIANGULAR] = {"triangular, low, most likely and high", 3},
+              [ORR_LAW_ONE_OF] = {"one of", 0},
+              [ORR_LAW_JOINT] = {"one of correlated normals", 0}};
+  char unit[40];
+  orr_campaign_si_unit(v->unit, unit, sizeof unit);
+  printf("varies      %s%s: %s", v->path, unit, laws[v->law].name);
+  for (int k = 0; k < laws[v->law].count; k++)
+    printf("%s %.9g", k ? "," : "", v->number[k]);
+  for (int k = 0; k < v->text_count; k++)
+    printf("%s %s", k ? "," : "", v->texts[k]);
+  if (isfinite(v->low) || isfinite(v->high))
+    printf(", within %.9g and %.9g", v->low, v->high);
+  putchar('\n');
+}
+
+/* What was understood; nothing is flown. */
+static int check(int argc, char **argv) {
+  struct arguments a = {0};
+  int status = parse(argc, argv, &a);
+  if (status != ORR_EXIT_OK)
+    return status;
+  struct orr_diagnostics *d = orr_diagnostics_create();
+  const struct orr_campaign *c = load(a.path, d);
+  if (c) {
+    printf("campaign    %s: %lld flights of %s, %s, seed %llu\n", c->path, (long long)c->flights, c->run_path,
+           orr_sampling_names[c->sampling], (unsigned long long)c->seed);
+    printf("flown       %s%s\n", c->software ? "in lockstep with " : "in batch, by the controllers inside",
+           c->software ? c->software : "");
+    for (int i = 0; i < c->vary_count; i++)
+      print_vary(&c->varies[i]);
+    printf("expects     %zu of each flight, %d of all\n", c->nominal->expect_count, c->expect_count);
+  }
+  orr_diagnostics_destroy(d);
+  return c ? ORR_EXIT_OK : ORR_EXIT_BAD;
 }
 
 /* ---- work, gather, status: on a cluster -------------------------------------------------------------------------- */
@@ -293,21 +346,22 @@ static int run(int argc, char **argv) {
   static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-  } verbs[] = {{"run", run_all},     {"fly", fly},           {"report", report},
-               {"export", report},   {"shrink", search},     {"search", search},
-               {"work", on_cluster}, {"gather", on_cluster}, {"status", on_cluster}};
+  } verbs[] = {{"check", check},       {"run", run_all},      {"fly", fly},       {"report", report},
+               {"export", report},     {"shrink", search},    {"search", search}, {"work", on_cluster},
+               {"gather", on_cluster}, {"status", on_cluster}};
   if (argc < 2)
-    return usage("needs a verb: run, fly, report, export, shrink, search, status or gather", NULL);
+    return usage("needs a verb: check, run, fly, report, export, shrink, search, status or gather", NULL);
   for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
     if (strcmp(argv[1], verbs[i].name) == 0)
       return verbs[i].run(argc - 1, argv + 1);
-  return usage("unknown verb", argv[1]);
+  return usage("takes check, run, fly, report, export, shrink, search, status and gather, not", argv[1]);
 }
 
 const struct orr_command orr_cmd_campaign = {
     .name = "campaign",
     .summary = "fly a run file many times, with what varies, as one table and one verdict",
-    .usage = "run CAMPAIGN.yaml [-o FOLDER] [--jobs N] [--resume] [--junit FILE] [--json]\n"
+    .usage = "check CAMPAIGN.yaml\n"
+             "       orrery campaign run CAMPAIGN.yaml [-o FOLDER] [--jobs N] [--resume] [--junit FILE] [--json]\n"
              "       orrery campaign fly CAMPAIGN.yaml --flight N [--settings] [OPTIONS of orrery run]\n"
              "       orrery campaign report FOLDER -o FILE.html\n"
              "       orrery campaign export FOLDER --hdf5 FILE\n"
@@ -320,6 +374,7 @@ const struct orr_command orr_cmd_campaign = {
             "there are, what is kept and what must hold over all (orrery help campaign-file). Flight i depends\n"
             "on these files and on i alone: not on order, machine or number of workers.\n"
             "\n"
+            "check reads it and says what varies, by which law, without a flight.\n"
             "run flies what is not flown yet, by workers that are processes, into FOLDER (NAME.campaign): a\n"
             "row for each flight in table.csv and table.jsonl, with parameters, seed, hash, verdict,\n"
             "expectations with their margins, and measures; summary.json; timing.jsonl with wall time, host\n"

@@ -445,7 +445,7 @@ json_t *orr_flight_fly(const struct orr_campaign *c, const struct orr_flight_pla
   orr_rt_flush_denormals();
   if (!run) {
     row = orr_flight_lost(c, number, values, "wrong", first_error(d));
-  } else if (!c->software && !orr_controller_fits(run, c->run_path)) {
+  } else if (!c->software && !orr_controller_fits(run, c->run_path, stderr)) {
     row = orr_flight_lost(c, number, values, "wrong", "the controller inside does not fit this run");
   } else {
     struct orr_session *s = orr_session_create(run, orr_controller_answer);

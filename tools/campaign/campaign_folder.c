@@ -312,8 +312,7 @@ static void put_cell(FILE *out, const json_t *value) {
     put_text(out, json_string_value(value));
 }
 
-/* " (rad)": values are in SI, whatever unit the file writes. Nothing where it writes none, or one without a name. */
-static void si_unit(const char *written, char *text, size_t size) {
+void orr_campaign_si_unit(const char *written, char *text, size_t size) {
   struct orr_unit unit;
   const char *at,
       *words = *written && orr_unit_parse(written, &unit, &at) == ORR_QUANTITY_OK ? orr_unit_describe(&unit) : NULL;
@@ -328,7 +327,7 @@ static void put_head(const struct orr_folder *f, FILE *out, const struct orr_fli
   for (int i = 0; i < f->campaign->vary_count; i++) {
     fputc(',', out);
     char unit[40];
-    si_unit(f->campaign->varies[i].unit, unit, sizeof unit);
+    orr_campaign_si_unit(f->campaign->varies[i].unit, unit, sizeof unit);
     snprintf(cell, sizeof cell, "%.350s%s", f->campaign->varies[i].path, unit);
     put_text(out, cell);
   }

@@ -69,4 +69,8 @@ void orr_folder_close(struct orr_folder *folder);
 enum { ORR_FOLDER_TAG = 20 };
 const char *orr_folder_tag(const struct orr_folder *folder, char text[ORR_FOLDER_TAG]);
 
+/* [any] " (rad)": values are in SI, whatever unit the file writes. Nothing where it writes none, or one without a
+ * name. */
+void orr_campaign_si_unit(const char *written, char *text, size_t size);
+
 #endif

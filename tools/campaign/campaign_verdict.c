@@ -206,10 +206,12 @@ void orr_verdict_print(const struct orr_verdict *v, const struct orr_folder *f) 
   putchar('\n');
   for (size_t i = 0; i < c->nominal->expect_count; i++) {
     const struct orr_verdict_line *line = &v->lines[i];
+    const struct orr_run_expect *e = &c->nominal->expects[i];
     printf("%-11s %s: in %lld of %lld", "expected", line->label, (long long)line->met, (long long)line->judged);
     if (line->worst_flight >= 0)
-      printf("; least margin %.4g%s%s, flight %lld", line->worst, *c->nominal->expects[i].unit ? " " : "",
-             c->nominal->expects[i].unit, (long long)line->worst_flight);
+      printf("; least margin %.4g%s%s, flight %lld",
+             line->worst / (e->form == ORR_EXPECT_OF_PEAK ? 1 : e->shown_unit_si), *e->shown_unit ? " " : "",
+             e->shown_unit, (long long)line->worst_flight);
     putchar('\n');
   }
   for (int k = 0; k < c->expect_count; k++) {

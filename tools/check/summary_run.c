@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/run/controller_report.h"
 #include "tools/run/patterns.h"
 
 /* "bus.imu", "hinge hga", "hinge hga [1]". */
@@ -263,10 +264,12 @@ void orr_summary_run_print(const struct orr_run *run, const struct orr_stability
             run->plant.pointings[i].target_count, run->plant.pointings[i].target_count == 1 ? "" : "s",
             start_of(run, run->plant.pointings[i].body));
   print_procedure(run, out);
-  for (size_t i = 0; i < run->link_count; i++)
+  for (size_t i = 0; i < run->link_count; i++) {
     fprintf(out, "  link %s: %.6g Hz, %d channels out, %d in\n", run->links[i].name,
             1e9 / ((double)run->plant.step_ns * run->links[i].divisor), run->links[i].telemetry_count,
             run->links[i].command_count);
+    orr_controller_print(run, &run->links[i], out);
+  }
   fprintf(out, "channels: %d, with %d numbers out and %d in\n", run->table.count, run->table.output_values,
           run->table.value_count - run->table.output_values);
 }
@@ -368,10 +371,19 @@ json_t *orr_summary_run_json(const struct orr_run *run, const struct orr_stabili
                                     "on", host, "divisor", d->divisor, "phase", d->phase, "delay", d->delay,
                                     "parameters", parameters_json(run, d), "channels", channels_json(run, d->name)));
   }
+  json_t *links = json_array();
+  for (size_t i = 0; i < run->link_count; i++)
+    json_array_append_new(links, json_pack("{s:s, s:f, s:o}", "name", run->links[i].name, "rate",
+                                           1e9 / ((double)run->plant.step_ns * run->links[i].divisor), "inside",
+                                           orr_controller_json(run, &run->links[i])));
+  json_object_set_new(root, "links", links);
   struct orr_frame_cost cost = orr_plant_frame_cost(&run->plant);
   json_object_set_new(root, "evaluations", json_pack("{s:i, s:i}", "plain", cost.plain, "worst", cost.worst));
   json_object_set_new(root, "stability", stability_json(run, stability));
   json_object_set_new(root, "devices", devices);
+  json_object_set_new(root, "procedure",
+                      json_pack("{s:i, s:I, s:I}", "steps", run->sequence.count > 0 ? run->sequence.count - 1 : 0,
+                                "faults", (json_int_t)run->fault_count, "expectations", (json_int_t)run->expect_count));
   json_object_set_new(root, "channels", json_integer(run->table.count));
   json_object_set_new(root, "channel_list", channel_list_json(run, patterns));
   return root;

@@ -146,6 +146,14 @@ static struct orr_mcap_text fact_of(const struct orr_mcap_channel *c, const stru
   return orr_walk_find(c->pairs, key);
 }
 
+/* As orr_channel_unit: a log has the unit of a channel alone. */
+static struct orr_mcap_text unit_of(struct orr_mcap_text unit, const char *element) {
+  for (int i = 0; i < 6 && unit.size == 0; i++)
+    if (element[0] == '.' && strcmp(element + 1, orr_channel_wrench[i]) == 0)
+      return (struct orr_mcap_text){i < 3 ? "N m" : "N", i < 3 ? 3 : 1};
+  return unit;
+}
+
 /* By the metadata of the topic, else by the name of the field. */
 static void add_field(struct orr_log_rows *r, const struct orr_mcap_channel *c, const struct orr_field *f) {
   char element[80];
@@ -165,7 +173,8 @@ static void add_field(struct orr_log_rows *r, const struct orr_mcap_channel *c, 
     } else if (f->array) {
       n = snprintf(element, sizeof element, "[%u]", i);
     }
-    add(r, name, (struct orr_mcap_text){element, (size_t)n}, fact_of(c, f, "unit"));
+    element[n] = '\0';
+    add(r, name, (struct orr_mcap_text){element, (size_t)n}, unit_of(fact_of(c, f, "unit"), element));
   }
 }
 

@@ -215,7 +215,7 @@ static char *receive(int fd) {
   return NULL;
 }
 
-static void print_values(const json_t *values) {
+static void print_values(const json_t *values, const json_t *units) {
   const char *name;
   json_t *value, *item;
   size_t i;
@@ -224,7 +224,8 @@ static void print_values(const json_t *values) {
     if (!json_is_array(value))
       printf(json_is_number(value) ? " %.9g" : " none", json_number_value(value));
     json_array_foreach(value, i, item) printf(json_is_number(item) ? " %.9g" : " none", json_number_value(item));
-    putchar('\n');
+    const char *unit = json_string_value(json_object_get(units, name));
+    printf("%s%s\n", unit && *unit ? " " : "", unit ? unit : "");
   }
 }
 
@@ -246,6 +247,7 @@ static void print_status(const json_t *answer) {
 
 static void print_answer(const struct arguments *a, const json_t *answer) {
   const json_t *stands = json_object_get(answer, "stands_at"), *ended = json_object_get(answer, "ended");
+  const char *note = json_string_value(json_object_get(answer, "note"));
   if (a->sort == ORR_CONTROL_STATUS) {
     print_status(answer);
     return;
@@ -258,9 +260,11 @@ static void print_answer(const struct arguments *a, const json_t *answer) {
     printf("; the run is over");
   if (ended)
     printf("; faults ended: %" JSON_INTEGER_FORMAT, json_integer_value(ended));
+  if (note)
+    printf("; %s", note);
   putchar('\n');
   if (json_object_get(answer, "values"))
-    print_values(json_object_get(answer, "values"));
+    print_values(json_object_get(answer, "values"), json_object_get(answer, "units"));
 }
 
 static int ask(const struct arguments *a, int fd) {
@@ -311,11 +315,14 @@ const struct orr_command orr_cmd_ctl = {
             "  go             flies on\n"
             "  set COMMAND VALUE   a command channel, or one number of it: set wheel_x.torque 1 mN m, or\n"
             "                 set wheel.torque [0, 0, 1]. It acts from this frame on, until flight software, the\n"
-            "                 file's `commands` or a step of a sequence says otherwise\n"
+            "                 file's `commands` or a step of a sequence says otherwise: of a command that a\n"
+            "                 link gives, too, until the link's next one, which the answer says. To hold it for\n"
+            "                 longer let a fault stick the channel, or leave it out of the link's `commands`\n"
             "  fault NAME     begins a fault that the run's file names under `faults`\n"
             "  clear [NAME]   ends it, or all that act\n"
             "  mark TEXT      writes a text into the log\n"
-            "  get PATTERNS   the numbers of channels at the top of a frame: get 'gyro.*,wheel_x.speed', in SI\n"
+            "  get PATTERNS   the numbers of channels at the top of a frame: get 'gyro.*,wheel_x.speed', in SI,\n"
+            "                 with their units\n"
             "  status         the frame, whether it stands, and at which step of its sequence; at once, also\n"
             "                 while the run waits for flight software\n"
             "  stop           ends the run, with its summary\n"

@@ -46,6 +46,18 @@ void orr_allocate_wheels(int count, const double (*axis)[3], const double torque
 
 enum { SWEEPS = 60 };
 
+void orr_allocate_few_wheels(int count, const double (*axis)[3], double torque[3], double *out) {
+  for (int k = 0; k < count; k++)
+    out[k] = 0;
+  for (int sweep = 0; sweep < SWEEPS; sweep++)
+    for (int k = 0; k < count; k++) {
+      double size = dot(axis[k], axis[k]), by = size > 0 ? dot(axis[k], torque) / size : 0;
+      for (int i = 0; i < 3; i++)
+        torque[i] -= by * axis[k][i];
+      out[k] += by;
+    }
+}
+
 void orr_allocate_thrusters(int count, const double (*torque)[3], const double (*force)[3], const double impulse[3],
                             double most, double *on_time) {
   double left[6] = {impulse[0], impulse[1], impulse[2]}, strong = 0, push = 0, longest = 0;

@@ -1,6 +1,7 @@
-/* Divides a torque among actuators: any wheels that span the axes, and any thrusters.
+/* Divides a torque among actuators: any wheels, and any thrusters.
  *
  *   wheels      min |r|²  with  A r = t,  r = Aᵀ (A Aᵀ)⁻¹ t                      A: axes of the rotors, as columns
+ *   few wheels  min |A r − t|², by coordinate descent, where they do not span the axes
  *   thrusters   min |B x − b|² + w² |F x|²  with  x ≥ 0, by coordinate descent   B, F: torques and forces while on
  *
  * [rt] Pure functions. */
@@ -10,6 +11,10 @@
 /* torque [3] on all rotors together → torque of each of `count` wheels. A matrix A Aᵀ without an inverse gives zeros.
  * O(count). */
 void orr_allocate_wheels(int count, const double (*axis)[3], const double torque[3], double *out);
+
+/* The same of wheels that do not span the axes: what they leave of the torque stands in torque [3] afterwards.
+ * O(count). */
+void orr_allocate_few_wheels(int count, const double (*axis)[3], double torque[3], double *out);
 
 enum { ORR_ALLOCATE_THRUSTERS = 64 };
 

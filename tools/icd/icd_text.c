@@ -46,7 +46,7 @@ static void print_side(const struct orr_icd *icd, const struct orr_icd_side *s) 
       char name[160];
       orr_icd_element(c, k, name, sizeof name);
       printf("| %u | `%s` | %s | %s |", s->side->entries[i].at + (uint32_t)k * orr_icd_bytes(c), name, orr_icd_type(c),
-             c->unit);
+             orr_channel_unit(c, k));
       if (commands) {
         printf(" %s | ", c->hold == ORR_CHANNEL_PULSE ? "pulse" : "level");
         print_range(c);

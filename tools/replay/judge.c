@@ -68,7 +68,6 @@ static void print_unmet(const struct column *columns, int count) {
   bool any = false;
   for (int k = 0; k < count; k++)
     json_array_foreach(columns[k].list, i, one) {
-      const json_t *value = json_object_get(one, "value"), *at = json_object_get(one, "at_s");
       char name[400];
       if (strcmp(text_in(one, "verdict"), "not_met") != 0)
         continue;
@@ -76,17 +75,8 @@ static void print_unmet(const struct column *columns, int count) {
       printf("%s%3d  NOT MET  %s:", any ? "" : "\n", k + 1, name);
       any = true;
       if (json_object_get(one, "name"))
-        printf(" %s %s:", text_in(one, "subject"), text_in(one, "bound"));
-      const char *bound = text_in(one, "bound");
-      if (strncmp(bound, "always", 6) == 0 || strncmp(bound, "eventually", 10) == 0)
-        fputs(*bound == 'a' ? " broken" : " never", stdout);
-      else if (value)
-        printf(" %.9g%s%s", json_real_value(value), *text_in(one, "unit") ? " " : "", text_in(one, "unit"));
-      else
-        fputs(strncmp(bound, "settling_time", 13) == 0 ? " does not settle" : " no value", stdout);
-      if (at)
-        printf(" at %.9g s", json_real_value(at));
-      putchar('\n');
+        printf(" %s:", text_in(one, "asked"));
+      printf(" %s\n", text_in(one, "told"));
     }
 }
 
@@ -154,9 +144,13 @@ static char *read_rules(const char *path, size_t *length) {
   char *text = in ? malloc(RULES_MOST + 1) : NULL;
   *length = text ? fread(text, 1, RULES_MOST, in) : 0;
   bool good = in && text && !ferror(in) && feof(in);
-  if (!good)
+  if (text && *length >= 5 && memcmp(text + 1, "MCAP", 4) == 0) {
+    fprintf(stderr, "orrery judge: '%s' is a log: the file of expectations stands behind the logs\n", path);
+    good = false;
+  } else if (!good) {
     fprintf(stderr, "orrery judge: cannot read '%s': %s\n", path,
             in && !ferror(in) ? "it is too long" : strerror(errno));
+  }
   if (in)
     fclose(in);
   if (!good) {

@@ -76,31 +76,36 @@ struct gathered {
 
 static void gather(const struct orr_answer *a, enum orr_run_effect_kind kind, struct gathered *g) {
   g->count = 0;
-  for (int i = 0; i < a->link->command_count && g->count < ORR_ALLOCATE_THRUSTERS; i++) {
+  for (int i = 0, at = 0; i < a->link->command_count && g->count < ORR_ALLOCATE_THRUSTERS;
+       at += a->table->channels[a->link->commands[i++]].count) {
     const struct orr_run_effect *e = &a->link->effects[i];
     if (e->kind != kind)
       continue;
     memcpy(g->torque[g->count], e->torque, sizeof e->torque);
     memcpy(g->force[g->count], e->force, sizeof e->force);
     g->limit[g->count] = e->limit;
-    g->at[g->count++] = i; /* each has one number */
+    g->at[g->count++] = at;
   }
 }
 
-/* Wheels give what they can, in the direction that is asked for; what is beyond the torque of one is left for
- * thrusters. */
+/* Wheels give what they can, in the direction that is asked for; what is beyond the torque of one, and what wheels that
+ * do not span the axes cannot turn, is left for thrusters. */
 static void turn_wheels(const struct orr_answer *a, double torque[3]) {
   struct gathered wheels;
-  double out[ORR_ALLOCATE_THRUSTERS], part = 1;
+  double out[ORR_ALLOCATE_THRUSTERS], rest[3], part = 1;
+  memcpy(rest, torque, sizeof rest);
   gather(a, ORR_EFFECT_WHEEL, &wheels);
-  orr_allocate_wheels(wheels.count, (const double(*)[3])wheels.torque, torque, out);
+  if (a->link->wheels_span)
+    orr_allocate_wheels(wheels.count, (const double(*)[3])wheels.torque, torque, out);
+  else
+    orr_allocate_few_wheels(wheels.count, (const double(*)[3])wheels.torque, rest, out);
   for (int k = 0; k < wheels.count; k++)
     if (wheels.limit[k] > 0 && fabs(out[k]) * part > wheels.limit[k])
       part = wheels.limit[k] / fabs(out[k]);
   for (int k = 0; k < wheels.count; k++)
     a->commands[wheels.at[k]] = part < 1 ? part * out[k] : out[k];
-  for (int i = 0; i < 3; i++)
-    torque[i] *= 1 - part;
+  for (int i = 0; i < 3; i++) /* of few wheels: what they turn is `torque` less `rest` */
+    torque[i] = a->link->wheels_span ? torque[i] * (1 - part) : torque[i] - part * (torque[i] - rest[i]);
 }
 
 static void answer_by_gains(const struct orr_answer *a) {
@@ -111,8 +116,7 @@ static void answer_by_gains(const struct orr_answer *a) {
   orr_attitude_control(a->telemetry + law[RATE], a->telemetry + law[ATTITUDE], a->telemetry + law[TARGET],
                        a->link->stiffness, a->link->damping, torque); /* on the rotors: the body feels its opposite */
   gather(a, ORR_EFFECT_THRUSTER, &jets);
-  if (a->link->wheels_span)
-    turn_wheels(a, torque);
+  turn_wheels(a, torque);
   if (jets.count == 0)
     return;
   for (int i = 0; i < 3; i++)
@@ -132,51 +136,50 @@ void orr_controller_answer(const struct orr_answer *a) {
 }
 
 static bool has(const struct orr_run *run, const struct orr_run_link *link, const char *name, bool command,
-                const char *path) {
+                const char *path, FILE *out) {
   const int *channels = command ? link->commands : link->telemetry;
   if (find(&run->table, channels, command ? link->command_count : link->telemetry_count, name) >= 0)
     return true;
-  fprintf(stderr, "%s: error: link '%s': the stand-in '%s' needs '%s' among its %s\n", path, link->name,
+  fprintf(out, "%s: error: link '%s': the stand-in '%s' needs '%s' among its %s\n", path, link->name,
           link->stand_in_name, name, command ? "commands" : "telemetry");
   return false;
 }
 
-static bool fits(const struct orr_run *run, const struct orr_run_link *link, const char *path) {
+static bool fits(const struct orr_run *run, const struct orr_run_link *link, const char *path, FILE *out) {
   const struct orr_mission *mission = orr_mission_find(link->stand_in_name);
   static const char *const always[] = {"gyro.rate", "star.attitude", "star.valid"};
   bool good = true;
   char target[48];
   if (!mission) {
-    fprintf(stderr, "%s: error: link '%s': there is no stand-in '%s'; there are", path, link->name,
-            link->stand_in_name);
+    fprintf(out, "%s: error: link '%s': there is no stand-in '%s'; there are", path, link->name, link->stand_in_name);
     for (int i = 0; orr_mission_get(i); i++)
-      fprintf(stderr, "%s %s", i ? "," : "", orr_mission_get(i)->name);
-    fputc('\n', stderr);
+      fprintf(out, "%s %s", i ? "," : "", orr_mission_get(i)->name);
+    fputc('\n', out);
     return false;
   }
   for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-    good &= has(run, link, always[i], false, path);
+    good &= has(run, link, always[i], false, path, out);
   snprintf(target, sizeof target, "%s.target", mission->pointed);
-  good &= has(run, link, target, false, path);
+  good &= has(run, link, target, false, path, out);
   for (int k = 1; k <= ORR_FSW_WHEELS; k++) {
     char name[32];
     snprintf(name, sizeof name, "wheel_%d.speed", k);
-    good &= has(run, link, name, false, path);
+    good &= has(run, link, name, false, path, out);
     snprintf(name, sizeof name, "wheel_%d.torque", k);
-    good &= has(run, link, name, true, path);
+    good &= has(run, link, name, true, path, out);
   }
   for (int k = 1; k <= ORR_FSW_JETS && mission->jet_period > 0; k++) {
     char name[32];
     snprintf(name, sizeof name, "jet_%d.on_time", k);
-    good &= has(run, link, name, true, path);
+    good &= has(run, link, name, true, path, out);
   }
   return good;
 }
 
-bool orr_controller_fits(const struct orr_run *run, const char *path) {
+bool orr_controller_fits(const struct orr_run *run, const char *path, FILE *out) {
   bool good = true;
   for (size_t i = 0; i < run->link_count; i++)
     if (run->links[i].stand_in_name)
-      good &= fits(run, &run->links[i], path);
+      good &= fits(run, &run->links[i], path, out);
   return good;
 }

@@ -17,8 +17,9 @@ static void head_cell(FILE *out, const struct orr_channel *c, int element) {
     fprintf(out, ",%s.%s", c->name, c->elements[element]);
   else
     fprintf(out, ",%s[%d]", c->name, element);
-  if (*c->unit)
-    fprintf(out, " (%s)", c->unit);
+  const char *unit = orr_channel_unit(c, element);
+  if (*unit)
+    fprintf(out, " (%s)", unit);
 }
 
 static void head(struct orr_csv *csv, const struct orr_session *s) {

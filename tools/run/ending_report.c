@@ -68,6 +68,19 @@ static const char *what_to_do_about_end(const struct orr_run_report *r) {
   case ORR_PORT_LEFT:
     return "let the flight software stay to the end, or ask for less with --duration";
   case ORR_PORT_SILENT:
+    switch (orr_links_peer_of_silence(r->session)) {
+    case ORR_PEER_LEFT:
+      return "let the flight software stay to the end; or let the run go on without (timeout, lockstep)";
+    case ORR_PEER_DEAD:
+      return "see in its own output why the flight software died; or let the run go on without (timeout, lockstep)";
+    case ORR_PEER_MUTE:
+      return "see whether the flight software died or hangs; or let the link wait longer or go on without (timeout, "
+             "lockstep)";
+    case ORR_PEER_HANGS:
+      return "see where the flight software hangs; or let the link wait longer or go on without (timeout, lockstep)";
+    default:
+      break;
+    }
     return "let the flight software answer in time, or let the link wait longer or go on without (timeout, lockstep)";
   case ORR_PORT_BROKEN:
     return "mend what failed, and fly again";
@@ -149,6 +162,9 @@ static void tell_uncommanded(const struct orr_run_report *r, struct teller *t) {
       continue;
     enum orr_refusal why = refused_all(link, what);
     if (why != ORR_REFUSAL_NONE) {
+      bool told = (int)i == r->session->end_link && ended_by_refusals(r->session, what) != ORR_REFUSAL_NONE;
+      if (told && !t->list) /* people have read it as the cause of the end */
+        continue;
       t->tell(t, ORR_REASON_UNCOMMANDED, what, what_to_do_about_refusals(why));
       continue;
     }

@@ -123,7 +123,9 @@ static void condition_text(const struct orr_run_expect *e, char *text, size_t si
   char bound[160];
   bound_text(e, bound, sizeof bound);
   size_t word = e->probe && e->probe->condition ? strlen(e->told) : 0;
-  if (word) /* "always", "eventually": what holds then stands behind them */
+  if (orr_expect_is_of_step(e)) /* "until", "at its step" */
+    snprintf(text, size, "%.40s: %.300s", e->told, e->subject);
+  else if (word) /* "always", "eventually": what holds then stands behind them */
     snprintf(text, size, "%.40s %.300s%s", e->told, e->subject, bound + word);
   else
     snprintf(text, size, "%.300s %s", e->subject, bound);
@@ -201,14 +203,18 @@ json_t *orr_expect_json(const struct orr_expect_report *r) {
   for (size_t i = 0; i < r->session->run->expect_count; i++) {
     const struct orr_run_expect *e = &r->session->run->expects[i];
     struct orr_expect_verdict v = verdict(r, i);
-    char bound[160];
+    char bound[160], value[120], condition[CONDITION_TEXT];
     bound_text(e, bound, sizeof bound);
+    condition_text(e, condition, sizeof condition);
+    value_text(e, &v, r->begin_ns, orr_plant_time_ns(r->session->plant), value, sizeof value);
     json_t *one = json_pack("{s:s, s:s, s:s, s:s}", "subject", e->subject, "bound", bound, "verdict", words[v.kind],
                             "unit", e->form == ORR_EXPECT_OF_PEAK ? "" : e->unit);
     if (e->name)
       json_object_set_new(one, "name", orr_json_text(e->name));
     if (e->requirement)
       json_object_set_new(one, "requirement", orr_json_text(e->requirement));
+    json_object_set_new(one, "asked", orr_json_text(condition));
+    json_object_set_new(one, "told", orr_json_text(value));
     if (isfinite(v.value))
       json_object_set_new(one, "value", json_real(v.value));
     if (v.at_ns >= 0)

@@ -116,7 +116,6 @@ static const char *name_of(const json_t *one, char *text, size_t size) {
 static void put_expectation(FILE *out, const char *suite, const json_t *one) {
   char name[512], message[512];
   const char *verdict = json_string_value(json_object_get(one, "verdict"));
-  const json_t *value = json_object_get(one, "value"), *at = json_object_get(one, "at_s");
   put_case(out, suite, name_of(one, name, sizeof name), 0);
   if (strcmp(verdict, "met") == 0) {
     fputs("/>\n", out);
@@ -126,14 +125,8 @@ static void put_expectation(FILE *out, const char *suite, const json_t *one) {
     fputs(">\n      <skipped/>\n    </testcase>\n", out);
     return;
   }
-  size_t used = (size_t)snprintf(message, sizeof message, "%.200s: %.150s is not met",
-                                 json_string_value(json_object_get(one, "subject")),
-                                 json_string_value(json_object_get(one, "bound")));
-  if (value)
-    used += (size_t)snprintf(message + used, sizeof message - used, ": %.9g %s", json_real_value(value),
-                             json_string_value(json_object_get(one, "unit")));
-  if (at && used < sizeof message)
-    snprintf(message + used, sizeof message - used, " at %.9g s", json_real_value(at));
+  snprintf(message, sizeof message, "%.380s is not met: %.100s", json_string_value(json_object_get(one, "asked")),
+           json_string_value(json_object_get(one, "told")));
   put_wrong(out, "failure", "expectation", message);
 }
 

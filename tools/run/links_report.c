@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "io/links/packets/sandbox.h"
+#include "tools/run/controller_report.h"
 
 /* Those that end a process that knows nothing of them; a run ends with its summary and takes back what it has made. */
 static const int endings[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,
@@ -55,14 +58,17 @@ static void say_asap_means_nothing(const struct orr_run *run) {
 bool orr_links_batch(const struct orr_run *run, const char *path) {
   say_asap_means_nothing(run);
   block_signals();
+  return orr_links_inside(run, path,
+                          "fly it with --mode lockstep, or give the link a 'stand_in', or 'stiffness' and 'damping' "
+                          "for the plain law; or fly without links: --set 'links={}'");
+}
+
+bool orr_links_inside(const struct orr_run *run, const char *path, const char *todo) {
   for (size_t i = 0; i < run->link_count; i++) {
     if (!orr_carrier_kind(run->links[i].transport)->outside || run->links[i].stand_in)
       continue;
-    fprintf(stderr,
-            "%s: error: link '%s' leads to flight software outside, which a batch run has not: fly it with --mode "
-            "lockstep, or give the link a 'stand_in', or 'stiffness' and 'damping' for the plain law; or fly without "
-            "links: --set 'links={}'\n",
-            path, run->links[i].name);
+    fprintf(stderr, "%s: error: link '%s' leads to flight software outside, which a batch run has not: %s\n", path,
+            run->links[i].name, todo);
     return false;
   }
   return true;
@@ -102,6 +108,72 @@ static bool judge_sandbox(const struct orr_session *s, bool wanted) {
   return !wanted;
 }
 
+/* A copy, one that comes too late or too fast, and what is not the link's at all: no command that cannot be taken. */
+static bool is_mistaken(enum orr_refusal why) {
+  return why != ORR_REFUSAL_STALE && why != ORR_REFUSAL_DUPLICATE && why != ORR_REFUSAL_DROPPED &&
+         why != ORR_REFUSAL_OTHER_ID;
+}
+
+enum orr_refusal orr_links_refusal(const struct orr_link_counts *counts, uint64_t *refused) {
+  enum orr_refusal most = ORR_REFUSAL_NONE;
+  *refused = 0;
+  for (int k = ORR_REFUSAL_NONE + 1; k < ORR_REFUSALS; k++) {
+    if (!is_mistaken((enum orr_refusal)k) || !counts->refused[k])
+      continue;
+    *refused += counts->refused[k];
+    most = most == ORR_REFUSAL_NONE || counts->refused[k] > counts->refused[most] ? (enum orr_refusal)k : most;
+  }
+  return most;
+}
+
+enum { NUMBER_TEXT = 160 };
+
+/* "w1.torque", or of several numbers "jets.force.x" or "jets.force[3]". */
+static const char *number_name(const struct orr_layout_number *n, char *text, size_t size) {
+  const struct orr_channel *c = n->channel;
+  if (c->count == 1)
+    snprintf(text, size, "%s", c->name);
+  else if (c->elements)
+    snprintf(text, size, "%s.%s", c->name, c->elements[n->element]);
+  else
+    snprintf(text, size, "%s[%d]", c->name, n->element);
+  return text;
+}
+
+/* "w1.torque = 3 N m, its range is -1 to 1 N m; in the answer to frame 7" */
+static void tell_refused(const struct orr_first *refused, FILE *out) {
+  const struct orr_channel *c = refused->number.channel;
+  const char *gap = *c->unit ? " " : "";
+  char name[NUMBER_TEXT];
+  fprintf(out, "%s = %.9g%s%s, its range is %.9g to %.9g%s%s; in the answer to frame %lld",
+          number_name(&refused->number, name, sizeof name), refused->number.value, gap, c->unit, c->low, c->high, gap,
+          c->unit, (long long)refused->frame);
+}
+
+bool orr_links_say_refused(const struct orr_port *port, bool missed) {
+  const struct orr_link_counts counts = orr_port_counts(port);
+  uint64_t refused;
+  enum orr_refusal why = orr_links_refusal(&counts, &refused);
+  bool mistaken = why == ORR_REFUSAL_OUT_OF_RANGE || why == ORR_REFUSAL_NOT_FINITE || why == ORR_REFUSAL_LAYOUT ||
+                  why == ORR_REFUSAL_VERSION;
+  if (why == ORR_REFUSAL_NONE || (!missed && !mistaken))
+    return false;
+  fprintf(stderr, "%slink '%s': commands are refused: %s (%s)", isatty(STDERR_FILENO) ? "\r\033[K" : "",
+          port->desc->name, orr_refusal_name(why), orr_refusal_text(why)); /* over a bar of progress */
+  if (atomic_load_explicit(&port->rules.refused_is_known, memory_order_acquire)) {
+    fputs(": first ", stderr);
+    tell_refused(&port->rules.first_refused, stderr);
+  }
+  fputs("; the summary counts them\n", stderr);
+  return true;
+}
+
+/* Once for each link. */
+static void look_in_lockstep(struct orr_port *port, bool long_waited) {
+  if (orr_links_say_refused(port, long_waited))
+    port->look = NULL;
+}
+
 bool orr_links_open(struct orr_session *s, bool lockstep, enum orr_links_sandbox sandbox) {
   char message[600];
   s->relay.loose = sandbox == ORR_LINKS_NO_SANDBOX;
@@ -113,6 +185,9 @@ bool orr_links_open(struct orr_session *s, bool lockstep, enum orr_links_sandbox
     fprintf(stderr, "orrery run: %s\n", message);
     return false;
   }
+  for (size_t i = 0; lockstep && i < s->run->link_count; i++)
+    if (s->links[i].outside)
+      s->links[i].outside->look = look_in_lockstep;
   if (s->relay.note[0])
     fprintf(stderr, "orrery run: warning: links over UDP use %s\n", s->relay.note);
   return judge_sandbox(s, sandbox == ORR_LINKS_SANDBOX);
@@ -158,6 +233,27 @@ bool orr_links_wait(struct orr_session *s, const char *ready) {
   return true;
 }
 
+enum orr_port_peer orr_links_peer_of_silence(const struct orr_session *s) {
+  const struct orr_port *p = s->run->link_count ? s->links[s->end_link].outside : NULL;
+  if (!p)
+    return ORR_PEER_LIVES;
+  uint64_t last = p->silence_count - 1;
+  bool spoke_in_it = p->silence_count && p->beat_frame > p->silences[last % ORR_PORT_KEPT].first;
+  return spoke_in_it ? ORR_PEER_LIVES : orr_port_peer(p);
+}
+
+/* What came before the silence comes first. */
+static void tell_silence(const struct orr_session *s, char text[ORR_LINKS_END_TEXT]) {
+  static const char *const befores[] = {[ORR_PEER_NONE] = "",
+                                        [ORR_PEER_LIVES] = "",
+                                        [ORR_PEER_HANGS] = "",
+                                        [ORR_PEER_DEAD] = "the flight software died, then ",
+                                        [ORR_PEER_LEFT] = "the flight software closed the link, then ",
+                                        [ORR_PEER_MUTE] = ""};
+  snprintf(text, ORR_LINKS_END_TEXT, "by link '%.64s': %sno command for as long as the run file allows",
+           s->run->links[s->end_link].name, befores[orr_links_peer_of_silence(s)]);
+}
+
 const char *orr_links_end(const struct orr_session *s, char text[ORR_LINKS_END_TEXT]) {
   const char *name = s->run->link_count ? s->run->links[s->end_link].name : "";
   switch (s->end) {
@@ -170,7 +266,7 @@ const char *orr_links_end(const struct orr_session *s, char text[ORR_LINKS_END_T
     snprintf(text, ORR_LINKS_END_TEXT, "by link '%.64s': the flight software closed the link", name);
     break;
   case ORR_PORT_SILENT:
-    snprintf(text, ORR_LINKS_END_TEXT, "by link '%.64s': no command for as long as the run file allows", name);
+    tell_silence(s, text);
     break;
   case ORR_PORT_INTERRUPTED:
     snprintf(text, ORR_LINKS_END_TEXT, "by a signal");
@@ -186,42 +282,65 @@ const char *orr_links_end(const struct orr_session *s, char text[ORR_LINKS_END_T
   return text;
 }
 
-/* A copy, one that comes too late or too fast, and what is not the link's at all: no command that cannot be taken. */
-static bool is_mistaken(enum orr_refusal why) {
-  return why != ORR_REFUSAL_STALE && why != ORR_REFUSAL_DUPLICATE && why != ORR_REFUSAL_DROPPED &&
-         why != ORR_REFUSAL_OTHER_ID;
-}
-
-enum orr_refusal orr_links_refusal(const struct orr_link_counts *counts, uint64_t *refused) {
-  enum orr_refusal most = ORR_REFUSAL_NONE;
-  *refused = 0;
-  for (int k = ORR_REFUSAL_NONE + 1; k < ORR_REFUSALS; k++) {
-    if (!is_mistaken((enum orr_refusal)k) || !counts->refused[k])
-      continue;
-    *refused += counts->refused[k];
-    most = most == ORR_REFUSAL_NONE || counts->refused[k] > counts->refused[most] ? (enum orr_refusal)k : most;
-  }
-  return most;
-}
-
 /* Peers after the first, silences and late answers: the newest of each. */
 enum { SHOWN = 3 };
 
 static uint64_t first_shown(uint64_t count, uint64_t most) { return count > most ? count - most : 0; }
 
-static void print_history(const struct orr_port *p) {
+/* What happened to a link, told in the order of time. */
+enum told { CAME, LATE, LAST_SIGN, SILENCE };
+struct happening {
+  int64_t frame;
+  enum told what;
+  uint64_t number;
+};
+enum { HAPPENINGS = 3 * SHOWN + 1 };
+
+static void add_happening(struct happening *list, int *count, struct happening new) {
+  int at = (*count)++;
+  for (; at > 0 && list[at - 1].frame > new.frame; at--)
+    list[at] = list[at - 1];
+  list[at] = new;
+}
+
+static int gather_happenings(const struct orr_port *p, struct happening *list) {
   const struct orr_link_counts *c = &p->rules.counts;
+  int count = 0;
   for (uint64_t i = first_shown(p->arrival_count, SHOWN); i < p->arrival_count; i++)
     if (i > 0)
-      printf("            peer %llu came at frame %lld\n", (unsigned long long)(i + 1),
-             (long long)p->arrivals[i % ORR_PORT_KEPT]);
-  for (uint64_t i = first_shown(p->silence_count, SHOWN); i < p->silence_count; i++)
-    printf("            no command from frame %lld to %lld\n", (long long)p->silences[i % ORR_PORT_KEPT].first,
-           (long long)p->silences[i % ORR_PORT_KEPT].last);
+      add_happening(list, &count, (struct happening){p->arrivals[i % ORR_PORT_KEPT], CAME, i});
   for (uint64_t i = first_shown(c->late, SHOWN); i < c->late; i++)
-    printf("            late: the answer to frame %lld was applied at %lld\n",
-           (long long)p->rules.late_ones[i % ORR_LATE_KEPT].answers,
-           (long long)p->rules.late_ones[i % ORR_LATE_KEPT].applied_at);
+    add_happening(list, &count, (struct happening){p->rules.late_ones[i % ORR_LATE_KEPT].applied_at, LATE, i});
+  if (p->beat_frame >= 0 && (c->missed || c->timeouts))
+    add_happening(list, &count, (struct happening){p->beat_frame, LAST_SIGN, 0});
+  for (uint64_t i = first_shown(p->silence_count, SHOWN); i < p->silence_count; i++)
+    add_happening(list, &count, (struct happening){p->silences[i % ORR_PORT_KEPT].first, SILENCE, i});
+  return count;
+}
+
+static void print_history(const struct orr_port *p) {
+  struct happening list[HAPPENINGS];
+  int count = gather_happenings(p, list);
+  for (int i = 0; i < count; i++) {
+    const struct orr_silence *silence = &p->silences[list[i].number % ORR_PORT_KEPT];
+    const struct orr_late *late = &p->rules.late_ones[list[i].number % ORR_LATE_KEPT];
+    switch (list[i].what) {
+    case CAME:
+      printf("            peer %llu came at frame %lld\n", (unsigned long long)(list[i].number + 1),
+             (long long)list[i].frame);
+      break;
+    case LATE:
+      printf("            late: the answer to frame %lld was applied at %lld\n", (long long)late->answers,
+             (long long)late->applied_at);
+      break;
+    case LAST_SIGN:
+      printf("            the last sign of life of flight software at frame %lld\n", (long long)list[i].frame);
+      break;
+    case SILENCE:
+      printf("            no command from frame %lld to %lld\n", (long long)silence->first, (long long)silence->last);
+      break;
+    }
+  }
 }
 
 static void print_peer(const struct orr_port *p) {
@@ -233,10 +352,7 @@ static void print_peer(const struct orr_port *p) {
                                       [ORR_PEER_MUTE] = "hangs or is dead"};
   if (p->rules.counts.missed == 0 && p->rules.counts.timeouts == 0)
     return;
-  printf("            flight software at the end: %s", fates[orr_port_peer(p)]);
-  if (p->beat_frame >= 0)
-    printf("; its last sign of life at frame %lld", (long long)p->beat_frame);
-  putchar('\n');
+  printf("            flight software at the end: %s\n", fates[orr_port_peer(p)]);
 }
 
 static void print_clipped(const struct orr_port *p, const struct orr_form_clipped *c) {
@@ -312,30 +428,13 @@ static void print_losses(const struct orr_port *p) {
     printf("            %llu frames not sent: the io thread was behind\n", (unsigned long long)lost.not_relayed);
 }
 
-/* "w1.torque", or of several numbers "jets.force.x" or "jets.force[3]". */
-static const char *number_name(const struct orr_layout_number *n, char *text, size_t size) {
-  const struct orr_channel *c = n->channel;
-  if (c->count == 1)
-    snprintf(text, size, "%s", c->name);
-  else if (c->elements)
-    snprintf(text, size, "%s.%s", c->name, c->elements[n->element]);
-  else
-    snprintf(text, size, "%s[%d]", c->name, n->element);
-  return text;
-}
-
-enum { NUMBER_TEXT = 160 };
-
 static void print_firsts(const struct orr_rules *r) {
-  const struct orr_first *refused = &r->first_refused, *overruled = &r->first_overruled;
+  const struct orr_first *overruled = &r->first_overruled;
   char name[NUMBER_TEXT];
-  if (refused->number.channel) {
-    const struct orr_channel *c = refused->number.channel;
-    const char *gap = *c->unit ? " " : "";
-    printf("            the first refused for a number: %s = %.9g%s%s, its range is %.9g to %.9g%s%s; in the answer to "
-           "frame %lld\n",
-           number_name(&refused->number, name, sizeof name), refused->number.value, gap, c->unit, c->low, c->high, gap,
-           c->unit, (long long)refused->frame);
+  if (r->first_refused.number.channel) {
+    fputs("            the first refused for a number: ", stdout);
+    tell_refused(&r->first_refused, stdout);
+    putchar('\n');
   }
   if (overruled->number.channel)
     printf("            %llu times a pulse of the link overruled one that was set for the same frame: first %s = %.9g "
@@ -412,11 +511,15 @@ static bool has_firsts(const struct orr_rules *r) {
   return r->first_refused.number.channel || r->first_overruled.number.channel;
 }
 
-static void print_inside(const char *name, const struct orr_port *p) {
-  if (!has_firsts(&p->rules))
-    return;
-  printf("link %-6s inside the program\n", name);
+static void print_inside(const struct orr_run *run, const struct orr_run_link *link, const struct orr_port *p) {
+  char *left = orr_controller_left(run, link);
+  if (left || has_firsts(&p->rules))
+    printf("link %-6s inside the program\n", link->name);
+  if (left)
+    printf("            the linked-in controller commands wheels and thrusters alone, so it left %s as %s\n", left,
+           strchr(left, ',') ? "they were" : "it was");
   print_firsts(&p->rules);
+  free(left);
 }
 
 enum { TRIED_TEXT = 40 };
@@ -447,8 +550,11 @@ void orr_links_print(const struct orr_session *s) {
     else if (s->run->links[i].capture)
       print_link(s->run->links[i].name, s->links[i].inside);
     else
-      print_inside(s->run->links[i].name, s->links[i].inside);
+      print_inside(s->run, &s->run->links[i], s->links[i].inside);
   print_sandbox();
+}
+
+void orr_links_print_end(const struct orr_session *s) {
   char text[ORR_LINKS_END_TEXT];
   if (orr_links_end(s, text))
     printf("ended       %s\n", text);
@@ -564,6 +670,21 @@ static json_t *io_thread_json(const struct orr_relay *r) {
   return to;
 }
 
+static void inside_json(const struct orr_session *s, size_t i, json_t *to) {
+  const struct orr_run_link *link = &s->run->links[i];
+  json_t *one = json_object();
+  if (has_firsts(&s->links[i].inside->rules))
+    firsts_json(&s->links[i].inside->rules, one);
+  if (link->flown && link->flown_count < link->command_count) {
+    json_t *controller = orr_controller_json(s->run, link);
+    json_object_set(one, "left", json_object_get(controller, "left"));
+    json_decref(controller);
+  }
+  if (json_object_size(one))
+    json_object_set(to, link->name, one);
+  json_decref(one);
+}
+
 void orr_links_json(const struct orr_session *s, const char *otherwise, json_t *root) {
   char text[ORR_LINKS_END_TEXT];
   json_t *links = json_object(), *inside = json_object();
@@ -573,9 +694,8 @@ void orr_links_json(const struct orr_session *s, const char *otherwise, json_t *
       json_object_set_new(links, name, link_json(s->links[i].outside));
     } else if (s->run->links[i].capture) {
       json_object_set_new(links, name, link_json(s->links[i].inside));
-    } else if (has_firsts(&s->links[i].inside->rules)) {
-      json_object_set_new(inside, name, json_object());
-      firsts_json(&s->links[i].inside->rules, json_object_get(inside, name));
+    } else {
+      inside_json(s, i, inside);
     }
   }
   json_object_set_new(root, "links", links);

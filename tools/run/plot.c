@@ -182,7 +182,7 @@ static void add_to_title(struct orr_plot_panel *panel, const char *channel) {
 static bool add_asked(struct orr_plot *p, const struct orr_run *run, int channel, int element, bool first) {
   const struct orr_channel *c = &p->samples.plant->table.channels[channel];
   const char *thruster = thruster_of(run, c->name);
-  struct orr_plot_panel *panel = panel_for(p, c->unit, thruster);
+  struct orr_plot_panel *panel = panel_for(p, orr_channel_unit(c, element), thruster);
   if (!panel)
     return false;
   if (thruster)
@@ -208,33 +208,50 @@ static bool fits_any(const struct orr_plot *p, const char *pattern) {
   return false;
 }
 
-static bool choose_asked(struct orr_plot *p, const struct orr_run *run, const char *patterns) {
+/* What there is no room for. */
+struct left {
+  const char *first;
+  int count;
+};
+
+/* What fits a pattern and none before it, so that panels stand in the order in which they are asked for. */
+static void choose_pattern(struct orr_plot *p, const struct orr_run *run, const char *pattern, const char *before,
+                           struct left *left) {
   const struct orr_channel_table *table = &p->samples.plant->table;
-  char pattern[ORR_PATTERN_TEXT];
-  const char *rest = patterns, *first_left = NULL;
-  int left = 0;
-  while (orr_patterns_cut(&rest, pattern))
-    if (!fits_any(p, pattern)) {
-      orr_patterns_report(pattern, "--plot-channels", table);
-      return false;
-    }
   for (int i = 0; i < table->count; i++) {
+    const struct orr_channel *c = &table->channels[i];
     bool first = true;
-    for (int k = 0; k < table->channels[i].count; k++) {
-      if (!fits(patterns, &table->channels[i], k))
+    for (int k = 0; k < c->count; k++) {
+      if (!fits(pattern, c, k) || (*before && fits(before, c, k)))
         continue;
       if (!add_asked(p, run, i, k, first)) {
-        first_left = first_left ? first_left : table->channels[i].name;
-        left++;
+        left->first = left->first ? left->first : c->name;
+        left->count++;
       }
       first = false;
     }
   }
-  if (left)
+}
+
+static bool choose_asked(struct orr_plot *p, const struct orr_run *run, const char *patterns) {
+  char pattern[ORR_PATTERN_TEXT], before[ORR_PATTERN_TEXT];
+  const char *rest = patterns;
+  struct left left = {0};
+  while (orr_patterns_cut(&rest, pattern))
+    if (!fits_any(p, pattern)) {
+      orr_patterns_report(pattern, "--plot-channels", &p->samples.plant->table);
+      return false;
+    }
+  rest = patterns;
+  for (const char *begin = rest; orr_patterns_cut(&rest, pattern); begin = rest) {
+    snprintf(before, sizeof before, "%.*s", (int)(begin - patterns), patterns);
+    choose_pattern(p, run, pattern, before, &left);
+  }
+  if (left.count)
     fprintf(stderr,
             "orrery run: warning: a picture has %d panels of %d lines: %d numbers that fit are not drawn, '%s' "
             "first; ask for fewer\n",
-            ORR_PLOT_PANELS, ORR_PLOT_LINES, left, first_left);
+            ORR_PLOT_PANELS, ORR_PLOT_LINES, left.count, left.first);
   return true;
 }
 
@@ -296,6 +313,37 @@ static int calm_rows(const struct orr_plot *p, const struct orr_plot_panel *pane
   return rows;
 }
 
+static int longest_name(const struct orr_plot *p) {
+  int longest = 0;
+  for (int i = 0; i < p->panel_count; i++)
+    for (int k = 0; k < p->panels[i].count; k++) {
+      int letters = (int)strlen(p->panels[i].lines[k].name);
+      longest = letters > longest ? letters : longest;
+    }
+  return longest;
+}
+
+static bool is_below(double value, double low) { return value > 0 && value < low; }
+
+/* An axis of decades is at most five long, and begins where less than a fiftieth of the samples lies below: an error
+ * that passes through zero, or begins there, would else press all others to its top. */
+static double lowest_decade(const struct orr_plot *p, const struct orr_plot_panel *panel, struct span span) {
+  const struct orr_samples *s = &p->samples;
+  double low = fmax(span.low, 1e-5 * span.high);
+  for (;;) {
+    double next = pow(10, floor(log10(low)) + 1);
+    long below = 0, all = (long)s->rows * panel->count;
+    for (int r = 0; r < s->rows; r++)
+      for (int i = 0; i < panel->count; i++)
+        below += is_below(panel->lines[i].scale *
+                              s->values[(size_t)r * (size_t)s->series_count + (size_t)panel->lines[i].sample],
+                          next);
+    if (next >= span.high || below * 50 >= all)
+      return low;
+    low = next;
+  }
+}
+
 /* The span of the axis; where that is not of all samples, the title says so. */
 static struct span axis_of(const struct orr_plot *p, const struct orr_plot_panel *panel, bool diverged, char *title,
                            size_t size) {
@@ -306,11 +354,11 @@ static struct span axis_of(const struct orr_plot *p, const struct orr_plot_panel
     span = span_of(p, panel, rows);
     double room = 0.5 * (span.high - span.low);
     span = (struct span){span.low - room, span.high + room};
-    snprintf(title, size, "%s (ran away after %.4g s: from %.3g to %.3g %s)", panel->title,
-             1e-9 * (double)p->samples.time_ns[rows - 1], all.low, all.high, panel->unit);
+    snprintf(title, size, "%s (ran away after %.4g s: from %.3g to %.3g%s%s)", panel->title,
+             1e-9 * (double)p->samples.time_ns[rows - 1], all.low, all.high, *panel->unit ? " " : "", panel->unit);
   }
   if (panel->log)
-    span.low = fmax(span.low, 1e-5 * span.high);
+    span.low = lowest_decade(p, panel, span);
   return span;
 }
 
@@ -389,10 +437,10 @@ bool orr_plot_write(const struct orr_plot *p, const char *path, const char *titl
   for (int r = 0; r < s->rows; r++)
     t[r] = 1e-9 * (double)s->time_ns[r];
   if (good) {
-    snprintf(subtitle, sizeof subtitle, "%lld frames of %.6g ms, %d of them drawn; state_hash %016llx",
+    snprintf(subtitle, sizeof subtitle, "%lld frames of %.6g ms, %d samples drawn; state_hash %016llx",
              (long long)orr_plant_frame(session->plant), 1e-6 * (double)session->plant->step_ns, s->rows,
              (unsigned long long)orr_session_hash(session));
-    orr_svg_begin(&svg, file.out, p->panel_count + (stats != NULL), title, subtitle);
+    orr_svg_begin(&svg, file.out, p->panel_count + (stats != NULL), longest_name(p), title, subtitle);
     for (int i = 0; i < p->panel_count; i++)
       draw_panel(p, &p->panels[i], orr_diverged(session), &svg, t, y);
     if (stats)

@@ -193,7 +193,7 @@ bool orr_restore_compute(struct orr_restore *r) {
   const char *settings[ORR_LOG_RUN_SETTINGS];
   const struct orr_config_options options = orr_restore_options(r, NULL, 0, settings);
   const struct orr_run *run = orr_run_load(r->of.path, &options, d);
-  bool good = run && orr_controller_fits(run, r->of.path);
+  bool good = run && orr_controller_fits(run, r->of.path, stderr);
   if (!run)
     orr_diagnostics_print(d, 0, stderr, false);
   if (good && strcmp(r->of.checkpoint.state.head.build, orr_version_build()) != 0)

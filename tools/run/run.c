@@ -481,7 +481,7 @@ static int load_and_fly(struct arguments *a, char *wrong, size_t size) {
   struct orr_diagnostics *d = orr_diagnostics_create();
   const struct orr_run *file = load(a, d, wrong, size);
   int status = ORR_EXIT_BAD;
-  bool good = file && orr_controller_fits(file, a->path);
+  bool good = file && orr_controller_fits(file, a->path, stderr);
   if (good && a->plot && !file->duration_ns)
     status = usage("a picture needs a run with a duration: in the file, or by", "--duration 10s");
   else if (good && !a->realtime && !file->duration_ns)

@@ -287,6 +287,7 @@ void orr_run_report_end(const struct orr_run_report *r) {
   tell_limits(r, NULL);
   orr_links_print(r->session);
   print_events(r->session);
+  orr_links_print_end(r->session);
   orr_faults_print(r->session);
   printf("state_hash  %016llx\n", (unsigned long long)orr_session_hash(r->session));
   printf("fingerprint %s\n", orr_fingerprint(print));

@@ -72,40 +72,31 @@ static uint64_t count(const struct orr_run_status *r, enum orr_watch_link which)
   return atomic_load_explicit(&r->watch.links[which], memory_order_relaxed);
 }
 
-/* Commands that flight software must mend, on all links to the outside. The executive counts them for the summary. */
+/* Commands that flight software must mend. The executive counts them for the summary. */
+static uint64_t refused_on(const struct orr_port *port) {
+  const struct orr_link_counts counts = orr_port_counts(port);
+  uint64_t refused;
+  orr_links_refusal(&counts, &refused);
+  return refused;
+}
+
+/* On all links to the outside. */
 static uint64_t refused_so_far(const struct orr_run_status *r) {
-  uint64_t sum = 0, refused;
+  uint64_t sum = 0;
   for (size_t i = 0; i < r->session->run->link_count; i++)
-    if (r->session->links[i].outside) {
-      const struct orr_link_counts counts = orr_port_counts(r->session->links[i].outside);
-      orr_links_refusal(&counts, &refused);
-      sum += refused;
-    }
+    if (r->session->links[i].outside)
+      sum += refused_on(r->session->links[i].outside);
   return sum;
 }
 
-/* A number that is none or out of range, or another layout or version, is a mistake of a program. What else is refused
- * may be somebody else's, or noise, while commands are applied. */
-static bool worth_a_word(const struct orr_run_status *r, enum orr_refusal why) {
-  return why != ORR_REFUSAL_NONE && (r->refusing || why == ORR_REFUSAL_OUT_OF_RANGE || why == ORR_REFUSAL_NOT_FINITE ||
-                                     why == ORR_REFUSAL_LAYOUT || why == ORR_REFUSAL_VERSION);
-}
-
-/* Once a run. */
+/* Once a run. What is refused beside a wrong number may be somebody else's, or noise, while commands are applied. */
 static void say_refused(struct orr_run_status *r) {
   for (size_t i = 0; i < r->session->run->link_count && !r->said; i++) {
     const struct orr_port *port = r->session->links[i].outside;
-    if (!port)
-      continue;
-    uint64_t refused;
-    const struct orr_link_counts counts = orr_port_counts(port);
-    enum orr_refusal why = orr_links_refusal(&counts, &refused);
-    if (!worth_a_word(r, why))
+    if (!port || !(r->refusing || refused_on(port)))
       continue;
     orr_run_status_wipe(r);
-    fprintf(stderr, "link '%s': commands are refused: %s (%s); the summary counts them\n",
-            r->session->run->links[i].name, orr_refusal_name(why), orr_refusal_text(why));
-    r->said = true;
+    r->said = orr_links_say_refused(port, r->refusing);
   }
 }
 

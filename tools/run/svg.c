@@ -109,8 +109,10 @@ static void draw_ticks(const struct orr_svg *s, bool vertical) {
 
 /* ---- panels ------------------------------------------------------------------------------------------------------ */
 
-void orr_svg_begin(struct orr_svg *s, FILE *out, int panels, const char *title, const char *subtitle) {
+void orr_svg_begin(struct orr_svg *s, FILE *out, int panels, int letters, const char *title, const char *subtitle) {
+  enum { LETTERS = 18, LETTER_WIDTH = 8 }; /* those that RIGHT has room for; the width of a wide one */
   char clean[ORR_TEXT_MAX];
+  int width = ORR_SVG_WIDTH + (letters > LETTERS ? (letters - LETTERS) * LETTER_WIDTH : 0);
   int height = ORR_SVG_HEAD + panels * ORR_SVG_PANEL_HEIGHT + ORR_SVG_FOOT;
   *s = (struct orr_svg){.out = out};
   fprintf(out,
@@ -119,7 +121,7 @@ void orr_svg_begin(struct orr_svg *s, FILE *out, int panels, const char *title, 
           ".p{font-size:13px;font-weight:bold;fill:#222}.g{stroke:#e4e4e4;fill:none}.f{stroke:#999;fill:none}"
           ".l{fill:none;stroke-width:1.4;stroke-linejoin:round}</style>\n"
           "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-          ORR_SVG_WIDTH, height, ORR_SVG_WIDTH, height);
+          width, height, width, height);
   label(out, LEFT, 28, "class=\"t\"", orr_text_clean(title, "", clean, sizeof clean));
   label(out, LEFT, 48, "", subtitle);
 }

@@ -25,7 +25,8 @@ struct orr_svg {
   struct orr_svg_axis x, y;
 };
 
-void orr_svg_begin(struct orr_svg *svg, FILE *out, int panels, const char *title, const char *subtitle);
+/* `letters`: of the longest name of a line, for which the picture has room on its right. */
+void orr_svg_begin(struct orr_svg *svg, FILE *out, int panels, int letters, const char *title, const char *subtitle);
 void orr_svg_panel(struct orr_svg *svg, const char *title, struct orr_svg_axis x, struct orr_svg_axis y);
 /* Draws only what the picture can show: the least and largest value of each column of pixels. Cut off where the axes
  * end. */

@@ -55,7 +55,7 @@ static int parse(const char *verb, bool many, int argc, char **argv, struct argu
 static bool load(const struct arguments *a, struct orr_diagnostics *d, struct orr_timing_case *c) {
   bool good = orr_timing_case_load(a->path, a->settings, a->setting_count, d, c);
   orr_diagnostics_print(d, 0, stderr, false);
-  return good && orr_controller_fits(c->run, c->run_path);
+  return good && orr_controller_fits(c->run, c->run_path, stderr);
 }
 
 /* ---- one --------------------------------------------------------------------------------------------------------- */

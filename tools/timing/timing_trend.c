@@ -214,7 +214,7 @@ static bool put_page(FILE *out, const struct trend *t) {
       list_changes(out, t, i, s, traces[k]);
     }
   fputs("</ul>\n", out);
-  orr_svg_begin(&svg, out, (int)t->name_count, "percentiles", t->folder);
+  orr_svg_begin(&svg, out, (int)t->name_count, 0, "percentiles", t->folder);
   for (size_t i = 0; i < t->name_count; i++) {
     for (size_t k = 0; k < TRACES; k++)
       take_series(t, i, k, &s[k]);

@@ -236,7 +236,7 @@ static void put_picture(FILE *out, const struct orr_timing_report *r) {
   snprintf(subtitle, sizeof subtitle,
            "base %.2000s, new %.2000s: the part of the samples that is larger, of slack smaller", r->base_path,
            r->new_path);
-  orr_svg_begin(&svg, out, panels, orr_timing_verdict_name(r->comparison->verdict), subtitle);
+  orr_svg_begin(&svg, out, panels, 0, orr_timing_verdict_name(r->comparison->verdict), subtitle);
   for (int i = 0; i < panels; i++) {
     struct curve base = {0}, new = {0};
     if (draw_up(&r->base->set, names[i], &base) && draw_up(&r->new->set, others[i], &new))

@@ -341,7 +341,7 @@ static bool take_relation(struct parse *p, enum orr_condition_relation *out) {
 }
 
 /* `name` is the signal as it was written. */
-static int relation_missing(struct parse *p, const struct orr_channel *c, const char *name) {
+static int relation_missing(struct parse *p, const char *unit, const char *name) {
   size_t stray = stray_length(p->at);
   const char *word = shown(p, stray), *best = stray ? nearest(p, word, relations) : NULL;
   if (best)
@@ -352,7 +352,7 @@ static int relation_missing(struct parse *p, const struct orr_channel *c, const 
                 "most, or a sign such as >=), not '%s'",
                 word);
   return fail(p, p->at, 0, "condition", "'%.80s' is no flag: say what it is compared with, as in %.80s above 0%s%s",
-              name, name, *c->unit ? " " : "", c->unit);
+              name, name, *unit ? " " : "", unit);
 }
 
 /* Where a comparison may end: nothing, a word that joins, a parenthesis. */
@@ -378,23 +378,24 @@ static int take_comparison(struct parse *p) {
   if (node.norm && !take_sign(p, ")"))
     return fail(p, p->at, stray_length(p->at), "condition", "the ')' of 'norm' is missing");
   const char *name = orr_arena_copy(p->arena, begin, (size_t)(p->at - begin));
+  const char *unit = orr_channel_unit(c, node.count == 1 && c->count > 1 ? node.first - c->offset : -1);
   if (c->type == ORR_CHANNEL_FLAG && !node.norm && ends_here(p)) {
     node.relation = ORR_CONDITION_IS_NOT;
     return add(p, node);
   }
   skip(p);
   if (!take_relation(p, &node.relation))
-    return relation_missing(p, c, name);
+    return relation_missing(p, unit, name);
   skip(p);
   const char *bound = p->at;
-  if (!take_number(p, c->unit, &node.low))
+  if (!take_number(p, unit, &node.low))
     return -1;
   node.high = node.low;
   if (node.relation != ORR_CONDITION_BETWEEN)
     return add(p, node);
   if (!take_word(p, "and"))
     return fail(p, p->at, stray_length(p->at), "condition", "'between' takes two bounds, as in between 1 and 2");
-  if (!take_number(p, c->unit, &node.high))
+  if (!take_number(p, unit, &node.high))
     return -1;
   if (node.low < node.high)
     return add(p, node);

@@ -125,11 +125,21 @@ static bool thrusters_reach(const struct orr_run_effect *effects, int count) {
   return reach;
 }
 
-static bool thrusts(const struct orr_run_effect *effects, int count) {
-  bool any = false;
+static int count_of(const struct orr_run_effect *effects, int count, enum orr_run_effect_kind kind) {
+  int n = 0;
   for (int i = 0; i < count; i++)
-    any |= effects[i].kind == ORR_EFFECT_THRUSTER;
-  return any;
+    n += effects[i].kind == kind;
+  return n;
+}
+
+/* What turns the spacecraft is flown by the plain law; every other command stays as it is. */
+static void choose_flown(struct orr_run_draft *d, struct orr_run_link *link, const struct orr_run_effect *effects) {
+  int *flown = orr_arena_alloc(d->reader->arena, (size_t)link->command_count + 1, sizeof *flown);
+  link->flown_count = 0;
+  for (int i = 0; i < link->command_count; i++)
+    if (effects[i].kind != ORR_EFFECT_NONE)
+      flown[link->flown_count++] = link->commands[i];
+  link->flown = flown;
 }
 
 bool orr_run_find_effects(struct orr_run_draft *d, struct orr_place key, int rate, struct orr_run_link *link) {
@@ -141,30 +151,24 @@ bool orr_run_find_effects(struct orr_run_draft *d, struct orr_place key, int rat
   find_poses(craft, poses);
   const struct pose *axes = &poses[sensor ? sensor->body : 0];
   orr_vec3 centre = mass_centre(craft, poses, axes->root);
-  bool wheels = false;
-  for (int i = 0; i < link->command_count; i++) {
+  for (int i = 0; i < link->command_count; i++)
     effects[i] = effect_of(d, link->commands[i], poses, axes, centre);
-    wheels |= effects[i].kind == ORR_EFFECT_WHEEL;
-    if (effects[i].kind != ORR_EFFECT_NONE)
-      continue;
-    orr_read_error(d->reader, key, "link",
-                   "the linked-in controller commands wheels ('torque') and thrusters ('on_time') of the spacecraft "
-                   "that its gyro is on, and '%.80s' is neither",
-                   d->run->table.channels[link->commands[i]].name);
-    return false;
-  }
   link->effects = effects;
+  choose_flown(d, link, effects);
+  int wheels = count_of(effects, link->command_count, ORR_EFFECT_WHEEL);
+  bool thrusts = count_of(effects, link->command_count, ORR_EFFECT_THRUSTER) > 0;
   link->wheels_span = span(effects, link->command_count, ORR_EFFECT_WHEEL);
-  if (link->wheels_span && thrusts(effects, link->command_count) && !thrusters_reach(effects, link->command_count))
+  link->thrusters_reach = thrusters_reach(effects, link->command_count);
+  if (link->wheels_span && thrusts && !link->thrusters_reach)
     orr_read_warning(d->reader, key, "reach",
                      "the thrusters of this link do not turn both ways about each axis: of a torque beyond that of the "
                      "wheels the linked-in controller gives only what they reach");
-  if (link->wheels_span || (!wheels && thrusters_reach(effects, link->command_count)))
+  if (link->wheels_span || link->thrusters_reach)
     return true;
   orr_read_error(d->reader, key, "link",
-                 wheels ? "the wheels that the linked-in controller commands do not span the three axes: give it "
-                          "three that do, or more"
+                 wheels ? "the wheels that the linked-in controller commands do not span the three axes, and no "
+                          "thrusters turn both ways about each of them: give it three wheels that do, or such thrusters"
                         : "the linked-in controller needs wheels that span the three axes, or thrusters that turn both "
-                          "ways about each of them");
+                          "ways about each of them, of the spacecraft that its gyro is on");
   return false;
 }

@@ -622,6 +622,12 @@ static void read_surfaces(struct reading *r, struct orr_place place) {
   r->world->surface_count = n;
 }
 
+static void judge_light(struct reading *r, struct orr_place sun) {
+  if (r->world->sunlight && r->world->surface_count == 0)
+    orr_read_warning(r->reader, sun, "no-surfaces",
+                     "sunlight presses on 'surfaces', and the environment has none: nothing will be pushed");
+}
+
 /* ---- the orbit --------------------------------------------------------------------------------------------------- */
 
 /* p = a (1 − e²), r = p/(1 + e cos ν); Q from the node, the inclination and the argument of perigee. */
@@ -714,6 +720,7 @@ static void read_world(struct reading *r, const struct environment_keys *keys) {
   read_atmosphere(r, keys->atmosphere);
   read_sun(r, keys->sun);
   read_surfaces(r, keys->surfaces);
+  judge_light(r, keys->sun);
   find_orbit(r);
   r->d->run->world = r->d->run->plant.world = w;
 }

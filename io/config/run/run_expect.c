@@ -239,7 +239,7 @@ static bool find_subject(struct reading *r, const struct expect_keys *keys, stru
   r->out->channel = orr_run_find_channel(r->d, keys->channel, r->out->subject, &r->out->element);
   if (r->out->channel < 0)
     return false;
-  r->out->unit = r->d->run->table.channels[r->out->channel].unit;
+  r->out->unit = orr_channel_unit(&r->d->run->table.channels[r->out->channel], r->out->element);
   r->out->source = orr_place_source(r->reader->diagnostics, keys->channel);
   return true;
 }
@@ -365,7 +365,7 @@ static bool read_span(struct reading *r, const struct expect_keys *keys, uint64_
 
 static bool read_level(struct reading *r, struct orr_place place, const char *name, const struct orr_range *range,
                        const struct orr_channel *c, double *out) {
-  return !place.node || orr_read_number(r->reader, place, name, c->unit, range, out);
+  return !place.node || orr_read_number(r->reader, place, name, orr_channel_unit(c, r->out->element), range, out);
 }
 
 /* What goes with which statistic; the bound is then in the statistic's unit. */
@@ -408,8 +408,9 @@ static bool read_statistic(struct reading *r, const struct expect_keys *keys, st
     r->out->unit = "s";
   if (crosses)
     r->out->unit = "";
+  const char *unit = orr_channel_unit(c, r->out->element);
   if (kind == ORR_PROBE_INTEGRAL)
-    r->out->unit = *c->unit ? orr_arena_format(r->reader->arena, "%s s", c->unit) : "s";
+    r->out->unit = *unit ? orr_arena_format(r->reader->arena, "%s s", unit) : "s";
   return true;
 }
 

@@ -51,7 +51,7 @@ struct orr_run_address {
   uint16_t port;
 };
 
-/* What a command does to the attitude, in the axes of the link's first sensor. */
+/* What a command does to the attitude, in the axes of the link's first sensor; NONE: the plain law leaves it alone. */
 enum orr_run_effect_kind { ORR_EFFECT_NONE, ORR_EFFECT_WHEEL, ORR_EFFECT_THRUSTER };
 struct orr_run_effect {
   enum orr_run_effect_kind kind;
@@ -94,18 +94,21 @@ struct orr_run_link {
   const int *telemetry, *commands;      /* channels, in the order of the file's patterns */
   const char *stand_in_name;            /* of the controller inside; NULL: the plain law, with these gains */
   const struct orr_run_effect *effects; /* [command_count] for the plain law; NULL: it does not fly */
-  int law[3];                           /* the plain law: numbers of telemetry where rate, attitude and target begin */
-  bool wheels_span;                     /* its wheels span the three axes */
-  bool stand_in;                        /* a name or gains are there */
-  double stiffness[3], damping[3];      /* N m/rad, N m s/rad: about the axes of the sensors */
-  int64_t wait_ns;                      /* for a peer, before frame 0 */
-  bool asap;                            /* real time: a command is applied at the first frame after it came */
-  int silence_frames;                   /* of the link, without a command, until the policy applies; 0: never */
-  int silence_policy;                   /* hold, zero, stop */
-  int64_t answer_ns;                    /* lockstep: how long an answer is waited for */
-  struct orr_run_address listen;        /* udp: where commands are expected */
-  struct orr_run_address peer;          /* udp: where telemetry goes; port 0: to whoever sent the last good packet */
-  const uint32_t *allow;                /* udp: [allow_count] addresses that may send */
+  const int *flown; /* [flown_count] the commands that the controller inside gives; others stay as they are */
+  int flown_count;
+  int law[3];                      /* the plain law: numbers of telemetry where rate, attitude and target begin */
+  bool wheels_span;                /* its wheels span the three axes */
+  bool thrusters_reach;            /* its thrusters turn both ways about each axis */
+  bool stand_in;                   /* a name or gains are there */
+  double stiffness[3], damping[3]; /* N m/rad, N m s/rad: about the axes of the sensors */
+  int64_t wait_ns;                 /* for a peer, before frame 0 */
+  bool asap;                       /* real time: a command is applied at the first frame after it came */
+  int silence_frames;              /* of the link, without a command, until the policy applies; 0: never */
+  int silence_policy;              /* hold, zero, stop */
+  int64_t answer_ns;               /* lockstep: how long an answer is waited for */
+  struct orr_run_address listen;   /* udp: where commands are expected */
+  struct orr_run_address peer;     /* udp: where telemetry goes; port 0: to whoever sent the last good packet */
+  const uint32_t *allow;           /* udp: [allow_count] addresses that may send */
   int allow_count;
   struct orr_run_address connect; /* tcp: where we connect to; port 0: others connect to `listen` */
   const char *device;             /* serial */

@@ -539,6 +539,8 @@ static const struct orr_script_entry *script_of(const struct orr_run *run, int c
 
 static void judge_script(struct orr_run_draft *d, const struct link_keys *keys, const struct orr_run_link *link) {
   for (int i = 0; i < link->command_count; i++) {
+    if (link->transport == ORR_TRANSPORT_LINKED && link->effects && link->effects[i].kind == ORR_EFFECT_NONE)
+      continue; /* nobody else gives it */
     const struct orr_script_entry *e = script_of(d->run, link->commands[i]);
     const char *name = d->run->table.channels[link->commands[i]].name;
     bool pulse = d->run->table.channels[link->commands[i]].hold == ORR_CHANNEL_PULSE;
@@ -789,10 +791,11 @@ static bool read_link(struct orr_run_draft *d, struct orr_place key, struct orr_
   out->big_endian = keys.endian == 1;
   good = judge_payloads(d, &keys, out);
   good = orr_run_judge_form(d, &thing, present >> ENDIAN & 1, keys.telemetry, keys.commands, out) && good;
-  judge_script(d, &keys, out);
   for (size_t i = 0; i < d->run->link_count; i++)
     good = judge_beside(d, &thing, out, &d->run->links[i]) && good;
-  return good && judge_stand_in(d, key, out);
+  good = good && judge_stand_in(d, key, out);
+  judge_script(d, &keys, out);
+  return good;
 }
 
 void orr_run_read_links(struct orr_run_draft *d) {

@@ -84,7 +84,9 @@ static const struct orr_key step_table[STEP_KEYS] = {
                .shape = ORR_TEXT("a condition (`orrery help conditions`)"),
                PLACE(UNTIL)},
     [SET] = {.name = "set",
-             .doc = "gives commands: a mapping of channels to their values",
+             .doc =
+                 "gives commands: a mapping of channels to their values; one that a link commands, too, is held until "
+                 "the link's next command",
              ANOTHER,
              .shape = ORR_NAMED("channel", ORR_NUMBER(ORR_UNIT_OF_CHANNEL)),
              PLACE(SET)},
@@ -249,6 +251,31 @@ static const struct orr_channel *find_command(struct compiling *c, struct orr_pl
   return NULL;
 }
 
+/* A step sets once, or along a ramp; the link's next command takes its place. Said once for each channel. */
+static void judge_linked(struct compiling *c, struct orr_place place, const struct orr_channel *channel) {
+  const struct orr_run *run = c->d->run;
+  for (size_t i = 0; i < c->count; i++) {
+    const struct orr_run_step *s = &c->steps[i];
+    bool sets = s->sort == ORR_STEP_SET || s->sort == ORR_STEP_RAMP;
+    if (sets && s->first >= channel->offset && s->first < channel->offset + channel->count)
+      return;
+  }
+  for (size_t i = 0; i < run->link_count; i++) {
+    const struct orr_run_link *link = &run->links[i];
+    bool some = link->flown && link->transport == ORR_TRANSPORT_LINKED;
+    const int *commands = some ? link->flown : link->commands;
+    for (int k = 0; k < (some ? link->flown_count : link->command_count); k++)
+      if (&run->table.channels[commands[k]] == channel)
+        orr_read_warning(c->d->reader, place, "sequenced-and-linked",
+                         "'%.80s' is commanded by the link '%.60s' too, every %.9g s: what a step sets lasts until the "
+                         "link's next command%s; leave it out of the link's 'commands', or let a fault stick it",
+                         channel->name, link->name, 1e-9 * (double)link->period_ns,
+                         link->effects && link->effects[k].kind == ORR_EFFECT_NONE
+                             ? " (in batch it stays: the linked-in controller does not give it)"
+                             : "");
+  }
+}
+
 static bool read_command(struct compiling *c, struct orr_place place, const struct orr_channel *channel,
                          double *value) {
   const struct orr_range range = {channel->low, channel->high, false};
@@ -274,6 +301,8 @@ static bool read_set(struct compiling *c, struct orr_place place, const char *na
     good = good && channel;
     if (!channel)
       continue;
+    if (channel->hold != ORR_CHANNEL_PULSE)
+      judge_linked(c, key, channel);
     double *values = orr_arena_alloc(reader->arena, (size_t)count, sizeof *values);
     bool list = value.node->kind == ORR_YAML_SEQUENCE;
     if (list ? orr_place_count(value) != (size_t)count : count > 1) {
@@ -312,6 +341,7 @@ static bool read_ramp(struct compiling *c, struct orr_place place, const char *n
                    channel_name);
     return false;
   }
+  judge_linked(c, keys.channel, channel);
   double *to = orr_arena_alloc(c->d->reader->arena, 1, sizeof *to);
   if (!read_command(c, keys.to, channel, to))
     return false;

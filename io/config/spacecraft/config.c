@@ -153,8 +153,9 @@ static bool is_of_named(const struct orr_yaml *root, const char *setting) {
 
 /* A file of another sort says so by a key of its own, and has no spacecraft. */
 static bool is_of_other_sort(struct orr_config *c, struct orr_place root) {
-  static const char *const sorts[][3] = {{"campaign", "campaign file", "orrery campaign run FILE"},
-                                         {"sequence", "test procedure", "orrery run RUN.yaml --sequence FILE"}};
+  static const char *const sorts[][3] = {
+      {"campaign", "campaign file", "orrery campaign run FILE' or 'orrery campaign check FILE"},
+      {"sequence", "test procedure", "orrery run RUN.yaml --sequence FILE' or 'orrery check RUN.yaml --sequence FILE"}};
   if (orr_yaml_find(root.node, "spacecraft") < orr_place_count(root))
     return false;
   for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {

@@ -1,5 +1,6 @@
 #include "io/links/terms/rules.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 void orr_rules_init(struct orr_rules *rules, const struct orr_layout *layout, int divisor, uint64_t *places) {
@@ -100,9 +101,11 @@ enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers) {
   if (refusal != ORR_REFUSAL_NONE) {
     orr_rules_refuse(rules, refusal);
     if ((refusal == ORR_REFUSAL_NOT_FINITE || refusal == ORR_REFUSAL_OUT_OF_RANGE) &&
-        !rules->first_refused.number.channel)
+        !rules->first_refused.number.channel) {
       rules->first_refused =
           (struct orr_first){orr_layout_refused(&rules->layout->commands, rules->room), (int64_t)answers};
+      atomic_store_explicit(&rules->refused_is_known, true, memory_order_release);
+    }
     return refusal;
   }
   bool now = (int64_t)answers < rules->published || rules->asap;

@@ -87,7 +87,8 @@ struct orr_rules {
   struct orr_window kept;     /* which: nobody can answer them */
   uint64_t overruled;         /* frames in which a pulse of the link took the place of one that was set */
   struct orr_first first_refused, first_overruled;
-  uint64_t end_answers; /* the first frame that a peer answered by asking the run to end */
+  _Atomic bool refused_is_known; /* first_refused is written, and stays: other threads may read it */
+  uint64_t end_answers;          /* the first frame that a peer answered by asking the run to end */
   struct orr_link_counts counts;
 };
 

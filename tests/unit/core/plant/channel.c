@@ -137,10 +137,21 @@ static void the_hash_tells_layouts_apart(void **state) {
   assert_true(orr_channels_hash(&f->table) != hash);
 }
 
+static void each_number_of_a_wrench_has_its_unit(void **state) {
+  (void)state;
+  const struct orr_channel load = {.unit = "", .count = 6, .elements = orr_channel_wrench};
+  const struct orr_channel rate = {.unit = "rad/s", .count = 3, .elements = orr_channel_xyz};
+  for (int k = 0; k < 6; k++)
+    assert_string_equal(orr_channel_unit(&load, k), k < 3 ? "N m" : "N");
+  assert_string_equal(orr_channel_unit(&load, -1), "");
+  assert_string_equal(orr_channel_unit(&rate, 2), "rad/s");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(outputs_stand_before_commands_in_the_block, setup, teardown),
       cmocka_unit_test_setup_teardown(channels_and_their_elements_are_found_by_name, setup, teardown),
+      cmocka_unit_test(each_number_of_a_wrench_has_its_unit),
       cmocka_unit_test(a_star_stands_for_any_letters),
       cmocka_unit_test_setup_teardown(a_command_is_accepted_by_type_and_range, setup, teardown),
       cmocka_unit_test_setup_teardown(the_hash_tells_layouts_apart, setup, teardown),

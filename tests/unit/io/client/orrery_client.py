@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 import socket
+import re
 import struct
 import sys
 import threading
@@ -332,6 +333,9 @@ class OverUdp(unittest.TestCase):
                 self.link.send({name: 1.0})
         with self.assertRaisesRegex(KeyError, "did you mean 'gyro.rate'"):
             self.link["gyro.rte"]
+        for value in ("1", [1.0, 2.0], None):
+            with self.assertRaisesRegex(TypeError, re.escape(f"wheel.torque takes a number, not {value!r}")):
+                self.link.send({"wheel.torque": value})
 
     def test_a_frame_that_comes_again_is_answered_again_and_one_that_is_left_out_is_counted(self):
         self.executive.send(*self.executive.pieces(0))
@@ -365,7 +369,7 @@ class OverUdp(unittest.TestCase):
         self.executive.send(*self.executive.pieces(0, lockstep))
         self.take(0)
         self.executive.send(*self.executive.pieces(20, lockstep))
-        with self.assertRaises(TimeoutError):
+        with self.assertRaisesRegex(TimeoutError, "no frame came in 0.2 s: the run stands, or in lockstep waits"):
             self.link.wait(0.2)
         question = [p for p in self.executive.await_commands(1) if p[6] == oc.AGAIN]
         self.assertEqual([struct.unpack_from("<Q", p, 24)[0] for p in question], [10])
