@@ -7,17 +7,22 @@
 #include <unistd.h>
 
 #include "io/links/arrival.h"
+#include "io/links/owner.h"
 #include "io/links/udp.h"
 #include "rt/tick/clock.h"
 
-/* The kernel takes an io_uring down in its own time, and with it lets go of the port of the run before. */
+/* The kernel takes an io_uring down in its own time, and with it lets go of the port of the run before: on a busy machine
+ * that takes more than the half second that a port is waited for whose process still lives. */
 static int bind_in_time(int fd, const struct sockaddr_in *address) {
-  enum { TRIES = 50, NAP_NS = 10000000 };
+  enum { TRIES = 50, TRIES_ORPHAN = 500, NAP_NS = 10000000 };
   for (int i = 0;; i++) {
     if (bind(fd, (const struct sockaddr *)address, sizeof *address) == 0)
       return 0;
-    if (errno != EADDRINUSE || i == TRIES)
+    if (errno != EADDRINUSE)
       return errno;
+    if (i >= TRIES_ORPHAN ||
+        (i >= TRIES && orr_owner_of_port(ntohl(address->sin_addr.s_addr), ntohs(address->sin_port)) != 0))
+      return EADDRINUSE;
     orr_clock_sleep_until(orr_clock_now_ns() + NAP_NS);
   }
 }
