@@ -34,10 +34,6 @@ wait "$peer" 2>/dev/null
 first=
 chrt -f 70 true 2>/dev/null && first='chrt -f 70'
 tell() { "$ORRERY" ctl --json "$@" 2>/dev/null; } # PID QUESTION
-flown_to() { # PID MS: `frame` has the frame of 1 ms that it is at
-  frame=$(tell "$1" status | sed -n 's/.*"frame": *\([0-9]*\).*/\1/p')
-  [ "${frame:-0}" -ge "$2" ]
-}
 settled() { # PID: within 0.05 deg
   tell "$1" get bus.pointing_error | awk -F '"bus.pointing_error": *' 'NF > 1 { found = 1; off = $2 + 0 } END { exit !(found && off < 8.7e-4) }'
 }
