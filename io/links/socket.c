@@ -11,8 +11,8 @@
 #include "io/links/udp.h"
 #include "rt/tick/clock.h"
 
-/* The kernel takes an io_uring down in its own time, and with it lets go of the port of the run before: on a busy machine
- * that takes more than the half second that a port is waited for whose process still lives. */
+/* The kernel takes an io_uring down in its own time, and with it lets go of the port of the run before. On a busy
+ * machine that takes more than the half second that a port is waited for whose process still lives. */
 static int bind_in_time(int fd, const struct sockaddr_in *address) {
   enum { TRIES = 50, TRIES_ORPHAN = 500, NAP_NS = 10000000 };
   for (int i = 0;; i++) {

@@ -95,8 +95,9 @@ static void wheel_friction_is_viscous_coulomb_and_stribeck(void **state) {
   orr_flight_free(&f);
 }
 
-/* Half the peak for 1000 s (under a sanitizer 250 s; the others 100 s): the rotor gives by half of `presliding` and stays against its body.
- * Smooth through rest it creeps at rest_speed atanh(1/2), 5.5 rad in all. Above the peak it turns by what is left. */
+/* Half the peak for 1000 s (under a sanitizer 250 s; the others 100 s): the rotor gives by half of `presliding` and
+ * stays against its body. Smooth through rest it creeps at rest_speed atanh(1/2), 5.5 rad in all. Above the peak it
+ * turns by what is left. */
 static void wheel_friction_holds_what_is_pushed_by_less_than_its_peak(void **state) {
   (void)state;
   static const char *const gives[] = {"", ", presliding: 0", ", presliding: 0.1"};
@@ -412,9 +413,9 @@ static void motor_friction_is_viscous_coulomb_and_stribeck(void **state) {
   orr_flight_free(&f);
 }
 
-/* Half the peak for 1000 s (under a sanitizer 250 s; the others 100 s): the hinge gives by half of `presliding` and stays there. With
- * friction that is smooth through rest it creeps at rest_speed atanh(1/2), 3.1 deg in all. Above the peak it slides
- * with what is left. */
+/* Half the peak for 1000 s (under a sanitizer 250 s; the others 100 s): the hinge gives by half of `presliding` and
+ * stays there. With friction that is smooth through rest it creeps at rest_speed atanh(1/2), 3.1 deg in all. Above
+ * the peak it slides with what is left. */
 static void friction_holds_what_is_pushed_by_less_than_its_peak(void **state) {
   (void)state;
   static const char *const gives[] = {"", ", presliding: 0", ", presliding: 1e-3"};
