@@ -216,8 +216,8 @@ fuzzers: $(patsubst %.c,$(B)/%,$(FUZZERS))
 build-tests: installable unit replays $(TIMING_PROGRAMS) $(B)/tests/vectors/compare $(B)/tests/runner
 
 # Side by side, two for each of up to four processors, and one for each from eight on: scripts that fly in real time mostly sleep, but all of them on the
-# last core. No test minds a busy machine. Then, one at a time on a quiet one, the programs that measure time. The limit of ten minutes is for what hangs: beside fifteen other programs
-# the longest script takes two.
+# last core. No test minds a busy machine. Then, one at a time on a quiet one, the programs that measure time. The limit of ten minutes is for what hangs:
+# beside fifteen other programs the longest script takes two.
 SIDE_BY_SIDE = $(shell n=$$(nproc); echo $$((n < 4 ? 2 * n : n < 8 ? 8 : n < 64 ? n : 64)))
 test:
 	@tools/setup build test

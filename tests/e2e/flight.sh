@@ -46,13 +46,13 @@ killed() { # LOG URL SETTING
   await flown_to $flown 8000 || fail "$1 does not fly: $(cat "$dir/$1.err")"
   kill -9 "$mine"
   wait "$mine" 2>/dev/null
-  flown_to $flown 0
+  await flown_to $flown 1 || fail "$1 does not answer"
   await flown_to $flown $((frame + 1500)) || fail "$1 stands still"
   # shellcheck disable=SC2086
   $first "$fsw" "$2" cassini 2>/dev/null &
   mine=$!
   await settled $flown || echo "# $1 does not settle"
-  flown_to $flown 0
+  await flown_to $flown 1 || fail "$1 does not answer"
   await flown_to $flown $((frame + 3000)) || fail "$1 stands still at its end" # what only drifts past the target has left it by then
   tell $flown stop >/dev/null
   wait $flown

@@ -11,7 +11,7 @@ kill -STOP $run
 await grep -q '^fsw: no frame for five seconds; holding until a frame comes$' "$dir/fsw" || fail "it does not say that it holds: $(cat "$dir/fsw")"
 kill -0 $peer || fail "it left: $(cat "$dir/fsw")"
 kill -CONT $run
-flown_to $run 0
+await flown_to $run 1 || fail "the run does not answer"
 await flown_to $run $((frame + 100)) || fail "it does not go on: $(cat "$dir/fsw")"
 kill -INT $run
 wait $run
