@@ -31,6 +31,9 @@ B := build/$(VARIANT)
 # third flag; tests/gates/core.sh looks for them.
 MATH := -ffp-contract=off -fno-math-errno -fno-tree-slp-vectorize -fno-trapping-math
 OPTIMIZE := $(if $(SANITIZE)$(FUZZ),-O1 -fno-omit-frame-pointer,$(if $(DEBUG),-Og,-O3))
+# Names and lines for traces and profiles; those of variables, which a debugger shows, with DEBUG=1. They cost a third of the sanitizers' compiling and
+# two thirds of every program.
+TRACES := $(if $(DEBUG),-g,-g1)
 CHECKS := $(if $(FUZZ),-fsanitize=fuzzer-no-link) $(if $(SANITIZE)$(FUZZ),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all)
 # -Wno-psabi: without AVX gcc would warn of how four doubles are passed; only static functions pass them (core/math/lanes.h).
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Wshadow -Wvla -Wstrict-prototypes \
@@ -39,7 +42,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Wshadow -W
 # program runs. core has neither files nor packets, and its sweeps are the hot path: it goes without the first two. tests/gates/hardened.sh holds it.
 HARDEN := $(if $(SANITIZE)$(FUZZ)$(DEBUG),,-fstack-protector-strong -D_FORTIFY_SOURCE=2)
 HARDEN_LINK := -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
-ORR_FLAGS = -std=c17 -march=$(ARCH) $(OPTIMIZE) -g $(MATH) $(CHECKS) $(WARNINGS) -fPIE -I. $(CFLAGS)
+ORR_FLAGS = -std=c17 -march=$(ARCH) $(OPTIMIZE) $(TRACES) $(MATH) $(CHECKS) $(WARNINGS) -fPIE -I. $(CFLAGS)
 HOSTED = -D_GNU_SOURCE -pthread $(HARDEN) $(PKG_CFLAGS)
 LINK = $(CHECKS) -pthread -Wl,--as-needed $(HARDEN_LINK) $(LDFLAGS)
 
@@ -186,7 +189,10 @@ $(B)/echo: $(B)/io/client/echo.o $(B)/libclient.a
 
 # --- tests -----------------------------------------------------------------------------------------------------------
 TEST_ROOMS := $(B)/libsupport.a $(B)/libtools.a $(B)/libclient.a $(ROOMS)
-E2E = $(sort $(shell find tests/e2e -maxdepth 1 -type f -perm -u+x))
+# The longest first, so that none of them ends long after all others.
+LONGEST := torture flight realtime log_lost readme ending log_disk hard progress on_time timing python keyed json_ends log_killed
+SCRIPTS = $(sort $(shell find tests/e2e -maxdepth 1 -type f -perm -u+x))
+E2E = $(foreach name,$(LONGEST),$(filter tests/e2e/$(name).sh,$(SCRIPTS))) $(filter-out $(LONGEST:%=tests/e2e/%.sh),$(SCRIPTS))
 SANITIZED = $(patsubst %.c,build/sanitize/%,$(UNIT)) $(patsubst %.c,build/sanitize/%-replay,$(FUZZERS))
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE = $(MAKE) --no-print-directory
@@ -209,13 +215,16 @@ replays: $(patsubst %.c,$(B)/%-replay,$(FUZZERS))
 fuzzers: $(patsubst %.c,$(B)/%,$(FUZZERS))
 build-tests: installable unit replays $(TIMING_PROGRAMS) $(B)/tests/vectors/compare $(B)/tests/runner
 
-# Programs side by side first; then, one at a time on a quiet machine, those that measure time.
+# Side by side, two for each of up to four processors, and one for each from eight on: scripts that fly in real time mostly sleep, but all of them on the
+# last core. No test minds a busy machine. Then, one at a time on a quiet one, the programs that measure time. The limit of ten minutes is for what hangs:
+# beside fifteen other programs the longest script takes two.
+SIDE_BY_SIDE = $(shell n=$$(nproc); echo $$((n < 4 ? 2 * n : n < 8 ? 8 : n < 64 ? n : 64)))
 test:
 	@tools/setup build test
 	+@$(SUBMAKE) $(JOBS) all build-tests
 	+@$(SUBMAKE) $(JOBS) CC=gcc SANITIZE=1 DEBUG= FUZZ= programs unit replays \
 	  build/sanitize/tests/vectors/compare
-	@$(RUNNER) -j $(shell nproc) -t 300 $(UNIT_PROGRAMS) $(SANITIZED) $(B)/tests/vectors/compare $(E2E) \
+	@$(RUNNER) -j $(SIDE_BY_SIDE) -t 600 $(E2E) $(SANITIZED) $(UNIT_PROGRAMS) $(B)/tests/vectors/compare \
 	  'ORRERY=$(CURDIR)/build/sanitize/orrery' build/sanitize/tests/vectors/compare 'ORRERY=$(CURDIR)/$(B)/orrery' \
 	  -j 1 $(TIMING_PROGRAMS)
 

@@ -6,8 +6,9 @@
  * `-j 1` leaves the machine to the tests that measure time. A program that prints a TAP plan (CMocka is told to) counts
  * test by test; any other counts as one: exit 0 passed, 77 skipped, else failed. On top of what its lines say, a
  * program fails once more for a signal, a time-out, a plan that does not match, or a bad exit status without a failed
- * test. The output of a program that fails is shown. The closing line is `N passed, N failed, N skipped`; below it what
- * failed is named once more, a line each. Exit 0 if none failed.
+ * test. The output of a program that fails is shown. Beside the time that a program took stands what it and the
+ * children that it waited for computed. The closing line is `N passed, N failed, N skipped`; below it what failed is
+ * named once more, a line each. Exit 0 if none failed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -178,16 +180,20 @@ static void note_failures(FILE *failures, const struct job *j, bool plan, const 
     fprintf(failures, "FAIL  %s: %s\n", j->program, why);
 }
 
-static void finish(struct runner *r, struct job *j, int status) {
+static double processor_s(const struct rusage *u) {
+  return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) + 1e-6 * (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec);
+}
+
+static void finish(struct runner *r, struct job *j, int status, const struct rusage *used) {
   char why[128];
   kill(-j->pid, SIGKILL); /* whatever it left behind */
   struct tap t = read_tap(j->output);
   struct counts c = judge(j, &t, status, why, sizeof why);
-  printf("%s  %s: %u passed, %u failed, %u skipped, %.1f s%s%s\n",
+  printf("%s  %s: %u passed, %u failed, %u skipped, %.1f s (%.1f s computing)%s%s\n",
          c.failed   ? "FAIL"
          : c.passed ? "ok  "
                     : "skip",
-         j->program, c.passed, c.failed, c.skipped, now_s() - j->started_s, why[0] ? ": " : "", why);
+         j->program, c.passed, c.failed, c.skipped, now_s() - j->started_s, processor_s(used), why[0] ? ": " : "", why);
   if (c.failed) {
     show_output(j->output);
     note_failures(r->failures, j, t.plans > 0, why);
@@ -204,10 +210,11 @@ static void finish(struct runner *r, struct job *j, int status) {
 static void reap(struct runner *r) {
   int status;
   pid_t pid;
-  while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+  struct rusage used;
+  while ((pid = wait4(-1, &status, WNOHANG, &used)) > 0)
     for (struct job *j = r->jobs; j < r->jobs + MAX_JOBS; j++)
       if (j->pid == pid)
-        finish(r, j, status);
+        finish(r, j, status, &used);
 }
 
 static void kill_late(struct runner *r, bool all) {

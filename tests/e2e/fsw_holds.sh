@@ -6,14 +6,13 @@ over shm configs/cubesat.yaml >"$dir/run.yaml"
 run=$!
 "$fsw" "shm:$name" 2>"$dir/fsw" &
 peer=$!
-answers() { [ -e "/dev/shm$name" ]; }
-await answers || fail "no run: $(cat "$dir/out")"
-sleep 1
+await flown_to $run 10 || fail "no run: $(cat "$dir/out")"
 kill -STOP $run
 await grep -q '^fsw: no frame for five seconds; holding until a frame comes$' "$dir/fsw" || fail "it does not say that it holds: $(cat "$dir/fsw")"
 kill -0 $peer || fail "it left: $(cat "$dir/fsw")"
 kill -CONT $run
-sleep 0.5
+await flown_to $run 1 || fail "the run does not answer"
+await flown_to $run $((frame + 100)) || fail "it does not go on: $(cat "$dir/fsw")"
 kill -INT $run
 wait $run
 wait $peer || fail "it ends badly: $(cat "$dir/fsw")"

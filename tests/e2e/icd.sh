@@ -325,7 +325,7 @@ wait $peer || fail "the packets: $(cat "$dir/err")"
 grep -q '5 frames out, 4 commands applied' "$dir/out" || fail "the Python peer over UDP: $(cat "$dir/out")"
 if [ -n "$capture" ]; then
   tries=0
-  until seen=$(frames_seen) && [ "$seen" -ge 5 ] || [ $((tries += 1)) -gt 20 ]; do sleep 0.3; done
+  until seen=$(frames_seen) && [ "$seen" -ge 5 ] || [ $((tries += 1)) -gt 100 ]; do sleep 0.3; done
   kill -INT $capture
   wait $capture
   [ "$seen" -ge 5 ] || fail "tshark sees $seen packets of APID 0x680 as CCSDS"

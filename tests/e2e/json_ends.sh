@@ -53,11 +53,13 @@ for mode in lockstep realtime; do
 done
 "$fsw" "$(url_of shm)" cubesat >/dev/null 2>&1 &
 peer=$!
-("$ORRERY" run "$dir/ship.yaml" --mode lockstep --set 'links.fsw.lockstep={timeout: 500 ms, policy: stop}' --duration 100000s --json >"$dir/out" 2>"$dir/err"; echo $? >"$dir/status") &
-sleep 1
+"$ORRERY" run "$dir/ship.yaml" --mode lockstep --set 'links.fsw.lockstep={timeout: 3 s, policy: stop}' --duration 100000s --json >"$dir/out" 2>"$dir/err" &
+child=$!
+await flown_to $child 10 || fail "it does not fly: $(cat "$dir/err")"
 kill -KILL $peer
-wait $! 2>/dev/null
-[ "$(cat "$dir/status")" -eq 3 ] || fail "lockstep that stops: exit $(cat "$dir/status")"
+wait $child
+status=$?
+[ $status -eq 3 ] || fail "lockstep that stops: exit $status"
 python3 "$dir/judge.py" "$dir/out" incomplete ended_early || fail "lockstep that stops: $(cat "$dir/out")"
 
 # signals

@@ -106,7 +106,7 @@ else:
         out = b"\xa5" + struct.pack(">h", max(-1000, min(1000, round(-1000 * total))))
         line.send(out + bytes([sum(out) & 255]))
         ask()
-        packet = line.packet(answer, 1)
+        packet = line.packet(answer, 60)  # every question is answered: the run waits for this device
 print(frames)
 P2
 

@@ -120,12 +120,14 @@ done
 
 # --- what an expectation counts over UDP is what came ---------------------------------------------------------------------------
 sed 's/^spacecraft:/expect: [{measure: links.refused, is: 0}]\nspacecraft:/' "$dir/udp.yaml" >"$dir/refused.yaml"
-"$ORRERY" run "$dir/refused.yaml" --mode realtime --duration 0.5s --set links.fsw.wait=0.3s >"$dir/out" 2>"$dir/err" &
-run=$!
 python3 -c 'import socket, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-for _ in range(60): s.sendto(b"nonsense", ("127.0.0.1", int(sys.argv[1]))); time.sleep(0.01)' "$port"
-wait $run && fail "refused packets break no expectation: $(cat "$dir/out" "$dir/err")"
+while True: s.sendto(b"nonsense", ("127.0.0.1", int(sys.argv[1]))); print("sent", flush=True); time.sleep(0.01)' "$port" >"$dir/stranger" &
+stranger=$!
+await test -s "$dir/stranger" || fail "no stranger"
+"$ORRERY" run "$dir/refused.yaml" --mode realtime --duration 0.5s --set links.fsw.wait=0.3s >"$dir/out" 2>"$dir/err" &&
+  fail "refused packets break no expectation: $(cat "$dir/out" "$dir/err")"
+kill $stranger
 grep -q '^NOT MET *links.refused' "$dir/out" || fail "refused packets over UDP: $(cat "$dir/out" "$dir/err")"
 
 # --- a link that nothing inside can answer ----------------------------------------------------------------------------------

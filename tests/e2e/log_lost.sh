@@ -20,7 +20,7 @@ lost=$(sed -n 's/^            incomplete: \([0-9]*\) frames are not in it.*/\1/p
 
 "$ORRERY" log cat "$log" --topics /orrery/lost --json | sed 's/.*"first":\([0-9]*\),"last":\([0-9]*\).*/\1 \2/' >"$dir/spans"
 [ "$(awk '{ n += $2 - $1 + 1 } END { print n }' "$dir/spans")" = "$lost" ] || fail "$lost are lost, told are: $(cat "$dir/spans")"
-[ "$("$ORRERY" log cat "$log" --topics /bus | wc -l)" -eq $((20001 - lost)) ] || fail "$("$ORRERY" log cat "$log" --topics /bus | wc -l) frames are there, $lost lost"
+[ "$("$ORRERY" log cat "$log" --topics /jet_0 | wc -l)" -eq $((20001 - lost)) ] || fail "$("$ORRERY" log cat "$log" --topics /jet_0 | wc -l) frames are there, $lost lost"
 "$ORRERY" replay "$log" >"$dir/replay" || fail "replay: $(cat "$dir/replay")"
 grep -Eq '^ +[0-9]+ frames up to a checkpoint passed over, for the log lost some$' "$dir/replay" || fail "replay does not say what it passed over: $(cat "$dir/replay")"
 

@@ -5,14 +5,14 @@
 #   tests/soak/flaky.sh [-q RUNS] [-b RUNS] [-t SECONDS] [-l] [TEST...]
 #
 #   -q, -b    runs quiet (50); runs on each of one busy core and two (20); 0 leaves them out
-#   -t        limit of a run (300, as in `make test`)
+#   -t        limit of a run (600, as in `make test`)
 #   -l        lists the tests and runs none
 #   TEST      a program of one's own, with a / in its name; else those whose path has TEST in it: all without any
 #
 # All tests as often as that take a day: the table is printed, too, when Ctrl-C ends it. Exit 1 if any failed.
 set -um # jobs are told to end by this script, Ctrl-C or not
 cd "$(dirname "$0")/../.." || exit 2
-quiet=50 busy=20 limit=300 list=''
+quiet=50 busy=20 limit=600 list=''
 while getopts q:b:t:l option; do
   case $option in
   q) quiet=$OPTARG ;;

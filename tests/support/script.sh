@@ -89,3 +89,7 @@ await() { # COMMAND...: half a minute for it to succeed
 flies() { # PID: a run in real time is past its first frame; what `orrery top` says of it is in $dir/top
   "$ORRERY" top --once "$1" >"$dir/top" 2>/dev/null && grep -q '^integrate ' "$dir/top"
 }
+flown_to() { # PID FRAME: a run, in any mode, is at that frame or past it; `frame` says at which
+  frame=$("$ORRERY" ctl --json "$1" status 2>/dev/null | sed -n 's/.*"frame": *\([0-9]*\).*/\1/p')
+  [ "${frame:-0}" -ge "$2" ]
+}

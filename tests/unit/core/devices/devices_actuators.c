@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/support/flight.h"
+#include "tests/support/sanitized.h"
 
 /* A bus of unit inertias, free, with an arm on a hinge without friction and a slider; then the device of a test. */
 static struct orr_flight with(const char *device) {
@@ -94,8 +95,9 @@ static void wheel_friction_is_viscous_coulomb_and_stribeck(void **state) {
   orr_flight_free(&f);
 }
 
-/* Half the peak for 1000 s (the others 100 s): the rotor gives by half of `presliding` and stays against its body.
- * Smooth through rest it creeps at rest_speed atanh(1/2), 5.5 rad in all. Above the peak it turns by what is left. */
+/* Half the peak for 1000 s (under a sanitizer 250 s; the others 100 s): the rotor gives by half of `presliding` and
+ * stays against its body. Smooth through rest it creeps at rest_speed atanh(1/2), 5.5 rad in all. Above the peak it
+ * turns by what is left. */
 static void wheel_friction_holds_what_is_pushed_by_less_than_its_peak(void **state) {
   (void)state;
   static const char *const gives[] = {"", ", presliding: 0", ", presliding: 0.1"};
@@ -105,14 +107,14 @@ static void wheel_friction_holds_what_is_pushed_by_less_than_its_peak(void **sta
     struct orr_flight f = with(device);
     double angle = 0, late = 0;
     orr_flight_command(&f, "d.torque", 0.025);
-    for (int k = 0; k < (i == 0 ? 100000 : 10000); k++) {
+    for (int k = 0; k < (i == 0 ? ORR_SHARE(100000) : 10000); k++) {
       double before = orr_flight_value(&f, "d.speed");
       orr_flight_run(&f, 1);
       angle += 0.005 * (before + orr_flight_value(&f, "d.speed"));
       late += k >= 1000 ? fabs(orr_flight_value(&f, "d.speed")) * 0.01 : 0;
     }
     printf("# a wheel at half the peak, %s: %.3g rad after %d s, %.3g rad of them after 10 s\n",
-           i == 1 ? "smooth" : "sticking", angle, i == 0 ? 1000 : 100, late);
+           i == 1 ? "smooth" : "sticking", angle, i == 0 ? ORR_SHARE(1000) : 100, late);
     NEAR(angle, i == 1 ? 5.49 : i ? 0.05 : 0.005, i == 1 ? 0.03 : 1e-9);
     NEAR(late, i == 1 ? 4.94 : 0, i == 1 ? 0.03 : 1e-6);
     NEAR(orr_flight_value(&f, "d.friction"), -0.025, 1e-6);
@@ -411,9 +413,9 @@ static void motor_friction_is_viscous_coulomb_and_stribeck(void **state) {
   orr_flight_free(&f);
 }
 
-/* Half the peak for 1000 s (the others 100 s): the hinge gives by half of `presliding` and stays there. With
- * friction that is smooth through rest it creeps at rest_speed atanh(1/2), 3.1 deg in all. Above the peak it slides
- * with what is left. */
+/* Half the peak for 1000 s (under a sanitizer 250 s; the others 100 s): the hinge gives by half of `presliding` and
+ * stays there. With friction that is smooth through rest it creeps at rest_speed atanh(1/2), 3.1 deg in all. Above
+ * the peak it slides with what is left. */
 static void friction_holds_what_is_pushed_by_less_than_its_peak(void **state) {
   (void)state;
   static const char *const gives[] = {"", ", presliding: 0", ", presliding: 1e-3"};
@@ -426,10 +428,10 @@ static void friction_holds_what_is_pushed_by_less_than_its_peak(void **state) {
     orr_flight_command(&f, "d.torque", 0.025);
     orr_flight_run(&f, 1000);
     double soon = orr_flight_value(&f, "arm.q");
-    orr_flight_run(&f, i == 0 ? 99000 : 9000);
+    orr_flight_run(&f, i == 0 ? ORR_SHARE(100000) - 1000 : 9000);
     double late = orr_flight_value(&f, "arm.q");
     printf("# half the peak, %s: %.3g rad after 10 s, %.3g rad after %d s\n", i == 1 ? "smooth" : "sticking", soon,
-           late, i == 0 ? 1000 : 100);
+           late, i == 0 ? ORR_SHARE(1000) : 100);
     NEAR(late, ends[i], i == 1 ? 1e-4 : 1e-12);
     if (i != 1)
       NEAR(orr_flight_value(&f, "arm.speed"), 0, 1e-15);

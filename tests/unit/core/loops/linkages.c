@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/support/linkages.h"
+#include "tests/support/sanitized.h"
 
 static const char *const methods[] = {"auto", "embed", "augment"};
 
@@ -26,9 +27,7 @@ static void tell(enum orr_linkage_kind kind, int method, uint64_t seed, const st
 
 static void judge(struct tally *t, enum orr_linkage_kind kind, uint64_t seed, int quiet) {
   struct orr_linkage *linkage = orr_linkage_make(kind, seed);
-#ifdef __SANITIZE_ADDRESS__
-  linkage->duration_s /= 4; /* everything is an order slower */
-#endif
+  linkage->duration_s /= ORR_SANITIZED ? 4 : 1;
   for (int method = ORR_LOOP_AUTO; method <= ORR_LOOP_AUGMENT; method++) {
     struct orr_linkage_result r = orr_linkage_judge(linkage, (enum orr_loop_method)method);
     t->count[kind][method][r.verdict]++;

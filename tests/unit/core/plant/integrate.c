@@ -14,6 +14,7 @@
 #include "core/tree/forward.h"
 #include "core/tree/kinematics.h"
 #include "tests/support/flight.h"
+#include "tests/support/sanitized.h"
 
 /* A free bus with a gimballed arm and a flexible panel on a sprung ball-less hinge: quaternions, scalars, modes and
  * springs. */
@@ -119,13 +120,13 @@ static struct drift drift_of(enum orr_integrator rule, int64_t step_ns, int step
 /* The table of core/README.md. A free flexible spacecraft with a spinning wheel, nothing acting on it. */
 static void energy_and_momentum_drift_by_the_order_over_1e5_steps(void **state) {
   (void)state;
-  struct drift d = drift_of(ORR_RK4, 1000000, 100000);
+  struct drift d = drift_of(ORR_RK4, 1000000, ORR_SHARE(100000));
   assert_true(d.energy < 1e-11 && d.angular < 3e-9 && d.linear < 1e-10);
-  d = drift_of(ORR_HEUN, 1000000, 100000);
+  d = drift_of(ORR_HEUN, 1000000, ORR_SHARE(100000));
   assert_true(d.energy < 1e-6 && d.angular < 2e-3 && d.linear < 3e-5);
-  d = drift_of(ORR_IMPLICIT_MODAL, 1000000, 100000);
+  d = drift_of(ORR_IMPLICIT_MODAL, 1000000, ORR_SHARE(100000));
   assert_true(d.energy < 4e-6 && d.angular < 1e-2 && d.linear < 3e-4);
-  d = drift_of(ORR_SEMI_IMPLICIT, 1000000, 100000);
+  d = drift_of(ORR_SEMI_IMPLICIT, 1000000, ORR_SHARE(100000));
   assert_true(d.energy < 0.1);
 }
 
@@ -139,7 +140,7 @@ static void what_rk4_loses_falls_with_its_order(void **state) {
   assert_true(p > 3.6 && m > 3.6);
 }
 
-/* A mass on a spring, its period 1 s, at a step of 20 ms for a thousand periods. */
+/* A mass on a spring, its period 1 s, at a step of 20 ms for a thousand periods (under a sanitizer 250). */
 static double oscillator_energy_change(enum orr_integrator rule) {
   struct orr_flight f =
       orr_flight_make("orrery: 1\n"
@@ -149,13 +150,14 @@ static double oscillator_energy_change(enum orr_integrator rule) {
                       NULL);
   f.plant->integration->rule = rule;
   double start = orr_flight_energy(&f), worst = 0;
-  for (int k = 0; k < 50000; k++) {
+  for (int k = 0; k < ORR_SHARE(50000); k++) {
     assert_int_equal(orr_integration_step(f.plant->integration, k * 20000000LL, 20000000), ORR_OK);
     orr_integration_set(f.plant->integration);
     worst = fmax(worst, fabs(orr_flight_energy(&f) / start - 1));
   }
   orr_flight_free(&f);
-  printf("# %-14s an oscillator's energy is off by at most %.2e in 1000 periods\n", orr_integrator_names[rule], worst);
+  printf("# %-14s an oscillator's energy is off by at most %.2e in %d periods\n", orr_integrator_names[rule], worst,
+         ORR_SHARE(1000));
   return worst;
 }
 

@@ -18,6 +18,7 @@
 #include "tests/support/dense.h"
 #include "tests/support/flight.h"
 #include "tests/support/prng.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/trial.h"
 
 static const double PI = 3.14159265358979323846;
@@ -97,7 +98,7 @@ static void roots_solve_their_problem(void **state) {
   static struct orr_complex work[4 * ORR_QUADRATIC_MOST * ORR_QUADRATIC_MOST];
   struct orr_complex roots[2 * ORR_QUADRATIC_MOST], x[ORR_QUADRATIC_MOST];
   double c[ORR_QUADRATIC_MOST * ORR_QUADRATIC_MOST], k[ORR_QUADRATIC_MOST * ORR_QUADRATIC_MOST];
-  for (uint64_t seed = 1; seed <= 120; seed++) {
+  for (uint64_t seed = 1; seed <= ORR_SHARE(120); seed++) {
     struct orr_prng prng = {seed};
     size_t n = seed % 40 == 0 ? ORR_QUADRATIC_MOST : 1 + seed % 12;
     double trace = 0, sum = 0, most = 0;
@@ -258,7 +259,7 @@ static struct orr_sample *sprung_sample(uint64_t seed, struct orr_mode_desc stil
 static void stiffness_is_that_of_dense_matrices(void **state) {
   (void)state;
   double worst = 0;
-  for (uint64_t seed = 1; seed <= 60; seed++) {
+  for (uint64_t seed = 1; seed <= ORR_SHARE(60); seed++) {
     struct orr_mode_desc still[BODIES][MODES];
     struct orr_sample *s = sprung_sample(seed, still);
     size_t n = (size_t)s->u_count;
@@ -287,7 +288,7 @@ static void stiffness_is_that_of_dense_matrices(void **state) {
 static void damped_motion_is_that_of_dense_matrices(void **state) {
   (void)state;
   double worst = 0;
-  for (uint64_t seed = 100; seed < 130; seed++) {
+  for (uint64_t seed = 100; seed < 100 + ORR_SHARE(30); seed++) {
     struct orr_sample *s = sprung_sample(seed, NULL);
     size_t n = (size_t)s->u_count;
     double *k = calloc(n * n, sizeof *k), *c = calloc(n * n, sizeof *c);
@@ -577,7 +578,7 @@ static char *random_ship(uint64_t seed, const char *simulation) {
 
 static void random_runs_blow_up_where_it_is_foretold(void **state) {
   (void)state;
-  for (uint64_t seed = 1; seed <= 16; seed++) {
+  for (uint64_t seed = 1; seed <= ORR_SHARE(16); seed++) {
     char name[20];
     snprintf(name, sizeof name, "random %d", (int)seed);
     char *text = random_ship(seed, "simulation: {step: 1 ms}");

@@ -15,13 +15,9 @@
 #include "core/tree/kinematics.h"
 #include "tests/support/flight.h"
 #include "tests/support/orbit.h"
+#include "tests/support/sanitized.h"
 
-/* The sanitizers' builds are slow, and memory is what they look at. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SHORTER = 24 };
-#else
-enum { SHORTER = 1 };
-#endif
+enum { SHORTER = ORR_SANITIZED ? 24 : 1 };
 
 static const double mu = 3.986004418e14, pi = 3.14159265358979323846;
 

@@ -19,17 +19,14 @@
 #include "core/tree/kinematics.h"
 #include "tests/support/flight.h"
 #include "tests/support/orbit.h"
+#include "tests/support/sanitized.h"
 
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wdouble-promotion" /* to quadruple precision, as is meant */
 #endif
 
 static int seconds(void) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  const int usual = 1;
-#else
-  const int usual = 10;
-#endif
+  const int usual = ORR_SANITIZED ? 1 : 10;
   const char *asked = getenv("ORR_SECONDS");
   return asked ? atoi(asked) : usual;
 }

@@ -12,12 +12,9 @@
 #include "core/plant/world.h"
 #include "tests/support/flight.h"
 #include "tests/support/orbit.h"
+#include "tests/support/sanitized.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { USUAL = 2 };
-#else
-enum { USUAL = 20 };
-#endif
+enum { USUAL = ORR_SANITIZED ? 2 : 20 };
 
 static int revolutions(void) {
   const char *asked = getenv("ORR_REVOLUTIONS");

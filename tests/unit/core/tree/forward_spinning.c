@@ -16,6 +16,7 @@
 #include "core/tree/forward.h"
 #include "tests/support/beam.h"
 #include "tests/support/prng.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/trial.h"
 
 static const struct orr_beam unit_beam = {
@@ -192,8 +193,8 @@ static void step(struct drive *d, double t, double h, double *x, double *v) {
     x[i] += dx[i], v[i] += dv[i];
 }
 
-/* The tip, seen from the hub's axes, across the undeformed beam: every 0.05 s for 20 s. */
-enum { LOOKS = 400 };
+/* The tip, seen from the hub's axes, across the undeformed beam: every 0.05 s for 20 s; under a sanitizer for 2.5 s. */
+enum { LOOKS = ORR_SANITIZED ? 50 : 400 };
 
 static void fly(struct orr_sample *s, int tip_body, int tip_node, int parts, double *out) {
   struct drive d = {.trial = orr_trial_make(s, 0)};
@@ -266,7 +267,7 @@ static void the_spin_up_lags_as_a_chain_of_links_does(void **state) {
       "# spin-up: the tip lags by %.4f m, a chain of 32 links by %.4f; apart by at most %.2g m; linear shapes: %.3g\n",
       -lag[1], -lag[0], gap[1], gap[2]);
   assert_true(gap[1] < 0.02 * -lag[0]);
-  assert_true(!(gap[2] < 1));
+  assert_true(ORR_SANITIZED || !(gap[2] < 1)); /* they leave late */
   orr_sample_free(s);
   orr_sample_free(links);
 }

@@ -42,12 +42,21 @@ static struct came send_and_read(int fd, bool asked) {
   return out;
 }
 
+/* The kernel begins to stamp when the first socket asks, by a thread of its own that a busy machine keeps waiting;
+ * until then its stamp is of the reading. */
 static void the_stamp_is_of_the_arrival(void **state) {
   (void)state;
-  int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  assert_true(fd >= 0);
-  const struct came c = send_and_read(fd, true);
-  close(fd);
+  int asks = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  assert_true(asks >= 0);
+  orr_arrival_ask(asks);
+  struct came c = {0};
+  for (int i = 0; i < 200 && c.arrived_ns >= c.read_ns - LATER_NS / 2; i++) {
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    c = send_and_read(fd, true);
+    close(fd);
+  }
+  close(asks);
   assert_true(c.arrived_ns <= c.sent_ns + SLACK_NS);
   assert_true(c.arrived_ns < c.read_ns - LATER_NS / 2);
 }

@@ -544,8 +544,49 @@ static void a_frame_out_of_step_counts_no_frame_as_missed(void **state) {
   done(&r);
 }
 
+/* A socket on its way through another is in no process's hands, as that of a run whose io_uring the kernel still takes
+ * down. It is let go of when both ends of its way are closed. */
+static void leave_port_to_nobody(uint16_t port, long ms) {
+  const struct sockaddr_in here = {
+      .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  char room[CMSG_SPACE(sizeof(int))] = {0}, byte = 0;
+  struct iovec text = {&byte, 1};
+  struct msghdr m = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+  int way[2], fd = socket(AF_INET, SOCK_DGRAM, 0);
+  assert_int_equal(bind(fd, (const struct sockaddr *)&here, sizeof here), 0);
+  assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, way), 0);
+  struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+  *c = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+  memcpy(CMSG_DATA(c), &fd, sizeof fd);
+  assert_int_equal(sendmsg(way[0], &m, 0), 1);
+  close(fd);
+  if (fork() == 0) {
+    nap_ms(ms);
+    _exit(0);
+  }
+  close(way[0]);
+  close(way[1]);
+}
+
+static void a_port_that_no_process_has_is_waited_for(void **state) {
+  (void)state;
+  struct rig r = make(ordinary);
+  struct orr_run_link desc = *r.port->desc;
+  struct orr_udp u, second;
+  desc.listen.port = orr_port_free();
+  leave_port_to_nobody(desc.listen.port, 1500);
+  assert_int_equal(orr_udp_open(&u, &desc, &r.port->layout, 1000000), 0);
+  double before = now_s();
+  assert_int_equal(orr_udp_open(&second, &desc, &r.port->layout, 1000000), EADDRINUSE);
+  assert_true(now_s() - before > 0.4);
+  orr_udp_close(&u);
+  wait(NULL);
+  done(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_port_that_no_process_has_is_waited_for),
       cmocka_unit_test(the_checksum_is_that_of_rfc_3720),
       cmocka_unit_test(packets_are_laid_out_as_cfe_has_them),
       cmocka_unit_test(a_packet_with_any_one_bit_wrong_is_refused),
