@@ -78,8 +78,9 @@ static void put(const uint8_t *bytes, size_t size) {
   if (size > ORR_WIRE_PACKET_MAX) /* it is no packet, whatever is in it */
     return;
   size = sealed(packet, bytes, size);
-  wire->told = wire->shape & LISTEN && !wire->raw ? orr_frame_write(framing_of(wire->shape), packet, size, wire->datagram)
-                                                  : size;
+  wire->told = wire->shape & LISTEN && !wire->raw
+                   ? orr_frame_write(framing_of(wire->shape), packet, size, wire->datagram)
+                   : size;
   if (!(wire->shape & LISTEN) || wire->raw)
     memcpy(wire->datagram, packet, size);
 }

@@ -83,16 +83,9 @@ static void write_file(const char *folder, const char *name, const char *text, s
 }
 
 static void make_folders(const char *root) {
-  static const char *const folders[] = {"",
-                                        "/state",
-                                        "/proc",
-                                        "/proc/irq",
-                                        "/proc/irq/1",
-                                        "/proc/sys",
-                                        "/proc/sys/kernel",
-                                        "/cpu",
-                                        "/cpu/orrery.core1",
-                                        "/cpu/orrery.rest1"};
+  static const char *const folders[] = {
+      "",          "/state",           "/proc", "/proc/irq",         "/proc/irq/1",
+      "/proc/sys", "/proc/sys/kernel", "/cpu",  "/cpu/orrery.core1", "/cpu/orrery.rest1"};
   char path[2 * ROOT + 64];
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
     snprintf(path, sizeof path, "%s%s", root, folders[i]);
