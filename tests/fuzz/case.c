@@ -60,42 +60,23 @@ static void check(const struct orr_case *c, const struct orr_description *d) {
   }
 }
 
-/* The model is read once for so many cases: to read it takes longer than all else. */
-enum { CASES = 32 };
-static struct {
-  struct orr_diagnostics *diagnostics;
-  struct orr_config *config;
-  char *texts[CASES]; /* of the cases so far; the diagnostics refer to them */
-  int count;
-} rig;
-
-static void read_model(void) {
-  const struct orr_text_file file = {"model.yaml", model, sizeof model - 1};
-  const struct orr_config_options options = {.files = &file, .file_count = 1};
-  orr_diagnostics_destroy(rig.diagnostics);
-  for (int i = 0; i < rig.count; i++)
-    free(rig.texts[i]);
-  rig.count = 0;
-  rig.diagnostics = orr_diagnostics_create();
-  rig.config = orr_config_load("model.yaml", &options, rig.diagnostics);
-  orr_must(rig.config != NULL);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size == 0)
     return 0;
-  if (!rig.config || rig.count == CASES)
-    read_model();
-  char *text = rig.texts[rig.count++] = malloc(size);
+  char *text = malloc(size);
   orr_must(text != NULL);
   memcpy(text, data + 1, size - 1);
-  const struct orr_text_file file = {"case.yaml", text, size - 1};
-  const struct orr_config_options options = {.files = &file, .file_count = 1};
-  size_t errors = orr_diagnostics_errors(rig.diagnostics);
+  const struct orr_text_file files[] = {{"model.yaml", model, sizeof model - 1}, {"case.yaml", text, size - 1}};
+  const struct orr_config_options options = {.files = files, .file_count = 2};
+  struct orr_diagnostics *d = orr_diagnostics_create();
+  struct orr_config *config = orr_config_load("model.yaml", &options, d);
+  orr_must(config != NULL);
   const struct orr_case *c =
-      orr_case_load("case.yaml", rig.config, data[0] == 'i' ? ORR_CASE_INVERSE : ORR_CASE_FORWARD, &options);
-  orr_must((c != NULL) == (orr_diagnostics_errors(rig.diagnostics) == errors));
+      orr_case_load("case.yaml", config, data[0] == 'i' ? ORR_CASE_INVERSE : ORR_CASE_FORWARD, &options);
+  orr_must((c != NULL) == (orr_diagnostics_errors(d) == 0));
   if (c)
-    check(c, orr_config_description(rig.config));
+    check(c, orr_config_description(config));
+  orr_diagnostics_destroy(d);
+  free(text);
   return 0;
 }
