@@ -102,7 +102,7 @@ bool orr_stats_live(const struct orr_stats *stats, struct orr_live *live);
 /* [any] A copy that is whole, while the executive goes on: what it is just writing is left as it was in `to`. */
 void orr_stats_copy(const struct orr_stats *stats, struct orr_stats *to);
 
-/* [any] Whether `size` bytes at `stats` are a block of this build, and its names are text without control characters. */
+/* [any] Whether `size` bytes at `stats` are a block of this build, whose names are text without control characters. */
 bool orr_stats_valid(const struct orr_stats *stats, size_t size);
 
 /* [any] Frames late by our own computing or page faults. */

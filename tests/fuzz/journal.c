@@ -1,9 +1,9 @@
 /* Undo journals of any bytes (rt/machine/journal_file, undo, others, isolate), taken back as the start of `--fix` does
- * what killed processes left. Nothing is opened to be written, and no folder removed, but below the root that the journals
- * are of; what is not in the closed list is not done, and told.
+ * what killed processes left. Nothing is opened to be written, and no folder removed, but below the root that the
+ * journals are of; what is not in the closed list is not done, and told.
  *
- * The first byte: bit 0 cgroup v1 in place of v2. Then up to three journals, cut by lines `%%`: of two processes that were
- * killed, and of one that lives. `@` in them stands for the root, `~` for the folder of its cpusets.
+ * The first byte: bit 0 cgroup v1 in place of v2. Then up to three journals, cut by lines `%%`: of two processes that
+ * were killed, and of one that lives. `@` in them stands for the root, `~` for the folder of its cpusets.
  * Fuzz with: -max_len=1024
  */
 #include <errno.h>
