@@ -1,9 +1,9 @@
-/* The statistics of a run as `orrery top` finds them, with words of any value (rt/tick/stats, tools/common/timing_report):
- * what is judged to be a block of this build is shown as a table, as worst frames, and as JSON, and copied. What is shown
- * has no letter that a terminal obeys.
+/* The statistics of a run as `orrery top` finds them, with words of any value (rt/tick/stats,
+ * tools/common/timing_report): what is judged to be a block of this build is shown as a table, as worst frames, and as
+ * JSON, and copied. What is shown has no letter that a terminal obeys.
  *
- * Three bytes say which word, how it changes and how often, then come eight of a word. How: 0 to 3 the word is these; 4 a
- * bit flips; 5 a few are added; 6 zero; 7 the bytes are text. How often: so many words in a row.
+ * Four bytes say which word, how it changes and how often, then come eight of a word. How: 0 to 3 the word is these; 4
+ * a bit flips; 5 a few are added; 6 zero; 7 the bytes are text. How often: so many words in a row.
  * Fuzz with: -max_len=512
  */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The table of a campaign with rows of any bytes, as `orrery campaign report` reads it
  * (tools/campaign/campaign_columns). What is read has a name in each column, and a finite number in each row of it or
- * none.
+ * none. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdint.h>
