@@ -3,7 +3,8 @@
  * (io/links/udp), which takes what the client sends.
  *
  * The first byte is the shape: bits 0 to 3 as orr_link_rig_init takes them; bit 4 the packets come in frames of a
- * stream (io/client/client_stream), by SLIP with bit 5 and else by COBS; bit 6 the link has a key, and what comes is sealed
+ * stream (io/client/client_stream), by SLIP with bit 5 and else by COBS; bit 6 the link has a key, and what comes is
+ * sealed
  * with it, but for every eighth, which is a copy of the seal before. Then steps; what:
  *   0 a datagram as it is       1 the same with length, checksums and sequence flags set right
  *   2 bytes of the description change: two bytes of place, then the bytes       3 it gets another length: two bytes
