@@ -30,11 +30,13 @@ B := build/$(VARIANT)
 # nothing, so never -ffast-math. gcc 12 makes vfmaddsub of products and sums side by side all the same, in the vectors of straight-line code: hence the
 # third flag; tests/gates/core.sh looks for them.
 MATH := -ffp-contract=off -fno-math-errno -fno-tree-slp-vectorize -fno-trapping-math
-OPTIMIZE := $(if $(SANITIZE)$(FUZZ),-O1 -fno-omit-frame-pointer,$(if $(DEBUG),-Og,-O3))
 # Names and lines for traces and profiles; those of variables, which a debugger shows, with DEBUG=1. They cost a third of the sanitizers' compiling and
 # two thirds of every program.
 TRACES := $(if $(DEBUG),-g,-g1)
-CHECKS := $(if $(FUZZ),-fsanitize=fuzzer-no-link) $(if $(SANITIZE)$(FUZZ),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all)
+OPTIMIZE := $(if $(FUZZ),-O2 -fno-omit-frame-pointer,$(if $(SANITIZE),-O1 -fno-omit-frame-pointer,$(if $(DEBUG),-Og,-O3)))
+# The fuzzer is told of edges and not of comparisons: most of those are the sanitizer's own, of addresses, and to tell them took two thirds of the time.
+FUZZED := -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp
+CHECKS := $(if $(FUZZ),$(FUZZED)) $(if $(SANITIZE)$(FUZZ),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all)
 # -Wno-psabi: without AVX gcc would warn of how four doubles are passed; only static functions pass them (core/math/lanes.h).
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Wshadow -Wvla -Wstrict-prototypes \
   -Wmissing-prototypes -Wundef -Wno-psabi -Werror
@@ -362,9 +364,9 @@ fuzz:
 	@tests/fuzz/run.sh $(FUZZ_SECONDS) -1 $(patsubst %.c,build/fuzz/%,$(FUZZERS))
 
 # Minutes of real time, millions of steps, an hour of torture, and ten million executions of each fuzz target, as many targets at a time as there are
-# processors, and twelve hours each at most. On two processors busy with other work the rates were 130 a second (state), 500 (lockstep), 540 (packet) and
-# 4,000 (segments): some seventeen hours in all. FUZZ_EXECUTIONS=1000000 asks for fewer. flaky.sh and timing_compare.sh take
-# hours, and a machine of their own: they are run by hand.
+# processors, and twelve hours each at most: some 2.5 hours of fuzzing on two processors of their own, by the rates in tests/README.md; case and state
+# take most. FUZZ_EXECUTIONS=1000000 asks for fewer. flaky.sh and timing_compare.sh take hours, and a machine of their own: they are
+# run by hand.
 FUZZ_EXECUTIONS ?= 10000000
 soak:
 	@tools/setup build test check fuzz
@@ -430,7 +432,7 @@ help:
 	@echo 'make test-all make test, make check, and the tests that need heavy packages (tests/all): at most 45 minutes'
 	@echo 'make check    the quick gate: format, warnings of gcc and clang, clang-tidy, cppcheck, rooms, objects of core'
 	@echo 'make fuzz     each fuzz target for FUZZ_SECONDS=60'
-	@echo 'make soak     the long tests: ten million executions of each fuzz target (most of a day), an hour of torture, a fresh machine, ...'
+	@echo 'make soak     the long tests: ten million executions of each fuzz target (some hours), an hour of torture, a fresh machine, ...'
 	@echo 'make bench    the benchmarks; bench-instructions counts instructions instead of time'
 	@echo 'make rt-vm    a PREEMPT_RT kernel in an emulator: instructions of each stage beside the baseline, cgroup v1 and v2; RT_KERNEL=FILE or PACKAGE, RT_KERNEL2=: two side by side'
 	@echo 'make rt-baseline  writes tests/baseline anew: instructions of each stage, by callgrind and in the guest of rt-vm, with what differs'

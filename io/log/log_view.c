@@ -78,7 +78,7 @@ static bool enter(struct orr_walk *w, const struct orr_mcap_record *r) {
 static void keep(struct orr_walk *w, const struct orr_mcap_record *r) {
   struct orr_mcap_schema schema;
   struct orr_mcap_channel channel;
-  struct orr_unpacker *u = w->in_chunk && w->unpacked ? w->unpacker : NULL;
+  struct orr_unpacker *u = w->unpacked ? w->unpacker : NULL;
   if (r->op == ORR_MCAP_SCHEMA && orr_mcap_read_schema(r, &schema) && schema.id < ORR_WALK_IDS &&
       !(u && w->tables->schemas[schema.id].id)) {
     if (u)
@@ -123,7 +123,7 @@ static enum orr_mcap_next next_record(struct orr_walk *w, struct orr_mcap_record
     enum orr_mcap_next next = orr_mcap_next(&w->chunk, r);
     if (next == ORR_MCAP_NEXT_RECORD)
       return next;
-    w->in_chunk = false;
+    w->in_chunk = w->unpacked = false;
     if (next == ORR_MCAP_NEXT_CUT)
       w->end = ORR_WALK_DAMAGED;
   }

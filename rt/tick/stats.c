@@ -9,6 +9,14 @@
 
 enum { READ_TRIES = 1000 };
 
+/* Terminals obey such letters, and whoever watches may have more rights than whoever wrote them. */
+static bool is_control(char c) { return (unsigned char)c < ' ' || c == 127; }
+
+static void replace_controls(char *text) {
+  for (; *text; text++)
+    *text = is_control(*text) ? '?' : *text;
+}
+
 void orr_stats_init(struct orr_stats *stats, const char *name, int64_t period_ns) {
   memset(stats, 0, sizeof *stats);
   stats->version = ORR_STATS_VERSION;
@@ -27,6 +35,7 @@ void orr_stats_init(struct orr_stats *stats, const char *name, int64_t period_ns
       length--;
     stats->name[length] = '\0';
   }
+  replace_controls(stats->name);
   stats->magic = ORR_STATS_MAGIC;
 }
 
@@ -97,13 +106,22 @@ void orr_stats_say(struct orr_stats *stats, const char *doing, int64_t since) {
   size_t n = strnlen(doing, sizeof stats->doing - 1);
   memcpy(stats->doing, doing, n);
   memset(stats->doing + n, 0, sizeof stats->doing - n);
+  replace_controls(stats->doing);
   stats->doing_since = since;
 }
 
-static bool names_end(const struct orr_stats *stats) {
-  bool all = memchr(stats->name, '\0', sizeof stats->name) && memchr(stats->doing, '\0', sizeof stats->doing);
+/* It ends within its room, and no letter before that is one that a terminal obeys. */
+static bool is_text(const char *text, size_t room) {
+  size_t plain = 0;
+  while (plain < room && !is_control(text[plain]))
+    plain++;
+  return plain < room && text[plain] == '\0';
+}
+
+static bool names_sound(const struct orr_stats *stats) {
+  bool all = is_text(stats->name, sizeof stats->name) && is_text(stats->doing, sizeof stats->doing);
   for (unsigned i = 0; i < ORR_STAGES_MAX; i++)
-    all = all && memchr(stats->stage_name[i], '\0', sizeof stats->stage_name[i]) != NULL;
+    all = all && is_text(stats->stage_name[i], sizeof stats->stage_name[i]);
   return all;
 }
 
@@ -111,7 +129,7 @@ bool orr_stats_valid(const struct orr_stats *stats, size_t size) {
   return size == sizeof *stats && stats->magic == ORR_STATS_MAGIC && stats->version == ORR_STATS_VERSION &&
          stats->size == sizeof *stats && stats->stage_count <= ORR_STAGES_MAX && stats->period_ns > 0 &&
          stats->histogram_offset == offsetof(struct orr_stats, histogram) &&
-         stats->histogram_bytes == sizeof(struct orr_histogram) && names_end(stats);
+         stats->histogram_bytes == sizeof(struct orr_histogram) && names_sound(stats);
 }
 
 uint64_t orr_live_own(const struct orr_live *live) {

@@ -82,7 +82,8 @@ struct orr_stats {
   _Alignas(64) struct orr_calm calm; /* nothing where the cycle does not watch */
 };
 
-/* [init] Zeroes the block (touching each page) and fills the header. `name` is cut to what fits. */
+/* [init] Zeroes the block (touching each page) and fills the header. `name` is cut to what fits;
+ * its control characters become '?'. */
 void orr_stats_init(struct orr_stats *stats, const char *name, int64_t period_ns);
 
 /* [any] Says what the run is at. The thread that shows the board, and no other: the executive knows nothing of it.
@@ -101,7 +102,7 @@ bool orr_stats_live(const struct orr_stats *stats, struct orr_live *live);
 /* [any] A copy that is whole, while the executive goes on: what it is just writing is left as it was in `to`. */
 void orr_stats_copy(const struct orr_stats *stats, struct orr_stats *to);
 
-/* [any] Whether `size` bytes at `stats` are a block of this build. */
+/* [any] Whether `size` bytes at `stats` are a block of this build, whose names are text without control characters. */
 bool orr_stats_valid(const struct orr_stats *stats, size_t size);
 
 /* [any] Frames late by our own computing or page faults. */

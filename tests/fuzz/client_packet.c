@@ -2,7 +2,10 @@
  * then frames. The network is one datagram in memory; the run at its other end is a link over UDP without a socket
  * (io/links/packets/udp), which takes what the client sends.
  *
- * The first byte is the shape, as orr_link_rig_init takes it. Then steps; what:
+ * The first byte is the shape: bits 0 to 3 as orr_link_rig_init takes them; bit 4 the packets come in frames of a
+ * stream (io/client/client_stream), by SLIP with bit 5 and else by COBS; bit 6 the link has a key, and what comes is
+ * sealed
+ * with it, but for every eighth, which is a copy of the seal before. Then steps; what:
  *   0 a datagram as it is       1 the same with length, checksums and sequence flags set right
  *   2 bytes of the description change: two bytes of place, then the bytes       3 it gets another length: two bytes
  *   4 a client comes and is told the description, in pieces of 8 (byte[0] + 1) bytes or as the run cuts it (0); with
@@ -12,6 +15,7 @@
  *     payload
  *   8 the run's farewell       9 the client asks the run to end       10 the client's beat
  *   11 a datagram longer than any packet       12 the run takes and latches commands       13 nobody listens
+ *   14 as 0, and neither sealed nor in a frame
  * Fuzz with: -max_len=512
  */
 #undef _FORTIFY_SOURCE /* its recv is an inline function, and the one here takes the place of that of the C library */
@@ -19,18 +23,21 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "io/client/client_carrier.h"
+#include "io/client/client_seal.h"
+#include "io/client/client_stream.h"
 #include "io/links/packets/udp.h"
 #include "tests/support/steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { DESCRIPTION_ROOM = 4096, PACKET_MAX = 256, STEPS = 14, WIRE = 1000 };
+enum { DESCRIPTION_ROOM = 4096, PACKET_MAX = 256, STEPS = 15, WIRE = 1000, LISTEN = 16, SLIP = 32, KEYED = 64 };
 
 struct rig {
   struct orr_link_rig link;
@@ -42,18 +49,41 @@ struct rig {
   struct orr_client client;
   bool open;
   const struct orr_step *entering;
-  uint8_t datagram[ORR_WIRE_PACKET_MAX]; /* on its way to the client */
-  size_t told;                           /* its bytes; 0: none */
-  bool refused;                          /* nobody listens, says the kernel */
+  uint8_t datagram[ORR_FRAMING_MOST]; /* on its way to the client; in a stream, its frame */
+  size_t told;                        /* its bytes; 0: none */
+  bool refused;                       /* nobody listens, says the kernel */
+  unsigned shape;
+  bool raw;                /* what comes is neither sealed nor in a frame */
+  struct orr_deframer out; /* of what the client sends in a stream */
 };
 
 /* ---- the network: these stand in for the C library's ------------------------------------------------------------- */
 
 static struct rig *wire;
 
+static enum orr_framing framing_of(unsigned shape) { return shape & SLIP ? ORR_FRAMING_SLIP : ORR_FRAMING_COBS; }
+
+/* As the run seals, for the peer that was heard last. */
+static size_t sealed(uint8_t to[ORR_WIRE_PACKET_MAX], const uint8_t *bytes, size_t size) {
+  struct orr_seal *seal = wire->udp.packets.seal;
+  memcpy(to, bytes, size);
+  if (!seal || wire->raw || size + ORR_WIRE_SEAL_BYTES > ORR_WIRE_PACKET_MAX)
+    return size;
+  seal->sent -= seal->sent % 8 == 7;
+  return orr_seal_put(seal, wire->client.seal ? wire->client.seal->peer : seal->peer, to, size);
+}
+
 static void put(const uint8_t *bytes, size_t size) {
+  uint8_t packet[ORR_WIRE_PACKET_MAX];
   wire->told = size;
-  memmove(wire->datagram, bytes, size < sizeof wire->datagram ? size : sizeof wire->datagram);
+  if (size > ORR_WIRE_PACKET_MAX) /* it is no packet, whatever is in it */
+    return;
+  size = sealed(packet, bytes, size);
+  wire->told = wire->shape & LISTEN && !wire->raw
+                   ? orr_frame_write(framing_of(wire->shape), packet, size, wire->datagram)
+                   : size;
+  if (!(wire->shape & LISTEN) || wire->raw)
+    memcpy(wire->datagram, packet, size);
 }
 
 /* A piece of the description, or what may come in its place. */
@@ -76,17 +106,50 @@ static void answer(uint64_t number) {
 }
 
 /* What the client sends is a packet that the run can read, whatever it was told. */
-ssize_t send(int fd, const void *bytes, size_t size, int flags) {
-  (void)flags;
+static void take(const uint8_t *bytes, size_t size) {
   uint8_t reply[ORR_WIRE_PACKET_MAX];
   struct orr_wire_packet p = {0};
   const uint8_t *piece;
-  size_t piece_bytes;
-  orr_must(fd == WIRE && orr_wire_packet_read(bytes, size, &p, &piece, &piece_bytes));
+  size_t piece_bytes, seal = wire->udp.packets.seal ? ORR_WIRE_SEAL_BYTES : 0;
+  orr_must(size > seal && orr_wire_packet_read(bytes, size - seal, &p, &piece, &piece_bytes));
   if (p.function == ORR_WIRE_DESCRIBE)
     answer(p.frame);
   else
     orr_udp_receive(&wire->udp, &wire->from, bytes, size, reply);
+}
+
+ssize_t write(int fd, const void *bytes, size_t size) {
+  if (fd != WIRE)
+    return syscall(SYS_write, fd, bytes, size);
+  for (size_t i = 0; i < size; i++) {
+    int came = orr_frame_read(&wire->out, ((const uint8_t *)bytes)[i]);
+    orr_must(came >= 0);
+    if (came > 0)
+      take(wire->out.bytes, (size_t)came);
+  }
+  if (!wire->refused)
+    return (ssize_t)size;
+  errno = ECONNREFUSED;
+  return -1;
+}
+
+ssize_t read(int fd, void *to, size_t room) {
+  if (fd != WIRE)
+    return syscall(SYS_read, fd, to, room);
+  size_t size = wire->told < room ? wire->told : room;
+  errno = wire->refused ? ECONNRESET : EAGAIN;
+  if (wire->refused || size == 0)
+    return -1;
+  memcpy(to, wire->datagram, size);
+  memmove(wire->datagram, wire->datagram + size, wire->told - size);
+  wire->told -= size;
+  return (ssize_t)size;
+}
+
+ssize_t send(int fd, const void *bytes, size_t size, int flags) {
+  (void)flags;
+  orr_must(fd == WIRE);
+  take(bytes, size);
   if (!wire->refused)
     return (ssize_t)size;
   errno = ECONNREFUSED;
@@ -100,7 +163,7 @@ ssize_t recv(int fd, void *to, size_t room, int flags) {
   wire->refused = false;
   if (errno == ECONNREFUSED || size == 0)
     return -1;
-  memcpy(to, wire->datagram, copied < sizeof wire->datagram ? copied : sizeof wire->datagram);
+  memcpy(to, wire->datagram, copied);
   wire->told = 0;
   return (ssize_t)size;
 }
@@ -150,6 +213,14 @@ static size_t set_right(uint8_t to[ORR_WIRE_PACKET_MAX], const struct orr_step *
 static void enter(struct rig *r, const struct orr_step *s) {
   orr_client_close(&r->client);
   r->client = (struct orr_client){.fd = WIRE};
+  if (r->shape & LISTEN) {
+    r->client.stream = calloc(1, sizeof *r->client.stream);
+    orr_must(r->client.stream != NULL);
+    r->client.stream->in.framing = framing_of(r->shape);
+    r->out = (struct orr_deframer){.framing = framing_of(r->shape)};
+  }
+  if (r->shape & KEYED)
+    orr_must((r->client.seal = orr_client_seal_make(r->udp.packets.seal->key)) != NULL);
   r->entering = s;
   int error = orr_client_udp_enter(&r->client, 0);
   r->entering = NULL;
@@ -249,10 +320,16 @@ static void do_step(struct rig *r, const struct orr_step *s) {
       orr_client_beat(&r->client);
     break;
   case 11:
-    tell(r, r->datagram, sizeof r->datagram + 1);
+    if (!(r->shape & LISTEN))
+      tell(r, r->datagram, ORR_WIRE_PACKET_MAX + 1);
     break;
   case 12:
     latch(r);
+    break;
+  case 14:
+    r->raw = true;
+    tell(r, s->bytes, s->size);
+    r->raw = false;
     break;
   default:
     r->refused = true;
@@ -261,9 +338,17 @@ static void do_step(struct rig *r, const struct orr_step *s) {
   }
 }
 
+/* Without a file. */
+static void give_key(struct rig *r) {
+  struct orr_seal *seal = calloc(1, sizeof *seal);
+  orr_must(seal != NULL && (seal->seen = calloc(1, sizeof *seal->seen)) != NULL);
+  seal->run = 7;
+  r->udp.packets.seal = seal;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const uint32_t allow[] = {INADDR_LOOPBACK};
-  struct rig r = {.client.fd = -1};
+  struct rig r = {.client.fd = -1, .shape = size ? data[0] : 0};
   wire = &r;
   orr_link_rig_init(&r.link, size ? data[0] : 0, 40);
   r.desc = (struct orr_run_link){.divisor = ORR_RIG_DIVISOR,
@@ -275,6 +360,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                  .peer = {.ip = INADDR_LOOPBACK, .port = 9}};
   r.from = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   orr_must(orr_udp_prepare(&r.udp, &r.desc, &r.link.layout, 1000000) == 0);
+  if (r.shape & KEYED)
+    give_key(&r);
   orr_must(r.udp.packets.description_bytes <= DESCRIPTION_ROOM);
   memcpy(r.description, r.udp.packets.description, r.udp.packets.description_bytes);
   r.description_bytes = r.udp.packets.description_bytes;

@@ -25,10 +25,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { WIRE = 1000, QUEUE = 64, BYTES = 512, FRAMES = 12, PATIENCE = 1000 };
 
+struct datagram {
+  uint8_t bytes[BYTES];
+  size_t size;
+};
+
 struct queue {
-  uint8_t bytes[QUEUE][BYTES];
-  size_t size[QUEUE];
-  int count;
+  struct datagram *datagrams; /* [QUEUE] a ring from `first` on */
+  int first, count;
 };
 
 struct flight {
@@ -36,6 +40,7 @@ struct flight {
   struct orr_run_link desc;
   struct orr_udp udp;
   struct orr_client client;
+  struct orr_signal torque, mode, time;
   struct sockaddr_in from;
   struct queue out, in;
   struct orr_steps fates;
@@ -52,36 +57,33 @@ static int fate_byte(void) {
   return *flight->fates.data++;
 }
 
+static struct datagram *nth(const struct queue *q, int n) { return &q->datagrams[(q->first + n) % QUEUE]; }
+
 static void put(struct queue *q, const uint8_t *bytes, size_t size) {
   orr_must(size <= BYTES);
   if (q->count == QUEUE)
     return;
-  memcpy(q->bytes[q->count], bytes, size);
-  q->size[q->count++] = size;
+  struct datagram *to = nth(q, q->count++);
+  memcpy(to->bytes, bytes, size);
+  to->size = size;
 }
 
 static size_t get(struct queue *q, uint8_t *bytes) {
   if (q->count == 0)
     return 0;
-  size_t size = q->size[0];
-  memcpy(bytes, q->bytes[0], size);
+  const struct datagram *from = nth(q, 0);
+  memcpy(bytes, from->bytes, from->size);
+  q->first = (q->first + 1) % QUEUE;
   q->count--;
-  memmove(q->bytes[0], q->bytes[1], sizeof q->bytes[0] * (size_t)q->count);
-  memmove(&q->size[0], &q->size[1], sizeof q->size[0] * (size_t)q->count);
-  return size;
+  return from->size;
 }
 
 static void swap_last(struct queue *q) {
   if (q->count < 2)
     return;
-  uint8_t kept[BYTES];
-  int a = q->count - 2, b = q->count - 1;
-  size_t size = q->size[a];
-  memcpy(kept, q->bytes[a], BYTES);
-  memcpy(q->bytes[a], q->bytes[b], BYTES);
-  memcpy(q->bytes[b], kept, BYTES);
-  q->size[a] = q->size[b];
-  q->size[b] = size;
+  struct datagram *a = nth(q, q->count - 2), *b = nth(q, q->count - 1), kept = *a;
+  *a = *b;
+  *b = kept;
 }
 
 static void pass(struct queue *q, const uint8_t *bytes, size_t size, bool telemetry) {
@@ -158,10 +160,9 @@ static void fly_client(struct flight *f) {
   while ((status = orr_client_wait(&f->client, ORR_CLIENT_POLL, 0)) == 1) {
     orr_must(f->client.frame.number == f->taken * ORR_RIG_DIVISOR);
     f->taken++;
-    orr_client_visit(&f->client, 0.5);
-    orr_client_set(&f->client, orr_client_find(&f->client, "b.torque"), 0, law(f->client.frame.number));
-    orr_client_set(&f->client, orr_client_find(&f->client, "c.mode"), 0, 3);
-    orr_client_set(&f->client, orr_client_find(&f->client, "b.time"), 0, 0.5);
+    orr_client_set(&f->client, f->torque, 0, law(f->client.frame.number));
+    orr_client_set(&f->client, f->mode, 0, 3);
+    orr_client_set(&f->client, f->time, 0, 0.5);
     orr_must(orr_client_send(&f->client) == 0);
   }
   orr_must(status == 0 && f->client.missed == 0);
@@ -217,7 +218,10 @@ static void fly(struct flight *f) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const uint32_t allow[] = {INADDR_LOOPBACK};
   static struct flight f;
+  static struct datagram out[QUEUE], in[QUEUE]; /* what was in them last time is not read */
   memset(&f, 0, sizeof f);
+  f.out.datagrams = out;
+  f.in.datagrams = in;
   f.client = (struct orr_client){.fd = WIRE};
   f.fates = (struct orr_steps){data + (size > 0), size ? size - 1 : 0};
   flight = &f;
@@ -231,6 +235,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   f.from = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   orr_must(orr_udp_prepare(&f.udp, &f.desc, &f.link.layout, 1000000) == 0);
   orr_must(orr_client_udp_enter(&f.client, 0) == 0);
+  f.torque = orr_client_find(&f.client, "b.torque");
+  f.mode = orr_client_find(&f.client, "c.mode");
+  f.time = orr_client_find(&f.client, "b.time");
+  orr_client_visit(&f.client, 0.5);
   f.open = true;
   fly(&f);
   orr_client_close(&f.client);

@@ -398,8 +398,9 @@ static bool decimal(const char *text, const char *end, int64_t *digits, long *po
     *digits = 10 * *digits + digit;
     *power -= fraction;
   }
-  if (p < end)
-    *power += strtol(p + 1, NULL, 10);
+  enum { MOST = 1000000000 }; /* far beyond what matters, and far from the ends of a long */
+  long exponent = p < end ? strtol(p + 1, NULL, 10) : 0;
+  *power += exponent > MOST ? MOST : exponent < -MOST ? -MOST : exponent;
   while (*digits && *digits % 10 == 0) {
     *digits /= 10;
     ++*power;
@@ -410,16 +411,19 @@ static bool decimal(const char *text, const char *end, int64_t *digits, long *po
 /* digits × 10^power × (ns per unit), if whole and within int64. */
 static bool whole_ns(int64_t digits, long power, const struct orr_unit *unit, int64_t *ns) {
   __extension__ typedef __int128 wide;
+  *ns = 0;
+  if (digits == 0) /* whatever the power */
+    return true;
   wide value = (wide)digits * (int64_t)unit->numerator * 1000000000; /* below 2^63 · 2^17 · 2^30 */
   wide divisor = (int64_t)unit->denominator;
   for (; power < 0 && divisor < (wide)1 << 100; power++)
     divisor *= 10;
   if (power < 0 || value % divisor)
-    return value == 0 ? (*ns = 0, true) : false;
+    return false;
   value /= divisor;
   for (; power > 0 && value < (wide)1 << 100; power--)
     value *= 10;
-  if (value != 0 && (power > 0 || value > INT64_MAX))
+  if (power > 0 || value > INT64_MAX)
     return false;
   *ns = (int64_t)value;
   return true;

@@ -67,6 +67,25 @@ static void a_name_is_cut_to_whole_letters(void **state) {
   free(stats);
 }
 
+static void names_with_letters_that_a_terminal_obeys_are_refused(void **state) {
+  (void)state;
+  struct orr_stats *stats = aligned_alloc(64, sizeof *stats);
+  orr_stats_init(stats, "a\x1b[2Jb\x7f", 1000000);
+  assert_string_equal(stats->name, "a?[2Jb?");
+  orr_stats_say(stats, "step\n\tone", 3);
+  assert_string_equal(stats->doing, "step??one");
+  assert_true(orr_stats_valid(stats, sizeof *stats));
+  char *const places[] = {stats->name, stats->doing, stats->stage_name[ORR_STAGES_MAX - 1]};
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    char before = places[i][0];
+    places[i][0] = '\x1b';
+    assert_false(orr_stats_valid(stats, sizeof *stats));
+    places[i][0] = before;
+  }
+  assert_true(orr_stats_valid(stats, sizeof *stats));
+  free(stats);
+}
+
 static void a_block_of_another_version_or_size_is_refused(void **state) {
   (void)state;
   struct orr_stats *stats = aligned_alloc(64, sizeof *stats);
@@ -112,6 +131,7 @@ int main(void) {
       cmocka_unit_test(the_worst_frames_are_kept_in_order_whatever_came_first),
       cmocka_unit_test(a_short_run_has_as_many_worst_frames_as_frames),
       cmocka_unit_test(a_name_is_cut_to_whole_letters),
+      cmocka_unit_test(names_with_letters_that_a_terminal_obeys_are_refused),
       cmocka_unit_test(a_block_of_another_version_or_size_is_refused),
       cmocka_unit_test(the_live_record_comes_back_whole),
       cmocka_unit_test(denormals_are_zero_after_the_flush),

@@ -149,6 +149,8 @@ static void times_are_exact(void **state) {
   assert_true(ns("-1 d") == -86400000000000);
   assert_true(ns("0") == 0);
   assert_true(ns("0e-400 s") == 0);
+  assert_true(ns("0E8888888888888888888") == 0); /* at once */
+  assert_true(ns("0.0E9223372036854775807 s") == 0);
   assert_true(ns("9223372036.854775807") == INT64_MAX);
   assert_true(ns("1.000000000000 s") == 1000000000);
   assert_true(ns("100e-2") == 1000000000);
@@ -156,8 +158,15 @@ static void times_are_exact(void **state) {
 
 static void times_that_are_not_whole_are_refused(void **state) {
   (void)state;
-  static const char *const texts[] = {"1.5 ns", "1e-10",           "9223372036.854775808",      "1e300 d",
-                                      "1e-300", "1.0000000000001", "1234567890123456789123 ns", "400000 d"};
+  static const char *const texts[] = {"1.5 ns",
+                                      "1e-10",
+                                      "9223372036.854775808",
+                                      "1e300 d",
+                                      "1e-300",
+                                      "1.0000000000001",
+                                      "400000 d",
+                                      "0.1E-9223372036854775808",
+                                      "1234567890123456789123 ns"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     struct orr_quantity q;
     enum orr_quantity_status status = orr_quantity_parse_time(texts[i], &q);
