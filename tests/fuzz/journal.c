@@ -27,17 +27,15 @@ enum { JOURNALS = 3, ROOT = 64, ROOM = 65536 };
 
 static const char *const names[JOURNALS] = {"11.undo", "12.undo", "13.undo"};
 
-static struct {
-  char top[ROOT]; /* of both roots; empty: not made yet */
-  char root[2][ROOT + 8], state[2][ROOT + 16];
-  bool undoing;
-} rig;
+static char top_path[ROOT]; /* of both roots; empty: not made yet */
+static char root_path[2][ROOT + 8], state_path[2][ROOT + 16];
+static bool undoing;
 
 /* ---- in place of the C library's: the first three only look, the others do nothing ------------------------------- */
 
 static void must_be_below(const char *path) {
-  size_t length = strlen(rig.top);
-  orr_must(!rig.undoing || (strncmp(path, rig.top, length) == 0 && path[length] == '/' && !strstr(path, "/../")));
+  size_t length = strlen(top_path);
+  orr_must(!undoing || (strncmp(path, top_path, length) == 0 && path[length] == '/' && !strstr(path, "/../")));
 }
 
 int open(const char *path, int flags, ...) {
@@ -111,20 +109,20 @@ static void make_files(const char *root, bool v1) {
 
 static void clean_up(void) {
   char command[ROOT + 16];
-  snprintf(command, sizeof command, "rm -rf %s", rig.top);
+  snprintf(command, sizeof command, "rm -rf %s", top_path);
   if (system(command) != 0)
-    fprintf(stderr, "%s is left\n", rig.top);
+    fprintf(stderr, "%s is left\n", top_path);
 }
 
 static void set_up(void) {
-  snprintf(rig.top, sizeof rig.top, "/dev/shm/orrery.fuzz.XXXXXX");
-  orr_must(mkdtemp(rig.top) != NULL);
+  snprintf(top_path, sizeof top_path, "/dev/shm/orrery.fuzz.XXXXXX");
+  orr_must(mkdtemp(top_path) != NULL);
   atexit(clean_up);
   for (int v1 = 0; v1 < 2; v1++) {
-    snprintf(rig.root[v1], sizeof rig.root[v1], "%s/v%d", rig.top, 2 - v1);
-    snprintf(rig.state[v1], sizeof rig.state[v1], "%s/state", rig.root[v1]);
-    make_folders(rig.root[v1]);
-    make_files(rig.root[v1], v1);
+    snprintf(root_path[v1], sizeof root_path[v1], "%s/v%d", top_path, 2 - v1);
+    snprintf(state_path[v1], sizeof state_path[v1], "%s/state", root_path[v1]);
+    make_folders(root_path[v1]);
+    make_files(root_path[v1], v1);
   }
 }
 
@@ -139,18 +137,18 @@ static void write_journal(int v1, int number, struct orr_steps *rest) {
   for (size_t i = 0; i < length && used + 2 * ROOT < ROOM; i++) {
     uint8_t c = rest->data[i];
     if (c == '@' || c == '~')
-      used += (size_t)snprintf(text + used, ROOM - used, "%s%s", rig.root[v1], c == '~' ? "/cpu" : "");
+      used += (size_t)snprintf(text + used, ROOM - used, "%s%s", root_path[v1], c == '~' ? "/cpu" : "");
     else
       text[used++] = (char)c;
   }
-  write_file(rig.state[v1], names[number], text, used);
+  write_file(state_path[v1], names[number], text, used);
   length += cut ? 3 : 0;
   *rest = (struct orr_steps){rest->data + length, rest->left - length};
 }
 
 static int hold(int v1) {
   char path[2 * ROOT + 64];
-  snprintf(path, sizeof path, "%s/%s", rig.state[v1], names[JOURNALS - 1]);
+  snprintf(path, sizeof path, "%s/%s", state_path[v1], names[JOURNALS - 1]);
   int fd = open(path, O_RDWR);
   orr_must(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0);
   return fd;
@@ -160,7 +158,7 @@ static void set_right(int v1) {
   static const char *const groups[] = {"cpu/orrery.core1", "cpu/orrery.rest1"};
   char path[2 * ROOT + 64];
   for (int i = 0; i < 2; i++) {
-    snprintf(path, sizeof path, "%s/%s", rig.root[v1], groups[i]);
+    snprintf(path, sizeof path, "%s/%s", root_path[v1], groups[i]);
     orr_must(mkdir(path, 0700) == 0 || errno == EEXIST);
   }
 }
@@ -168,16 +166,16 @@ static void set_right(int v1) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct orr_undo_failures failures;
   int v1 = size > 0 && data[0] & 1;
-  if (!rig.top[0])
+  if (!top_path[0])
     set_up();
   set_right(v1);
   struct orr_steps rest = {data + (size > 0), size - (size > 0)};
   for (int i = 0; i < JOURNALS; i++)
     write_journal(v1, i, &rest);
   int living = hold(v1);
-  rig.undoing = true;
-  unsigned repaired = orr_isolate_repair(rig.root[v1], rig.state[v1], &failures);
-  rig.undoing = false;
+  undoing = true;
+  unsigned repaired = orr_isolate_repair(root_path[v1], state_path[v1], &failures);
+  undoing = false;
   close(living);
   orr_must(repaired < JOURNALS && memchr(failures.first, '\0', sizeof failures.first));
   orr_must((failures.count == 0) == (failures.first[0] == '\0' && failures.error == 0));
