@@ -360,11 +360,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                  .peer = {.ip = INADDR_LOOPBACK, .port = 9}};
   r.from = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   orr_must(orr_udp_prepare(&r.udp, &r.desc, &r.link.layout, 1000000) == 0);
-  if (r.shape & KEYED)
-    give_key(&r);
   orr_must(r.udp.packets.description_bytes <= DESCRIPTION_ROOM);
   memcpy(r.description, r.udp.packets.description, r.udp.packets.description_bytes);
   r.description_bytes = r.udp.packets.description_bytes;
+  if (r.shape & KEYED)
+    give_key(&r);
   struct orr_steps steps = {data + 1, size ? size - 1 : 0};
   for (struct orr_step s; orr_steps_next(&steps, &s);)
     do_step(&r, &s);

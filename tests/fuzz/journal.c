@@ -23,12 +23,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { JOURNALS = 3, ROOT = 64, ROOM = 65536 };
+enum { JOURNALS = 3, ROOT = 64, PATH = 8 * ROOT, ROOM = 65536 };
 
 static const char *const names[JOURNALS] = {"11.undo", "12.undo", "13.undo"};
 
 static char top_path[ROOT]; /* of both roots; empty: not made yet */
-static char root_path[2][ROOT + 8], state_path[2][ROOT + 16];
+static char root_path[2][2 * ROOT], state_path[2][3 * ROOT];
 static bool undoing;
 
 /* ---- in place of the C library's: the first three only look, the others do nothing ------------------------------- */
@@ -73,7 +73,7 @@ int sched_setaffinity(pid_t id, size_t bytes, const cpu_set_t *cores) {
 /* ---- a machine of files ------------------------------------------------------------------------------------------ */
 
 static void write_file(const char *folder, const char *name, const char *text, size_t size) {
-  char path[2 * ROOT + 64];
+  char path[PATH];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   orr_must(fd >= 0 && write(fd, text, size) == (ssize_t)size);
@@ -84,7 +84,7 @@ static void make_folders(const char *root) {
   static const char *const folders[] = {
       "",          "/state",           "/proc", "/proc/irq",         "/proc/irq/1",
       "/proc/sys", "/proc/sys/kernel", "/cpu",  "/cpu/orrery.core1", "/cpu/orrery.rest1"};
-  char path[2 * ROOT + 64];
+  char path[PATH];
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
     snprintf(path, sizeof path, "%s%s", root, folders[i]);
     orr_must(mkdir(path, 0700) == 0);
@@ -147,7 +147,7 @@ static void write_journal(int v1, int number, struct orr_steps *rest) {
 }
 
 static int hold(int v1) {
-  char path[2 * ROOT + 64];
+  char path[PATH];
   snprintf(path, sizeof path, "%s/%s", state_path[v1], names[JOURNALS - 1]);
   int fd = open(path, O_RDWR);
   orr_must(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0);
@@ -156,7 +156,7 @@ static int hold(int v1) {
 
 static void set_right(int v1) {
   static const char *const groups[] = {"cpu/orrery.core1", "cpu/orrery.rest1"};
-  char path[2 * ROOT + 64];
+  char path[PATH];
   for (int i = 0; i < 2; i++) {
     snprintf(path, sizeof path, "%s/%s", root_path[v1], groups[i]);
     orr_must(mkdir(path, 0700) == 0 || errno == EEXIST);
