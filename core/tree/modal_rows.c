@@ -220,10 +220,11 @@ ORR_ROWS_INLINE enum orr_status inward(int n, const struct orr_limb *limb, struc
   gather(n, limb, ws, force);
   all_rows(n, flex->mass.l, flex->mass.s1, flex->force, block.w, block.v);
   UNROLL
-  for (int s = 0; s < n; s++)
+  for (int s = 0; s < n; s++) {
     UNROLL
     for (int r = s; r < n; r++)
       block.d[s][r] = modal->mff[s * ld + r];
+  }
   for (int i = limb->site_first; i < limb->site_first + limb->site_count; i++)
     if (ws->sites[i].loaded)
       add_site(n, &ws->sites[i], &ws->hung[i], &block);

@@ -229,8 +229,8 @@ ORR_ROWS_INLINE struct rows_arm rows_arm(const struct orr_limb *limb) {
 }
 ORR_ROWS_INLINE struct rows_arm rows_arm_bent(orr_lanes l) {
   orr_lanes half = 0.5 * l;
-  return (struct rows_arm){lanes_all(l[0]), lanes_all(l[1]), lanes_all(l[2]), rows_yzx(l),
-                           rows_zxy(l),     half,            rows_yzx(half)};
+  return (struct rows_arm){lanes_all(l[0]), lanes_all(l[1]), lanes_all(l[2]), rows_yzx(l), rows_zxy(l), half,
+                           rows_yzx(half)};
 }
 
 /* What `p` is about an origin from which the old one is at l: φ P φ*, φ z. With S = B + B'' of in_shift,
@@ -296,8 +296,8 @@ struct rows_projected {
 };
 
 /* `part` is P_z/D, angular; `scaled` the same, linear. */
-ORR_ROWS_INLINE struct rows_projected rows_project(const struct orr_flow *flow, const struct orr_rows *p, orr_lanes part,
-                                                   orr_lanes scaled, orr_lanes nu, double tau) {
+ORR_ROWS_INLINE struct rows_projected rows_project(const struct orr_flow *flow, const struct orr_rows *p,
+                                                   orr_lanes part, orr_lanes scaled, orr_lanes nu, double tau) {
   const orr_lanes none = {0};
   orr_lanes u = p->bz, gain = __builtin_shufflevector(p->o, none, 1, 0, 6, 7);
   orr_lanes ux = lanes_all(part[0]), uy = lanes_all(part[1]);
