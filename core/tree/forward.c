@@ -197,7 +197,7 @@ static __attribute__((noinline)) enum orr_status bent_limb(const struct orr_mode
                                                            const double *force, double tau) {
   const struct orr_limb *limb = &m->limbs[k];
   struct orr_flow *flow = &ws->flows[k];
-  struct orr_rows p, handed;
+  struct orr_rows p, handed = {.d = {0}};
   if (limb->flex < 0) {
     p = rows_body(flow, &ws->bodies[k], &ws->external[k]);
   } else {
