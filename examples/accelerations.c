@@ -1,6 +1,7 @@
 /* The solver in a program of one's own: accelerations of a wing that is bent and turned.
  *
- *   cc accelerations.c $(pkg-config --static --cflags --libs orrery) -o accelerations && ./accelerations wings.yaml wing_left
+ *   cc accelerations.c $(pkg-config --static --cflags --libs orrery) -o accelerations \
+ *     && ./accelerations wings.yaml wing_left
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -138,9 +138,9 @@ static void series(const struct orr_sky_desc *desc, double t, double *node) {
 
 /* The last bits of ERFA's series depend on the C library and the processor; those of a run shall not. So a node holds
  * multiples of these: 1024 m of the Sun and Mars, 16 m of the Moon, 1e-12 rad of the pole, 1e-9 s of UT1. All are far
- * below what the series are worth (12 km, 20 km). Two results that differ by rounding, 5e-5 m of the Sun, may still fall
- * on both sides of a half, but seldom: with multiples a thousand times finer, 58 of 45,000 numbers of Moon and Mars did
- * so between Debian's builds for x86-64 and AArch64, 8 of 45,000 of the Sun, none of pole and clock. */
+ * below what the series are worth (12 km, 20 km). Two results that differ by rounding, 5e-5 m of the Sun, may still
+ * fall on both sides of a half, but seldom: with multiples a thousand times finer, 58 of 45,000 numbers of Moon and
+ * Mars did so between Debian's builds for x86-64 and AArch64, 8 of 45,000 of the Sun, none of pole and clock. */
 static double rounded(int number, enum orr_central central, double value) {
   static const double far = 0x1p-10, near = 0x1p-4, pole = 0x1p40, clock = 0x1p30;
   double grid = number < MOON || (number < POLE_X && central == ORR_MARS) ? far

@@ -397,8 +397,12 @@ static inline __attribute__((always_inline)) void evaluate(const struct orr_moda
   orr_lanes d = lanes_sums(sum.moment[0], sum.moment[1], sum.moment[2], sum.h[0]);
   orr_lanes e = lanes_sums(sum.h[1], sum.h[2], sum.moved[0], sum.moved[1]);
   orr_lanes f = lanes_sums(sum.moved[2], sum.drift[0], sum.drift[1], sum.drift[2]);
-  struct totals t = {{a[0], a[1], a[2], a[3], b[0], b[1]}, {b[2], b[3], c[0], c[1], c[2], c[3]}, v3(d[0], d[1], d[2]),
-                     v3(d[3], e[0], e[1]), v3(e[2], e[3], f[0]), v3(f[1], f[2], f[3])};
+  struct totals t = {{a[0], a[1], a[2], a[3], b[0], b[1]},
+                     {b[2], b[3], c[0], c[1], c[2], c[3]},
+                     v3(d[0], d[1], d[2]),
+                     v3(d[3], e[0], e[1]),
+                     v3(e[2], e[3], f[0]),
+                     v3(f[1], f[2], f[3])};
   finish(modal, omega, &t, out);
   if (!curved)
     return;

@@ -91,13 +91,13 @@ struct orr_limb_state {
 
 /* A flexible body's modes. */
 struct orr_flex_state {
-  double *eta, *rate; /* [ld] */
-  double *force;      /* [ld] ε_f; then forward-substituted */
-  double *accel;      /* [ld] η̈ */
-  double *w;          /* [n][ldw] rows of [D_f | μ], eliminated in place: D_f = Uᵀ diag⁻¹ U */
-  int ldw;            /* ld + 8: μ stands in the columns ld … ld + 5 */
-  double *coupling;   /* [6][ld] P_rf: angular rows, then linear */
-  double *inverse;    /* [ld] 1/U_jj */
+  double *eta, *rate;      /* [ld] */
+  double *force;           /* [ld] ε_f; then forward-substituted */
+  double *accel;           /* [ld] η̈ */
+  double *w;               /* [n][ldw] rows of [D_f | μ], eliminated in place: D_f = Uᵀ diag⁻¹ U */
+  int ldw;                 /* ld + 8: μ stands in the columns ld … ld + 5 */
+  double *coupling;        /* [6][ld] P_rf: angular rows, then linear */
+  double *inverse;         /* [ld] 1/U_jj */
   struct orr_rows reduced; /* P_R of a lean limb */
   struct orr_modal_state mass;
   struct orr_modal modal; /* this workspace's copy of the integrals */

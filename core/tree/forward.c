@@ -193,11 +193,11 @@ static enum orr_status lean_limb(const struct orr_model *m, struct orr_workspace
 }
 
 /* A lean limb with modes, or on a place that bends. */
-static __attribute__((noinline)) enum orr_status bent_limb(const struct orr_model *m, struct orr_workspace *ws, int k, const double *force,
-                                 double tau) {
+static __attribute__((noinline)) enum orr_status bent_limb(const struct orr_model *m, struct orr_workspace *ws, int k,
+                                                           const double *force, double tau) {
   const struct orr_limb *limb = &m->limbs[k];
   struct orr_flow *flow = &ws->flows[k];
-  struct orr_rows p, handed;
+  struct orr_rows p, handed = {.d = {0}};
   if (limb->flex < 0) {
     p = rows_body(flow, &ws->bodies[k], &ws->external[k]);
   } else {
@@ -291,7 +291,8 @@ static double accelerate_lean(const struct orr_limb *limb, struct orr_workspace 
   return rows_accelerate(limb, &ws->flows[k], w, v);
 }
 
-static __attribute__((noinline)) void accelerate_bent(const struct orr_model *m, struct orr_workspace *ws, int k, orr_vec3 base, double *accel) {
+static __attribute__((noinline)) void accelerate_bent(const struct orr_model *m, struct orr_workspace *ws, int k,
+                                                      orr_vec3 base, double *accel) {
   const struct orr_limb *limb = &m->limbs[k];
   struct orr_flow *flow = &ws->flows[k];
   orr_lanes w, v;

@@ -189,8 +189,9 @@ ORR_ROWS_INLINE void substitute(int n, const struct block *block, orr_lanes *out
 /* P and z of the body, with what hangs on its sites and beside them. */
 ORR_ROWS_INLINE struct orr_rows body_rows(const struct orr_limb *limb, const struct orr_workspace *ws, int k) {
   const struct orr_flex_state *flex = &ws->flexes[limb->flex];
-  const orr_lanes none = {0}, m = lanes_all(flex->modal.mass), s = lanes_load_three(&flex->mass.s.x), less = none - s;
-  orr_lanes i = lanes_load_three(&flex->mass.inertia.xx), beside = lanes_load_three(&flex->mass.inertia.xy);
+  const orr_lanes none = {0}, m = lanes_all(flex->modal.mass), s = rows_from(&flex->mass.s), less = none - s;
+  const double *inertia = (const double *)&flex->mass.inertia;
+  orr_lanes i = lanes_load_three(inertia), beside = lanes_load_three(inertia + 3);
   struct orr_rows p = {.bx = __builtin_shufflevector(less, s, 3, 2, 5, 7),
                        .by = __builtin_shufflevector(less, s, 6, 3, 0, 7),
                        .bz = __builtin_shufflevector(less, s, 1, 4, 3, 7),
@@ -220,10 +221,11 @@ ORR_ROWS_INLINE enum orr_status inward(int n, const struct orr_limb *limb, struc
   gather(n, limb, ws, force);
   all_rows(n, flex->mass.l, flex->mass.s1, flex->force, block.w, block.v);
   UNROLL
-  for (int s = 0; s < n; s++)
+  for (int s = 0; s < n; s++) {
     UNROLL
     for (int r = s; r < n; r++)
       block.d[s][r] = modal->mff[s * ld + r];
+  }
   for (int i = limb->site_first; i < limb->site_first + limb->site_count; i++)
     if (ws->sites[i].loaded)
       add_site(n, &ws->sites[i], &ws->hung[i], &block);

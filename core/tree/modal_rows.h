@@ -19,8 +19,8 @@
 enum orr_status orr_modal_rows_inward(const struct orr_model *model, struct orr_workspace *ws, int k,
                                       const double *force, struct orr_rows *p);
 
-/* η̈ = D_f⁻¹ ε_f − D_f⁻¹ μᵀ α after that, into flexes[].accel and `accel` [u_count], and Π' η̈ of the sites into hung[].
- * [rt] O(n). */
+/* η̈ = D_f⁻¹ ε_f − D_f⁻¹ μᵀ α after that, into flexes[].accel and `accel` [u_count], and Π' η̈ of the sites into
+ * hung[]. [rt] O(n). */
 void orr_modal_rows_outward(const struct orr_model *model, struct orr_workspace *ws, int k, double *accel);
 
 #endif

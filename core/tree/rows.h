@@ -15,6 +15,7 @@
 
 #define ORR_ROWS_INLINE static inline __attribute__((always_inline))
 
+ORR_ROWS_INLINE orr_lanes rows_from(const orr_vec3 *v) { return lanes_load_three((const double *)v); }
 ORR_ROWS_INLINE orr_lanes rows_yzx(orr_lanes a) { return __builtin_shufflevector(a, a, 1, 2, 0, 3); }
 ORR_ROWS_INLINE orr_lanes rows_zxy(orr_lanes a) { return __builtin_shufflevector(a, a, 2, 0, 1, 3); }
 ORR_ROWS_INLINE orr_lanes rows_yx(orr_lanes a) { return __builtin_shufflevector(a, a, 1, 0, 2, 3); }
@@ -132,7 +133,7 @@ ORR_ROWS_INLINE void rows_bend(const struct orr_limb *limb, const struct orr_flo
     bent->in[i] = rows_unspin(cosine, sine, row);
   }
   rows_transpose(bent->in[0], bent->in[1], bent->in[2], bent->out);
-  bent->l = lanes_load_three(&site->l.x);
+  bent->l = rows_from(&site->l);
 }
 
 /* As revolute_outward, on a site. */
@@ -143,12 +144,12 @@ static inline void rows_outward_bent(const struct orr_limb *limb, struct orr_flo
   flow->lean.sine = lanes_all(flow->sin_q) * (orr_lanes){-1, 1, 0, 0};
   rows_bend(limb, flow, site, bent);
   orr_lanes on = lanes_load(&parent->omega.x), yzx = rows_yzx(on), zxy = rows_zxy(on), rates = lanes_all(rate);
-  orr_lanes spin = lanes_load_three(&site->u.w.x), drift = lanes_load_three(&site->u.v.x);
+  orr_lanes spin = rows_from(&site->u.w), drift = rows_from(&site->u.v);
   orr_lanes push = rows_cross(yzx, zxy, lanes_madd(lanes_all(2), drift, rows_cross(yzx, zxy, bent->l)));
   if (site->curved)
-    push += lanes_load_three(&site->push.x);
+    push += rows_from(&site->push);
   orr_lanes w = rows_of(bent->in, on + spin);
-  orr_lanes turn = rows_of(bent->in, lanes_load_three(&site->turn.x) + rows_cross(yzx, zxy, spin));
+  orr_lanes turn = rows_of(bent->in, rows_from(&site->turn) + rows_cross(yzx, zxy, spin));
   lanes_store(&flow->turn.x, lanes_madd(rows_yx(w), rates * (orr_lanes){1, -1, 0, 0}, turn));
   lanes_store(&flow->omega.x, w + __builtin_shufflevector(rates, none, 4, 5, 2, 7));
   lanes_store(&flow->push.x, rows_of(bent->in, push));
@@ -229,8 +230,8 @@ ORR_ROWS_INLINE struct rows_arm rows_arm(const struct orr_limb *limb) {
 }
 ORR_ROWS_INLINE struct rows_arm rows_arm_bent(orr_lanes l) {
   orr_lanes half = 0.5 * l;
-  return (struct rows_arm){lanes_all(l[0]), lanes_all(l[1]), lanes_all(l[2]), rows_yzx(l),
-                           rows_zxy(l),     half,            rows_yzx(half)};
+  return (struct rows_arm){lanes_all(l[0]), lanes_all(l[1]), lanes_all(l[2]), rows_yzx(l), rows_zxy(l), half,
+                           rows_yzx(half)};
 }
 
 /* What `p` is about an origin from which the old one is at l: φ P φ*, φ z. With S = B + B'' of in_shift,
@@ -296,8 +297,8 @@ struct rows_projected {
 };
 
 /* `part` is P_z/D, angular; `scaled` the same, linear. */
-ORR_ROWS_INLINE struct rows_projected rows_project(const struct orr_flow *flow, const struct orr_rows *p, orr_lanes part,
-                                                   orr_lanes scaled, orr_lanes nu, double tau) {
+ORR_ROWS_INLINE struct rows_projected rows_project(const struct orr_flow *flow, const struct orr_rows *p,
+                                                   orr_lanes part, orr_lanes scaled, orr_lanes nu, double tau) {
   const orr_lanes none = {0};
   orr_lanes u = p->bz, gain = __builtin_shufflevector(p->o, none, 1, 0, 6, 7);
   orr_lanes ux = lanes_all(part[0]), uy = lanes_all(part[1]);

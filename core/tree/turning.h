@@ -82,28 +82,28 @@ ORR_ROWS_INLINE struct turning_base turning_parent(const struct orr_model *m, co
                               .v = none,
                               .turn = none,
                               .push = none,
-                              .l = lanes_load_three(&limb->l0.x),
-                              .g = lanes_load_three(&m->gravity.x)};
+                              .l = rows_from(&limb->l0),
+                              .g = rows_from(&m->gravity)};
   if (limb->parent < 0)
     return base;
   const struct orr_limb_state *p = &ws->limbs[limb->parent];
   const orr_lanes omega = lanes_load(&ws->flows[limb->parent].omega.x);
   orr_lanes drift = none;
   base.omega = omega;
-  base.g = lanes_load_three(&p->g.x);
+  base.g = rows_from(&p->g);
   if (limb->site_parent >= 0) {
     const struct orr_site_state *site = &ws->sites[limb->site_parent];
-    const orr_lanes swing = lanes_load_three(&site->u.w.x);
+    const orr_lanes swing = rows_from(&site->u.w);
     const struct rows_block on = {lanes_load_three(site->r.m[0]), lanes_load_three(site->r.m[1]),
                                   lanes_load_three(site->r.m[2])};
-    base.l = lanes_load_three(&site->l.x);
+    base.l = rows_from(&site->l);
     base.r = turning_product(on, base.r);
     base.omega = omega + swing;
-    base.turn = lanes_load_three(&site->turn.x) + turning_cross(omega, swing);
-    drift = lanes_load_three(&site->u.v.x);
+    base.turn = rows_from(&site->turn) + turning_cross(omega, swing);
+    drift = rows_from(&site->u.v);
   }
   orr_lanes spin = turning_cross(omega, base.l);
-  base.v = lanes_load_three(&p->v.x) + (spin + drift);
+  base.v = rows_from(&p->v) + (spin + drift);
   base.push = turning_cross(omega, lanes_madd(lanes_all(2), drift, spin));
   return base;
 }
@@ -148,7 +148,8 @@ ORR_ROWS_INLINE struct rows_block turning_load(const orr_mat3 *m) {
 }
 
 ORR_ROWS_INLINE struct rows_block turning_full(const orr_sym3 *s) {
-  orr_lanes diagonal = lanes_load_three(&s->xx), beside = lanes_load_three(&s->xy), none = {0};
+  orr_lanes diagonal = lanes_load_three((const double *)s), beside = lanes_load_three((const double *)s + 3),
+            none = {0};
   orr_lanes x = __builtin_shufflevector(diagonal, beside, 0, 4, 5, 7);
   orr_lanes y = __builtin_shufflevector(beside, diagonal, 0, 5, 2, 7),
             z = __builtin_shufflevector(beside, none, 1, 2, 4, 5);
@@ -200,7 +201,7 @@ ORR_ROWS_INLINE enum orr_status turning_factor(int dof, struct orr_limb_state *s
   for (int j = 0; j < dof; j++) {
     state->gain[j] = (orr_spatial){rows_vec3(p->w[j]), rows_vec3(p->v[j])};
     for (int i = j; i < dof; i++) {
-      double sum = lanes_sum(lanes_load_three(&state->h[i].w.x) * p->w[j]);
+      double sum = lanes_sum(rows_from(&state->h[i].w) * p->w[j]);
       for (int k = 0; k < j; k++)
         sum -= state->d[i][k] * whole[j][k];
       whole[i][j] = sum;
@@ -264,8 +265,8 @@ ORR_ROWS_INLINE enum orr_status turning_inward_of(const struct orr_model *m, str
   p.b = turning_load(&own->b);
   p.c = turning_full(&own->c);
   for (int i = 0; i < dof; i++) {
-    p.w[i] = turning_back(p.a, lanes_load_three(&state->h[i].w.x));
-    p.v[i] = turning_back(p.b, lanes_load_three(&state->h[i].w.x));
+    p.w[i] = turning_back(p.a, rows_from(&state->h[i].w));
+    p.v[i] = turning_back(p.b, rows_from(&state->h[i].w));
   }
   double most = orr_max(fabs(own->a.xx), orr_max(fabs(own->a.yy), fabs(own->a.zz)));
   enum orr_status status = turning_factor(dof, state, &p, most);
@@ -273,11 +274,11 @@ ORR_ROWS_INLINE enum orr_status turning_inward_of(const struct orr_model *m, str
   if (status != ORR_OK)
     return status;
   /* z + P a + P H* D⁻¹ (τ − H (z + P a)) */
-  const orr_lanes turn = lanes_load_three(&state->a.w.x), push = lanes_load_three(&state->a.v.x);
-  orr_lanes w = lanes_load_three(&flow->z.w.x) + (turning_back(p.a, turn) + turning_apply(p.b, push));
-  orr_lanes v = lanes_load_three(&flow->z.v.x) + (turning_back(p.b, turn) + turning_back(p.c, push));
+  const orr_lanes turn = rows_from(&state->a.w), push = rows_from(&state->a.v);
+  orr_lanes w = rows_from(&flow->z.w) + (turning_back(p.a, turn) + turning_apply(p.b, push));
+  orr_lanes v = rows_from(&flow->z.v) + (turning_back(p.b, turn) + turning_back(p.c, push));
   for (int i = 0; i < dof; i++)
-    state->nu[i] = tau[i] - lanes_sum(lanes_load_three(&state->h[i].w.x) * w);
+    state->nu[i] = tau[i] - lanes_sum(rows_from(&state->h[i].w) * w);
   turning_solve(dof, state, state->nu);
   for (int i = 0; i < dof; i++) {
     w = lanes_madd(lanes_all(state->nu[i]), p.w[i], w);
@@ -290,7 +291,7 @@ ORR_ROWS_INLINE enum orr_status turning_inward_of(const struct orr_model *m, str
   const struct rows_block back = turning_transposed(turning_load(&state->r));
   w = turning_back(back, w);
   v = turning_back(back, v);
-  w += turning_cross(lanes_load_three(&state->l.x), v);
+  w += turning_cross(rows_from(&state->l), v);
   turning_add(&ws->flows[limb->parent].z, w, v);
   if (limb->site_parent >= 0)
     turning_add(&ws->sites[limb->site_parent].zeta, w, v);
@@ -316,7 +317,7 @@ ORR_ROWS_INLINE struct turning_motion turning_carried(const struct orr_model *m,
                                                       const struct orr_limb *limb) {
   const orr_lanes none = {0};
   const orr_spatial *on = &ws->flows[limb->parent].alpha;
-  struct turning_motion motion = {lanes_load_three(&on->w.x), lanes_load_three(&on->v.x)};
+  struct turning_motion motion = {rows_from(&on->w), rows_from(&on->v)};
   if (limb->site_parent < 0)
     return motion;
   const struct orr_flex_state *flex = &ws->flexes[m->limbs[limb->parent].flex];
@@ -340,18 +341,18 @@ ORR_ROWS_INLINE void turning_accelerate_of(const struct orr_model *m, struct orr
   if (m->limbs[k].parent >= 0)
     on = turning_carried(m, ws, &m->limbs[k]);
   const struct rows_block r = turning_load(&state->r);
-  orr_lanes v = turning_back(r, on.v + turning_cross(on.w, lanes_load_three(&state->l.x)));
+  orr_lanes v = turning_back(r, on.v + turning_cross(on.w, rows_from(&state->l)));
   orr_lanes w = turning_back(r, on.w);
   double y[3];
   for (int i = 0; i < dof; i++)
-    y[i] = lanes_sum(lanes_madd(lanes_load_three(&state->gain[i].v.x), v, lanes_load_three(&state->gain[i].w.x) * w));
+    y[i] = lanes_sum(lanes_madd(rows_from(&state->gain[i].v), v, rows_from(&state->gain[i].w) * w));
   turning_solve(dof, state, y);
-  w += lanes_load_three(&state->a.w.x);
-  v += lanes_load_three(&state->a.v.x);
+  w += rows_from(&state->a.w);
+  v += rows_from(&state->a.v);
   for (int i = 0; i < dof; i++) {
     double beta = state->nu[i] - y[i];
     accel[m->limbs[k].hinge_u + i] = beta;
-    w = lanes_madd(lanes_all(beta), lanes_load_three(&state->h[i].w.x), w);
+    w = lanes_madd(lanes_all(beta), rows_from(&state->h[i].w), w);
   }
   state->alpha_r = ws->flows[k].alpha = (orr_spatial){rows_vec3(w), rows_vec3(v)};
 }

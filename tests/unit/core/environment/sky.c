@@ -85,7 +85,7 @@ static void sky_agrees_with_erfa_at_any_moment(void **state) {
   }
   print_message("interpolated: Moon %.2g m, Sun %.2g m, axes %.1e; terms beyond ERFA's Moon %.2g km\n", moon, sun, turn,
                 1e-3 * added);
-  /* a node is off by half a grid in each of three coordinates, what is between nodes by 1.25 of that; 0.2 m the cubic */
+  /* a node is off by half a grid in each of three coordinates, what is between them by 1.25 of that; 0.2 m the cubic */
   assert_true(moon < sqrt(3) * 8 * 2.25 + 0.2 && sun < sqrt(3) * 512 * 2.25);
   assert_true(added > 2e3 && added < 20e3); /* what they are worth: tests/all/de405.sh */
   assert_true(turn < 2e-10); /* where two days of orientation meet within an hour there is a kink; else 1e-14 */

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "core/tree/forward.h"
+#include "core/tree/turning.h"
 #include "tests/support/dense.h"
 #include "tests/support/trial.h"
 
@@ -187,6 +188,44 @@ static void few_modes_equal_their_plain_twin(void **state) {
   assert_true(beside > 0 && rigid > 0);
 }
 
+/* Universal and gimbal hinges alone and among others, on and under bodies that bend and hinges that are driven. */
+static void universal_and_gimbal_sweeps_equal_their_plain_twin(void **state) {
+  (void)state;
+  int swept = 0, on_bent = 0, under_bent = 0, beside_driven = 0;
+  for (uint64_t seed = 0; seed < 80; seed++) {
+    struct orr_sample_options o = orr_sample_default(seed, 10);
+    o.one_kind = seed % 4 != 3;
+    o.kind = seed % 2 ? ORR_HINGE_UNIVERSAL : ORR_HINGE_GIMBAL;
+    o.flexible = (double)(seed % 3) / 4;
+    o.massless = 0;
+    struct orr_sample *s = orr_sample_make(&o);
+    struct orr_trial fast = orr_trial_make(s, ORR_MODEL_DEFAULT), plain = orr_trial_make(s, ORR_MODEL_PLAIN);
+    assert_int_equal(orr_trial_forward(&fast), ORR_OK);
+    assert_int_equal(orr_trial_forward(&plain), ORR_OK);
+    orr_expect_below(orr_gap_bodies(s, fast.accel, plain.accel), 1e-10, "acceleration", seed);
+    for (int k = 0; k < o.bodies; k++) {
+      const struct orr_limb *limb = &fast.model->limbs[k];
+      int parent = limb->parent;
+      orr_spatial f = orr_hinge_force(fast.model, fast.ws, limb->body);
+      orr_spatial g = orr_hinge_force(plain.model, plain.ws, limb->body), apart = sp_sub(f, g);
+      orr_expect_below(sqrt(sp_dot(apart, apart)) / (1 + sqrt(sp_dot(g, g))), 1e-10, "hinge force", seed);
+      assert_false(turning_sweeps(&plain.model->limbs[k], plain.ws, k));
+      bool takes = turning_sweeps(limb, fast.ws, k);
+      swept += takes;
+      on_bent += takes && limb->site_parent >= 0;
+      beside_driven += takes && parent >= 0 && fast.ws->prescribed[parent];
+      if (parent >= 0 && turning_sweeps(&fast.model->limbs[parent], fast.ws, parent)) {
+        under_bent += limb->flex >= 0;
+        beside_driven += fast.ws->prescribed[k];
+      }
+    }
+    orr_trial_free(&fast);
+    orr_trial_free(&plain);
+    orr_sample_free(s);
+  }
+  assert_true(swept > 200 && on_bent > 20 && under_bent > 20 && beside_driven > 20);
+}
+
 /* Which kernel computes a limb is chosen anew when a hinge is driven from now on, or no longer. */
 static void kernels_change_with_driven_hinges(void **state) {
   (void)state;
@@ -358,6 +397,7 @@ int main(void) {
       cmocka_unit_test(large_deformations_agree),
       cmocka_unit_test(fast_kernels_equal_their_plain_twin),
       cmocka_unit_test(few_modes_equal_their_plain_twin),
+      cmocka_unit_test(universal_and_gimbal_sweeps_equal_their_plain_twin),
       cmocka_unit_test(kernels_change_with_driven_hinges),
       cmocka_unit_test(renumbering_the_bodies_changes_nothing),
       cmocka_unit_test(a_flexible_body_without_modes_equals_the_rigid_one),
