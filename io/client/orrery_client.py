@@ -31,7 +31,7 @@ CHANNEL = struct.Struct("<4I3B5x2d")
 RUN_AT, PEER_AT, DIRECTORY_AT = 128, 192, 256
 DESCRIPTION_ID, COMMAND_FLAG = 0x0FFE, 0x1000
 COMMANDS, END, BEAT, DESCRIBE, AGAIN, LEAVE = range(6)
-VERSION = 4
+VERSION = 5
 TIMED_OUT, LATE, ENDED, RESTORED, LOCKSTEP, AWAITED, TAKEN, KEYED = 1, 2, 4, 8, 16, 32, 64, 128  # flags of a frame
 KEY_BYTES, MAC_BYTES, SEAL_BYTES, SEEN = 32, 16, 40, 1024
 WINDOW = 8  # frames over UDP that come together, or wait for their turn
@@ -382,9 +382,14 @@ def read_telemetry(packet):
     message_id, sequence, length = struct.unpack_from(">HHH", packet)
     if message_id >> 11 != 1 or sequence >> 14 != 3 or length + 7 != len(packet):
         return None
-    if crc32c(packet[16:-4]) != struct.unpack("<I", packet[-4:])[0]:
+    again, flags = struct.unpack_from(">HH", packet, 12)
+    described = message_id == DESCRIPTION_ID  # of every version, so that a client of another one reads the version
+    if again != (0 if described else message_id) or crc32c(packet[16 if described else 12 : -4]) != struct.unpack("<I", packet[-4:])[0]:
         return None
-    return (message_id, struct.unpack_from(">I", packet, 12)[0], *struct.unpack_from("<QqQ", packet, 16), packet[40:-4])
+    frame, time_ns, answered = struct.unpack_from("<QqQ", packet, 16)
+    if described and flags and frame != 2**64 - 1 - flags:  # flags that were changed on the way
+        return None
+    return message_id, flags, frame, time_ns, answered, packet[40:-4]
 
 
 def read_key(path):

@@ -60,7 +60,7 @@ typedef atomic_bool orr_wire_bool;
 #define ORR_WIRE_SUM_FACTOR UINT64_C(0x9e3779b97f4a7c15) /* odd: nothing is lost by it */
 enum {
   ORR_WIRE_BYTE_ORDER = 0x01020304,
-  ORR_WIRE_VERSION = 4,
+  ORR_WIRE_VERSION = 5,
   ORR_WIRE_SLOTS = 128, /* a power of two: at 1 kHz an eighth of a second may pass before a frame is lost */
   ORR_WIRE_PAYLOAD_MAX = 1 << 16,
 };
@@ -242,11 +242,15 @@ static inline uint64_t orr_wire_command_sum(const uint64_t head[ORR_WIRE_IN_WORD
  *
  *   0   primary header, big-endian: message id (version 3 bits = 0, type 1 = command, secondary header flag = 1, APID
  *       11 bits), sequence flags (2 bits = 3) and count (14 bits, per message id), length of the packet − 7
- *   6   telemetry: u32 seconds, u16 subseconds in 2⁻¹⁶ s of simulated time, u32 flags (ORR_WIRE_OUT_…; cFE's spare
- *       bytes), big-endian
+ *   6   telemetry: u32 seconds, u16 subseconds in 2⁻¹⁶ s of simulated time, then cFE's spare bytes: u16 the message id
+ *       again, u16 flags (ORR_WIRE_OUT_…), big-endian
  *       command: u8 function code, u8 checksum (the XOR of all bytes of the packet and 0xFF is 0)
  *   16  the block of a telemetry packet, 8 that of a command, little-endian: u64 frame, i64 simulated time in ns, u64
- *       answered frame, a piece of the payload, u32 CRC-32C of the block up to there
+ *       answered frame, a piece of the payload, u32 CRC-32C up to there: of the block, in telemetry from byte 12 on
+ *
+ * So all that a receiver acts on is under a sum: of a telemetry packet the id is there twice, its time stands in the
+ * block, and its length is that of the datagram. Sequence and time of the headers are under none, for cFE's tools write
+ * them anew; nobody here reads them.
  *
  * A payload that does not fit a packet is cut into pieces of equal size (the last may be shorter), one packet each,
  * with consecutive message ids; the size is a multiple of 8, so no number is cut. In a command `frame` is the sender's
@@ -267,6 +271,11 @@ static inline uint64_t orr_wire_command_sum(const uint64_t head[ORR_WIRE_IN_WORD
  * just the next number, because two may ask at the same time. A peer that flies already sees by `run` that the run is
  * still the same.
  *
+ * What has DESCRIPTION_ID has the sum of the block alone and 0 in place of the second id, in every version: a client of
+ * another version shall read the description, and with it the version. Its flags are 0 in a piece of the description;
+ * in a word of the run (ENDED, TAKEN, KEYED) `frame` is their complement. So flags that were changed on the way are
+ * neither.
+ *
  * Where the run file names a `key_file`, a seal stands behind each packet in its datagram, in both directions,
  * little-endian:
  *
@@ -284,6 +293,7 @@ enum {
   ORR_WIRE_PRIMARY_BYTES = 6,
   ORR_WIRE_TELEMETRY_AT = 16, /* the block */
   ORR_WIRE_COMMAND_AT = 8,
+  ORR_WIRE_SPARE_AT = 12,   /* the message id again, and the flags */
   ORR_WIRE_BLOCK_HEAD = 24, /* frame, time, answered */
   ORR_WIRE_CRC_BYTES = 4,
   ORR_WIRE_PACKET_MAX = 8192,
@@ -348,9 +358,18 @@ static inline uint32_t orr_wire_crc(const uint8_t *bytes, size_t count) {
 static inline size_t orr_wire_block_at(uint16_t id) {
   return id & ORR_WIRE_ID_COMMAND ? ORR_WIRE_COMMAND_AT : ORR_WIRE_TELEMETRY_AT;
 }
+/* [any] Where what the CRC covers begins. */
+static inline size_t orr_wire_summed_at(uint16_t id) {
+  return id & ORR_WIRE_ID_COMMAND || id == ORR_WIRE_DESCRIPTION_ID ? orr_wire_block_at(id) : ORR_WIRE_SPARE_AT;
+}
 static inline size_t orr_wire_packet_bytes(uint16_t id, size_t piece_bytes) {
   return orr_wire_block_at(id) + ORR_WIRE_BLOCK_HEAD + piece_bytes + ORR_WIRE_CRC_BYTES;
 }
+
+/* [any] What stands in cFE's spare bytes, before the flags. */
+static inline uint16_t orr_wire_id_again(uint16_t id) { return id == ORR_WIRE_DESCRIPTION_ID ? 0 : id; }
+/* [any] The `frame` of a word of the run. */
+static inline uint64_t orr_wire_word_frame(uint32_t flags) { return ~(uint64_t)flags; }
 
 static inline void orr_wire_put_big(uint8_t *to, uint64_t value, int bytes) {
   for (int i = bytes - 1; i >= 0; i--, value >>= 8)
@@ -374,6 +393,7 @@ static inline uint8_t orr_wire_xor(const uint8_t *bytes, size_t count) {
 static inline size_t orr_wire_packet_write(uint8_t *to, const struct orr_wire_packet *p, const void *piece,
                                            size_t piece_bytes) {
   size_t all = orr_wire_packet_bytes(p->id, piece_bytes), at = orr_wire_block_at(p->id);
+  size_t summed_at = orr_wire_summed_at(p->id);
   orr_wire_put_big(to, p->id, 2);
   orr_wire_put_big(to + 2, 0xc000u | (p->count & 0x3fffu), 2);
   orr_wire_put_big(to + 4, all - 7, 2);
@@ -384,14 +404,15 @@ static inline size_t orr_wire_packet_write(uint8_t *to, const struct orr_wire_pa
     uint64_t time_ns = (uint64_t)p->time_ns;
     orr_wire_put_big(to + 6, time_ns / 1000000000, 4);
     orr_wire_put_big(to + 10, (time_ns % 1000000000 << 16) / 1000000000, 2);
-    orr_wire_put_big(to + 12, p->flags, 4);
+    orr_wire_put_big(to + ORR_WIRE_SPARE_AT, orr_wire_id_again(p->id), 2);
+    orr_wire_put_big(to + ORR_WIRE_SPARE_AT + 2, p->flags, 2);
   }
   __builtin_memcpy(to + at, &p->frame, 8);
   __builtin_memcpy(to + at + 8, &p->time_ns, 8);
   __builtin_memcpy(to + at + 16, &p->answered, 8);
   if (piece_bytes)
     __builtin_memcpy(to + at + ORR_WIRE_BLOCK_HEAD, piece, piece_bytes);
-  uint32_t crc = orr_wire_crc(to + at, ORR_WIRE_BLOCK_HEAD + piece_bytes);
+  uint32_t crc = orr_wire_crc(to + summed_at, all - ORR_WIRE_CRC_BYTES - summed_at);
   __builtin_memcpy(to + all - ORR_WIRE_CRC_BYTES, &crc, ORR_WIRE_CRC_BYTES);
   if (p->id & ORR_WIRE_ID_COMMAND)
     to[7] = orr_wire_xor(to, all);
@@ -411,18 +432,23 @@ static inline bool orr_wire_packet_read(const uint8_t *from, size_t bytes, struc
     return false;
   if (p->id & ORR_WIRE_ID_COMMAND && orr_wire_xor(from, bytes) != 0)
     return false;
+  if (!(p->id & ORR_WIRE_ID_COMMAND) && orr_wire_get_big(from + ORR_WIRE_SPARE_AT, 2) != orr_wire_id_again(p->id))
+    return false;
+  const size_t summed_at = orr_wire_summed_at(p->id);
   uint32_t crc;
   *piece = from + at + ORR_WIRE_BLOCK_HEAD;
   *piece_bytes = bytes - at - ORR_WIRE_BLOCK_HEAD - ORR_WIRE_CRC_BYTES;
   __builtin_memcpy(&crc, from + bytes - ORR_WIRE_CRC_BYTES, ORR_WIRE_CRC_BYTES);
-  if (crc != orr_wire_crc(from + at, ORR_WIRE_BLOCK_HEAD + *piece_bytes))
+  if (crc != orr_wire_crc(from + summed_at, bytes - ORR_WIRE_CRC_BYTES - summed_at))
     return false;
   p->count = (uint16_t)(orr_wire_get_big(from + 2, 2) & 0x3fff);
   p->function = p->id & ORR_WIRE_ID_COMMAND ? from[6] : 0;
-  p->flags = p->id & ORR_WIRE_ID_COMMAND ? 0 : (uint32_t)orr_wire_get_big(from + 12, 4);
+  p->flags = p->id & ORR_WIRE_ID_COMMAND ? 0 : (uint32_t)orr_wire_get_big(from + ORR_WIRE_SPARE_AT + 2, 2);
   __builtin_memcpy(&p->frame, from + at, 8);
   __builtin_memcpy(&p->time_ns, from + at + 8, 8);
   __builtin_memcpy(&p->answered, from + at + 16, 8);
+  if (p->id == ORR_WIRE_DESCRIPTION_ID && p->flags && p->frame != orr_wire_word_frame(p->flags))
+    return false;
   return true;
 }
 

@@ -109,9 +109,11 @@ def mutate_segments(whole):
 
 
 def telemetry(message_id, flags, frame, time_ns, answered, piece):
-    block = struct.pack("<QqQ", frame, time_ns, answered) + piece
-    block += struct.pack("<I", client.crc32c(block))
-    return struct.pack(">HHHIHI", message_id & 0xFFFF, 0xC000, 16 + len(block) - 7, 0, 0, flags) + block
+    described = message_id == client.DESCRIPTION_ID
+    again = 0 if described else message_id & 0xFFFF
+    packet = struct.pack(">HHHIHHH", message_id & 0xFFFF, 0xC000, 44 + len(piece) - 7, 0, 0, again, flags & 0xFFFF)
+    packet += struct.pack("<QqQ", frame, time_ns, answered) + piece
+    return packet + struct.pack("<I", client.crc32c(packet[16 if described else 12 :]))
 
 
 class Wire:

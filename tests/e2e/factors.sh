@@ -57,6 +57,8 @@ refused 2 "'3' stands behind" --solve '[1,2] 3'
 refused 2 'trajectory goes with' --trajectory 1 --solve "$x"
 refused 2 'trajectory goes with' --trajectory 1 --factors
 refused 1 'No such file' --solve "@$dir/none"
+printf '%s\0,3' "$x" >"$dir/x"
+refused 1 "byte $((${#x} + 1)) of .* is a zero byte" --solve "@$dir/x"
 refused 1 'Is a directory' --solve "@$dir"
 echo '1 2' >"$dir/x"
 refused 1 '2 numbers and the model has 10' --solve "@$dir/x"

@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
   if (argc == 1 && fread(&t, fsw_telemetry_BYTES, 1, stdin) == 1)
     printf("%.17g %.17g %d\n", last_of(t.gyro_rate, 3), t.bus_target[3], t.star_valid);
   if (argc > 1 && fread(&p, fsw_telemetry_PACKET_0_BYTES, 1, stdin) == 1)
-    printf("%.17g %d %d %d\n", p.gyro_rate[1], (int)p.frame, orrery_crc32c(&p.frame, fsw_telemetry_PACKET_0_SUMMED_BYTES) == p.crc32c,
+    printf("%.17g %d %d %d\n", p.gyro_rate[1], (int)p.frame, orrery_crc32c((const char *)&p + fsw_telemetry_PACKET_0_SUM_AT, fsw_telemetry_PACKET_0_SUM_BYTES) == p.crc32c,
            (p.header[0] << 8 | p.header[1]) == fsw_telemetry_ID);
   return 0;
 }
@@ -146,7 +146,8 @@ def check_markdown(read, link, document, direction):
             element = "" if channel["count"] == 1 else "." + channel["elements"][k] if channel["elements"] else "[%d]" % k
             value, unit = read[channel["name"] + element]
             assert same(value, numbers if channel["count"] == 1 else numbers[k]), channel
-            assert unit == link.channels[channel["name"]].unit, channel
+            of_load = {"n": "N m", "f": "N"}[channel["elements"][k][0]] if channel["elements"] == "nx ny nz fx fy fz".split() else ""
+            assert unit == (link.channels[channel["name"]].unit or of_load), channel
             count += 1
     assert count == len(read) > 0
 
@@ -256,7 +257,7 @@ with orrery_client.open(url) as link:
             assert name == "fsw_telemetry_%d" % own.index(p)
             assert (x["frame"], x["time_ns"], x["answered"]) == (frame, time_ns, answered)
             assert (x["seconds"] + x["subseconds"] / 65536) * 1e9 <= time_ns < (x["seconds"] + (x["subseconds"] + 1) / 65536) * 1e9
-            assert x["crc32c"] == orrery_client.crc32c(p[16:-4])
+            assert x["crc32c"] == orrery_client.crc32c(p[12:-4]) and x["id_again"] == p[0] << 8 | p[1]
             named.update(x)
             (cosmos_name, c), (eds_name, e) = cosmos.packet(p), eds.packet(p)
             assert cosmos_name == name.upper() and eds_name == name

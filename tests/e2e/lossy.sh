@@ -1,12 +1,12 @@
 #!/bin/sh
 # A lost packet costs time and no bits: lockstep over UDP through a network that loses, repeats, delays and reorders 0.1 to 30 % of the datagrams in both
 # directions, as a seed says. Cassini under the sample flight software has the bits of batch; a law in Python has those that it has over shared memory. Then
-# the same with frames and commands that take several packets each.
+# the same with frames and commands that take several packets each, and where half of the datagrams are followed by a copy that is cut or has a byte changed.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 run() { "$ORRERY" run "$@"; }
 
-network() { # SEED PERCENT: between $((port + 1)) and the run; its process is $net
+network() { # SEED PERCENT GARBAGE_PERCENT: between $((port + 1)) and the run; its process is $net
   : >"$dir/net"
   python3 -I tests/support/network.py $((port + 1)) "$port" "$@" >"$dir/net" 2>&1 &
   net=$!
@@ -21,7 +21,7 @@ ends() { # PID...: without a word about it
 fly() {
   what=$1 seed=$2 percent=$3
   shift 3
-  network "$seed" "$percent"
+  network "$seed" "$percent" "${garbage:-0}"
   "$@" "udp:127.0.0.1:$((port + 1))" ${mission:-} >"$dir/peer" 2>&1 &
   peer=$!
   run "$what" --mode lockstep >"$dir/out" 2>"$dir/err" || fail "$percent % of seed $seed: $(cat "$dir/out" "$dir/err" "$dir/peer")"
@@ -44,6 +44,12 @@ for percent in 0.1 1 3 10 30; do
   fly "$dir/configs/slew.yaml" 7 $percent "$fsw"
   same "cassini at $percent %" "$(hash_of "$dir/batch")"
 done
+garbage=50
+for seed in 1 2 3 4; do
+  fly "$dir/configs/slew.yaml" $seed 10 "$fsw"
+  same "cassini among garbage" "$(hash_of "$dir/batch")"
+done
+garbage=0
 
 # a law with a memory, which a frame out of turn, twice or left out would show in
 cat >"$dir/law.py" <<'P2'
@@ -77,4 +83,9 @@ for percent in 1 30; do
   fly "$dir/configs/several.yaml" 13 $percent python3 -I -S -B "$dir/law.py"
   same "the law in Python in several packets at $percent %" "$(hash_of "$dir/quiet")"
 done
+garbage=50
+fly "$dir/configs/one.yaml" 17 10 python3 -I -S -B "$dir/law.py"
+same "the law in Python among garbage" "$(hash_of "$dir/quiet")"
+fly "$dir/configs/several.yaml" 19 10 python3 -I -S -B "$dir/law.py"
+same "the law in Python in several packets among garbage" "$(hash_of "$dir/quiet")"
 exit 0

@@ -121,7 +121,7 @@ def receive(again):
             again()
             continue
         name, numbers = document.packet(packet)
-        assert numbers["crc32c"] == document.crc(packet[16:-4]), name
+        assert numbers["crc32c"] == document.crc(packet[16 if numbers["id_again"] == 0 else 12 : -4]), name
         return name, numbers
     raise SystemExit("nobody there")
 

@@ -207,6 +207,8 @@ static size_t set_right(uint8_t to[ORR_WIRE_PACKET_MAX], const struct orr_step *
   memcpy(&p.frame, s->bytes + at, 8);
   memcpy(&p.time_ns, s->bytes + at + 8, 8);
   memcpy(&p.answered, s->bytes + at + 16, 8);
+  if (p.id == ORR_WIRE_DESCRIPTION_ID && p.flags) /* or it is refused at once */
+    p.frame = orr_wire_word_frame(p.flags);
   return orr_wire_packet_write(to, &p, s->bytes + body, s->size - body);
 }
 

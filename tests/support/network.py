@@ -5,8 +5,8 @@
 
 Flight software talks to LISTEN_PORT of 127.0.0.1, the run is at RUN_PORT; each sender gets a socket of its own towards the run. In both directions each
 datagram is lost, repeated and delayed with PERCENT each; one that is delayed is overtaken by those behind it. With GARBAGE_PERCENT, so many of the datagrams
-are followed by a copy with a byte changed or its end cut off. The first line of output is "ready"; ended by SIGTERM it says what it did. Serves the
-scripts of tests/e2e and tests/soak.
+are followed by a copy with a byte changed, half of the time in its heads, or its end cut off. The first line of output is "ready"; ended by SIGTERM it
+says what it did. Serves the scripts of tests/e2e and tests/soak.
 """
 import heapq
 import random
@@ -16,6 +16,7 @@ import socket
 import sys
 import time
 
+HEADS = 16  # bytes of a packet's headers: half of the bytes that are changed are there
 DELAY_S = 0.008  # at most: less than the 20 ms after which lockstep says a frame again
 
 
@@ -37,7 +38,8 @@ class Network:
     def _garble(self, dice, datagram):
         if dice.random() < 0.5:
             return datagram[: dice.randrange(len(datagram) + 1)]
-        at = dice.randrange(len(datagram)) if datagram else 0
+        places = min(len(datagram), HEADS) if dice.random() < 0.5 else len(datagram)
+        at = dice.randrange(places) if datagram else 0
         return datagram[:at] + bytes([dice.randrange(256)]) + datagram[at + 1 :]
 
     def _pass(self, side, via, to, datagram):

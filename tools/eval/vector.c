@@ -15,8 +15,8 @@ static bool wrong(struct orr_vector *v, const char *format, ...) {
   return false;
 }
 
-/* The text of a file, ended with a zero; NULL with errno set. */
-static char *read_file(const char *path) {
+/* The text of a file, ended with a zero, and its bytes; NULL with errno set. */
+static char *read_file(const char *path, size_t *bytes) {
   FILE *file = fopen(path, "r");
   if (!file)
     return NULL;
@@ -36,6 +36,7 @@ static char *read_file(const char *path) {
   int error = ferror(file) ? errno : 0;
   fclose(file);
   text[used] = '\0';
+  *bytes = used;
   if (!error)
     return text;
   free(text);
@@ -94,10 +95,14 @@ bool orr_vector_read(struct orr_vector *vector, const char *word) {
   *vector = (struct orr_vector){.from_file = word[0] == '@'};
   if (!vector->from_file)
     return parse(vector, word);
-  char *text = read_file(word + 1);
+  size_t bytes;
+  char *text = read_file(word + 1, &bytes);
   if (!text)
     return wrong(vector, "cannot read '%.80s': %s", word + 1, strerror(errno));
-  bool good = parse(vector, text);
+  const size_t length = strlen(text);
+  bool good = length == bytes
+                  ? parse(vector, text)
+                  : wrong(vector, "byte %zu of '%.80s' is a zero byte, which no text has", length + 1, word + 1);
   free(text);
   return good;
 }

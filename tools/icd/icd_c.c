@@ -23,7 +23,7 @@ static const char before[] =
     "#define ORRERY_PACKED __attribute__((packed, aligned(8)))\n";
 
 static const char sums[] =
-    "\n/* CRC-32C (Castagnoli): of a packet, from the frame up to the sum. */\n"
+    "\n/* CRC-32C (Castagnoli): of a packet, ..._SUM_BYTES from byte ..._SUM_AT on. */\n"
     "static inline uint32_t orrery_crc32c(const void *bytes, size_t count) {\n"
     "  const uint8_t *at = (const uint8_t *)bytes;\n  uint32_t crc = 0xffffffffu;\n"
     "  for (size_t i = 0; i < count; i++) {\n    crc ^= at[i];\n    for (int k = 0; k < 8; k++)\n"
@@ -105,18 +105,17 @@ static void print_message(const char *link, const struct orr_icd_side *s) {
 
 static void print_packet(const char *link, const struct orr_icd_side *s, uint32_t p) {
   char name[NAME_SIZE + 16], macro[NAME_SIZE + 16];
-  const size_t left = s->side->bytes - p * s->piece, piece = left < s->piece ? left : s->piece;
-  const size_t bytes = orr_icd_packet_bytes(s, p);
+  const size_t bytes = orr_icd_packet_bytes(s, p), sum_at = orr_wire_summed_at((uint16_t)(s->id + p));
   snprintf(name, sizeof name, s->pieces > 1 ? "%s_%s_packet_%u" : "%s_%s_packet", link, s->name, p);
   snprintf(macro, sizeof macro, s->pieces > 1 ? "%s_%s_PACKET_%u" : "%s_%s_PACKET", link, s->name, p);
   printf("\n/* A whole packet of %s", s->name);
   if (s->pieces > 1)
     printf(", piece %u of %u, with the message id 0x%04x", p + 1, s->pieces, s->id + p);
-  printf(". The block is from `frame` on; the sum is taken over ..._SUMMED_BYTES from there. */\n"
-         "#define %s_BYTES %zu\n#define %s_SUMMED_BYTES %zu\nstruct %s {\n"
+  printf(". The sum is of ..._SUM_BYTES from byte ..._SUM_AT on. */\n"
+         "#define %s_BYTES %zu\n#define %s_SUM_AT %zu\n#define %s_SUM_BYTES %zu\nstruct %s {\n"
          "  uint8_t header[%zu]; /* primary and secondary, as cFE has them by default: big-endian */\n"
          "  uint64_t frame;\n  int64_t time_ns;\n  uint64_t answered;\n",
-         macro, bytes, macro, ORR_WIRE_BLOCK_HEAD + piece, name, s->block_at);
+         macro, bytes, macro, sum_at, macro, bytes - ORR_WIRE_CRC_BYTES - sum_at, name, s->block_at);
   print_piece(s, p);
   printf("  uint32_t crc32c;\n} ORRERY_PACKED;\nORRERY_HOLDS(sizeof(struct %s) == %zu);\n"
          "ORRERY_HOLDS(offsetof(struct %s, frame) == %zu);\nORRERY_HOLDS(offsetof(struct %s, crc32c) == %zu);\n",

@@ -49,7 +49,8 @@ enum { VERSION, TYPE, SHF, APID, SEQFLAGS, SEQCNT, LENGTH, PRIMARY };
 static const struct head secondary[] = {
     {"CCSDS_SECONDS", 32, "UINT", "simulated time, whole seconds", "BIG_ENDIAN"},
     {"CCSDS_SUBSECS", 16, "UINT", "simulated time, the rest in 1/65536 s", "BIG_ENDIAN"},
-    {"FLAGS", 32, "UINT",
+    {"ID_AGAIN", 16, "UINT", "the first 16 bits of the packet again", "BIG_ENDIAN"},
+    {"FLAGS", 16, "UINT",
      "bit 0 commands timed out, 1 the last came late, 2 the run is over, 3 it goes on from a saved state",
      "BIG_ENDIAN"},
 };
@@ -58,7 +59,7 @@ static const struct head block[] = {
     {"TIME_NS", 64, "INT", "simulated time in ns", "LITTLE_ENDIAN"},
     {"ANSWERED", 64, "UINT", "frame that the last command answered; all ones: none yet", "LITTLE_ENDIAN"},
 };
-static const struct head sum = {"CRC32C", 32, "UINT", "CRC-32C of all from FRAME (in a command COUNT) up to here",
+static const struct head sum = {"CRC32C", 32, "UINT", "CRC-32C of all from ID_AGAIN (in a command COUNT) up to here",
                                 "LITTLE_ENDIAN"};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

@@ -108,7 +108,8 @@ static const struct head primary[] = {
 static const struct head secondary[] = {
     {"Seconds", "U32", "simulated time, whole seconds"},
     {"Subseconds", "U16", "simulated time, the rest in 1/65536 s"},
-    {"Flags", "U32",
+    {"IdAgain", "U16", "the first 16 bits of the packet again; 0 in a description"},
+    {"Flags", "U16",
      "bit 0 commands timed out, 1 the last came late, 2 the run is over, 3 it goes on from a saved state"},
     {"Frame", "U64le", "of the simulation"},
     {"TimeNs", "I64le", "simulated time in ns"},
@@ -162,7 +163,8 @@ static void print_command_head(enum orr_wire_function function) {
 
 static void end_packet(void) {
   printf("     <Entry name=\"Crc32c\" type=\"U32le\" shortDescription=\"CRC-32C (polynomial 0x1EDC6F41, begins as "
-         "0xFFFFFFFF, data and remainder reflected, at the end xor 0xFFFFFFFF) of the block up to here\"/>\n"
+         "0xFFFFFFFF, data and remainder reflected, at the end xor 0xFFFFFFFF) of the block up to here, in "
+         "telemetry with IdAgain and Flags before it\"/>\n"
          "    </EntryList>\n   </ContainerDataType>\n");
 }
 

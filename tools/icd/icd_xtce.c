@@ -123,7 +123,8 @@ static const struct head primary[] = {
 static const struct head secondary[] = {
     {"seconds", "u32", "simulated time, whole seconds"},
     {"subseconds", "u16", "simulated time, the rest in 1/65536 s"},
-    {"flags", "u32",
+    {"id_again", "u16", "the first 16 bits of the packet again; 0 in a description"},
+    {"flags", "u16",
      "bit 0: commands timed out; bit 1: the last came late; bit 2: the run is over; bit 3: it goes on from a saved "
      "state"},
 };
@@ -134,7 +135,8 @@ static const struct head block[] = {
 };
 #define CRC_IS                                                                                                         \
   "CRC-32C (polynomial 0x1EDC6F41, begins as 0xFFFFFFFF, data and remainder reflected, at the end xor 0xFFFFFFFF)"
-static const struct head last[] = {{"crc32c", "u32le", CRC_IS " of all from the frame up to here"}};
+static const struct head last[] = {
+    {"crc32c", "u32le", CRC_IS " of all from id_again, in a description from the frame, up to here"}};
 /* What a sender of commands works out. */
 static const struct head sums[] = {
     {"command_count", "u14", "sequence count: of the packets with this message id"},

@@ -212,6 +212,7 @@ static size_t refuse_foreign(struct orr_packets *k, uint32_t generation, int64_t
   const struct orr_wire_packet p = {.id = ORR_WIRE_DESCRIPTION_ID,
                                     .count = k->description_count++,
                                     .flags = ORR_WIRE_OUT_TAKEN,
+                                    .frame = orr_wire_word_frame(ORR_WIRE_OUT_TAKEN),
                                     .answered = generation,
                                     .time_ns = (int64_t)((uint64_t)k->run << 32 | k->generation)};
   return orr_wire_packet_write(reply, &p, NULL, 0);
@@ -363,8 +364,10 @@ static bool is_question(const uint8_t *bytes, size_t count) {
 /* Who asks without our key is told that there is one: its user will wonder. The word has no seal, and is worth nothing
  * else. */
 static size_t refuse_forged(struct orr_packets *k, const uint8_t *bytes, size_t count, uint8_t *reply) {
-  const struct orr_wire_packet p = {
-      .id = ORR_WIRE_DESCRIPTION_ID, .count = k->description_count, .flags = ORR_WIRE_OUT_KEYED};
+  const struct orr_wire_packet p = {.id = ORR_WIRE_DESCRIPTION_ID,
+                                    .count = k->description_count,
+                                    .flags = ORR_WIRE_OUT_KEYED,
+                                    .frame = orr_wire_word_frame(ORR_WIRE_OUT_KEYED)};
   orr_packets_refuse(k, ORR_REFUSAL_FORGED);
   return is_question(bytes, count) && may_tell(&k->keyed_ns, orr_clock_now_ns())
              ? orr_wire_packet_write(reply, &p, NULL, 0)
@@ -442,8 +445,10 @@ void orr_packets_unsent(struct orr_packets *k, int error) {
 }
 
 size_t orr_packets_farewell(struct orr_packets *k, uint8_t *packet) {
-  const struct orr_wire_packet p = {
-      .id = ORR_WIRE_DESCRIPTION_ID, .count = k->description_count++, .flags = ORR_WIRE_OUT_ENDED};
+  const struct orr_wire_packet p = {.id = ORR_WIRE_DESCRIPTION_ID,
+                                    .count = k->description_count++,
+                                    .flags = ORR_WIRE_OUT_ENDED,
+                                    .frame = orr_wire_word_frame(ORR_WIRE_OUT_ENDED)};
   if (!k->peer.way || !k->form->form->echoes)
     return 0;
   return sealed(k, k->seal ? k->seal->peer : 0, packet, orr_wire_packet_write(packet, &p, NULL, 0));

@@ -124,10 +124,37 @@ static void in_real_time_what_is_late_is_left_out_and_counted(void **state) {
   orr_flight_free(&flight);
 }
 
+/* But sequence and time in the headers, which nobody reads. */
+static void a_frame_with_a_byte_of_its_head_changed_is_as_one_that_was_lost(void **state) {
+  (void)state;
+  static const int bytes[] = {0, 1, 4, 5, 12, 13, 14, 15};
+  static const uint8_t changes[] = {1, ORR_WIRE_OUT_ENDED, ORR_WIRE_OUT_LOCKSTEP, ORR_WIRE_OUT_AWAITED, 0xff};
+  struct orr_flight flight;
+  struct orr_client c;
+  open_held(&flight, &c);
+  for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
+    for (size_t k = 0; k < sizeof changes; k++) {
+      network.held[0][bytes[i]] ^= changes[k];
+      let_go((const int[]){0}, 1);
+      if (orr_client_wait(&c, ORR_CLIENT_POLL, 0) != 0)
+        fail_msg("byte %d changed by 0x%02x: frame %llu, flags 0x%llx", bytes[i], changes[k],
+                 (unsigned long long)c.frame.number, (unsigned long long)c.frame.flags);
+      network.held[0][bytes[i]] ^= changes[k];
+    }
+  for (int i = 6; i < 12; i++)
+    network.held[0][i] ^= 0xff;
+  let_go((const int[]){0}, 1);
+  take(&c, 0);
+  assert_int_equal(c.frame.flags, 0);
+  orr_client_close(&c);
+  orr_flight_free(&flight);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(frames_that_overtook_each_other_are_taken_in_turn),
       cmocka_unit_test(in_real_time_what_is_late_is_left_out_and_counted),
+      cmocka_unit_test(a_frame_with_a_byte_of_its_head_changed_is_as_one_that_was_lost),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

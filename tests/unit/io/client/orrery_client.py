@@ -18,9 +18,25 @@ RATES = (1.5, -2.5, 0.0, 1e-300, 4.0, 5.0, 6.0, 7.0)
 
 
 def telemetry_packet(message_id, frame, time_ns=0, answered=oc.NONE, piece=b"", flags=0):
-    block = struct.pack("<QqQ", frame, time_ns, answered) + piece
-    block += struct.pack("<I", oc.crc32c(block))
-    return struct.pack(">HHHIHI", message_id, 0xC000, 16 + len(block) - 7, time_ns // 10**9, 0, flags) + block
+    described = message_id == oc.DESCRIPTION_ID
+    packet = struct.pack(">HHHIHHH", message_id, 0xC000, 44 + len(piece) - 7, time_ns // 10**9, 0, 0 if described else message_id, flags)
+    packet += struct.pack("<QqQ", frame, time_ns, answered) + piece
+    return packet + struct.pack("<I", oc.crc32c(packet[16 if described else 12 :]))
+
+
+def word_packet(flags, time_ns=0, answered=0):
+    """What the run says of itself."""
+    return telemetry_packet(oc.DESCRIPTION_ID, 2**64 - 1 - flags, time_ns, answered, flags=flags)
+
+
+REWRITTEN = list(range(8 * 2 + 2, 8 * 4)) + list(range(8 * 6, 8 * 12))  # bits of sequence and time, which cFE's tools write anew
+
+
+def each_bit_wrong(packet, but):
+    for bit in set(range(8 * len(packet))) - set(but):
+        bad = bytearray(packet)
+        bad[bit // 8] ^= 0x80 >> bit % 8
+        yield bytes(bad)
 
 
 def description(run=1, packet_max=100, divisor=10, version=oc.VERSION):
@@ -132,12 +148,23 @@ class Packets(unittest.TestCase):
     def test_a_packet_with_any_one_bit_wrong_is_refused(self):
         good = telemetry_packet(TELEMETRY_ID, 5, 3, 4, bytes(range(16)), 2)
         self.assertEqual(oc.read_telemetry(good), (TELEMETRY_ID, 2, 5, 3, 4, bytes(range(16))))
-        for bit in range(8 * 16, 8 * len(good)):
-            bad = bytearray(good)
-            bad[bit // 8] ^= 1 << bit % 8
-            self.assertIsNone(oc.read_telemetry(bytes(bad)))
+        for bad in each_bit_wrong(good, REWRITTEN):
+            self.assertIsNone(oc.read_telemetry(bad), bad)
+        for bad in each_bit_wrong(good, set(range(8 * len(good))) - set(REWRITTEN)):
+            self.assertEqual(oc.read_telemetry(bad), oc.read_telemetry(good))
         self.assertIsNone(oc.read_telemetry(good[:-1]))
         self.assertIsNone(oc.read_telemetry(b""))
+
+    def test_with_any_one_byte_wrong_no_piece_of_a_description_is_a_word_of_the_run_and_no_word_another(self):
+        piece, end = telemetry_packet(oc.DESCRIPTION_ID, oc.ENDED, 3, 4, b"description"), word_packet(oc.ENDED)
+        self.assertEqual(oc.read_telemetry(end)[1], oc.ENDED)
+        for good in (piece, end):
+            for at in range(len(good)):
+                for change in range(1, 256):
+                    bad = good[:at] + bytes([good[at] ^ change]) + good[at + 1 :]
+                    p, was = oc.read_telemetry(bad), oc.read_telemetry(good)
+                    if p is not None and p != was:  # a word without flags is a piece that nobody asks for
+                        self.assertEqual((good, p), (end, (was[0], 0, *was[2:])))
 
 
 class Seals(unittest.TestCase):
@@ -401,7 +428,7 @@ class OverUdp(unittest.TestCase):
     def test_no_frame_the_end_of_the_run_and_its_death_are_three_things(self):
         with self.assertRaises(TimeoutError):
             self.link.wait(0.3)
-        self.executive.send(telemetry_packet(oc.DESCRIPTION_ID, 0, flags=oc.ENDED))
+        self.executive.send(word_packet(oc.ENDED))
         self.assertFalse(self.link.wait())
         self.executive.stop()
         with self.assertRaises(ConnectionResetError):

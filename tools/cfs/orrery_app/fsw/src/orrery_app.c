@@ -68,11 +68,13 @@ static bool IsTelemetry(const CFE_MSG_Message_t *Message) {
   return Size == fsw_telemetry_PACKET_BYTES;
 }
 
-#ifdef fsw_telemetry_PACKET_SUMMED_BYTES
+#ifdef fsw_telemetry_PACKET_SUM_BYTES
 /* Orrery's packets say which frame they are, and a command says which it answers. A frame that comes again, in
  * lockstep, gets the answer that it got: false, and the command is as it was. */
 static bool Answer(const struct fsw_telemetry_packet *Telemetry, struct fsw_commands_packet *Command) {
-  if (orrery_crc32c(&Telemetry->frame, fsw_telemetry_PACKET_SUMMED_BYTES) != Telemetry->crc32c) {
+  const uint8 *Summed = (const uint8 *)Telemetry + fsw_telemetry_PACKET_SUM_AT;
+
+  if (orrery_crc32c(Summed, fsw_telemetry_PACKET_SUM_BYTES) != Telemetry->crc32c) {
     CFE_EVS_SendEvent(REFUSED_EID, CFE_EVS_EventType_ERROR, "ORRERY: telemetry with a wrong sum");
     return false;
   }
@@ -87,7 +89,7 @@ static bool Answer(const struct fsw_telemetry_packet *Telemetry, struct fsw_comm
 }
 
 static void Finish(struct fsw_commands_packet *Command) {
-  Command->crc32c = orrery_crc32c(&Command->frame, fsw_commands_PACKET_SUMMED_BYTES);
+  Command->crc32c = orrery_crc32c((const uint8 *)Command + fsw_commands_PACKET_SUM_AT, fsw_commands_PACKET_SUM_BYTES);
 }
 #else
 static bool Answer(const struct fsw_telemetry_packet *Telemetry, struct fsw_commands_packet *Command) {
