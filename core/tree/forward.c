@@ -192,12 +192,23 @@ static enum orr_status lean_limb(const struct orr_model *m, struct orr_workspace
   return lean_failure(ws, k, ws->bodies[k].p.d[0] + flow->lean.added.d[0], tau);
 }
 
+/* The hinge of a lean limb on a place that bends, of a limb that is not lean; p are P and z of the body. */
+static __attribute__((noinline)) bool bent_on_general(struct orr_workspace *ws, int k, const struct orr_rows *p,
+                                                      double tau) {
+  const struct orr_limb *limb = &ws->model->limbs[k];
+  struct orr_rows handed;
+  if (!rows_inward_bent(&ws->bents[k], &ws->flows[k], *p, &handed, true, tau))
+    return false;
+  take_hung(&ws->flows[limb->parent], &ws->sites[limb->site_parent], &handed);
+  return true;
+}
+
 /* A lean limb with modes, or on a place that bends. */
 static __attribute__((noinline)) enum orr_status bent_limb(const struct orr_model *m, struct orr_workspace *ws, int k,
                                                            const double *force, double tau) {
   const struct orr_limb *limb = &m->limbs[k];
   struct orr_flow *flow = &ws->flows[k];
-  struct orr_rows p, handed = {.d = {0}};
+  struct orr_rows p;
   if (limb->flex < 0) {
     p = rows_body(flow, &ws->bodies[k], &ws->external[k]);
   } else {
@@ -213,10 +224,8 @@ static __attribute__((noinline)) enum orr_status bent_limb(const struct orr_mode
     good = rows_inward(limb, flow, p, added, ws->puts[k], tau);
   } else {
     struct orr_site_state *site = &ws->sites[limb->site_parent];
-    struct orr_rows *added = on_lean ? &ws->hung[limb->site_parent].added : &handed;
-    good = rows_inward_bent(&ws->bents[k], flow, p, added, !on_lean || !site->loaded, tau);
-    if (good && !on_lean)
-      take_hung(&ws->flows[limb->parent], site, &handed);
+    good = on_lean ? rows_inward_bent(&ws->bents[k], flow, p, &ws->hung[limb->site_parent].added, !site->loaded, tau)
+                   : bent_on_general(ws, k, &p, tau);
     site->loaded = true;
   }
   return good ? ORR_OK : lean_failure(ws, k, p.d[0], tau);
