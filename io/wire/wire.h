@@ -360,7 +360,8 @@ static inline size_t orr_wire_block_at(uint16_t id) {
 }
 /* [any] Where what the CRC covers begins. */
 static inline size_t orr_wire_summed_at(uint16_t id) {
-  return id & ORR_WIRE_ID_COMMAND || id == ORR_WIRE_DESCRIPTION_ID ? orr_wire_block_at(id) : ORR_WIRE_SPARE_AT;
+  bool whole = id & ORR_WIRE_ID_COMMAND || id == ORR_WIRE_DESCRIPTION_ID;
+  return whole ? orr_wire_block_at(id) : (size_t)ORR_WIRE_SPARE_AT;
 }
 static inline size_t orr_wire_packet_bytes(uint16_t id, size_t piece_bytes) {
   return orr_wire_block_at(id) + ORR_WIRE_BLOCK_HEAD + piece_bytes + ORR_WIRE_CRC_BYTES;
