@@ -162,7 +162,7 @@ undisturbed() { # WHAT
   [ "$(hash_of /tmp/out)" = "$(hash_of /tmp/batch)" ] || fail "$1 has other bits than batch"
   ok "$1: no page fault, one switch a frame, the bits of batch"
 }
-set -- --step 10ms --duration 2s
+set -- --step 10ms --duration 15s # it has to be flying yet when all has been looked at, however slow the emulator
 orrery run /configs/reference.yaml --mode batch "$@" >/tmp/batch 2>/tmp/err || fail "reference in batch: $(cat /tmp/err)"
 start /configs/reference.yaml "$@"
 core_is_cleared_for $run "the reference spacecraft"
