@@ -112,6 +112,7 @@ if wanted can; then
     python3 tests/support/can_peer.py ${over#* } whole >"$dir/peer" 2>&1 &
     peer=$!
     "$ORRERY" run "$dir/${over%% *}.yaml" --mode lockstep --no-log --duration 20s >"$dir/here" 2>&1 || [ $? -eq 3 ] || cat "$dir/here"
+    [ "${over%% *}" = shm ] || kill $peer
     wait $peer || cat "$dir/peer"
     sed -n "s/^state_hash */${over%% *} /p" "$dir/here" >>"$dir/hashes"
   done

@@ -17,6 +17,7 @@ live() { # NAME COMMAND...: of flight software; the run is $dir/NAME.yaml
   "$@" >"$dir/peer" 2>&1 &
   peer=$!
   "$ORRERY" run "$dir/$live.yaml" --mode lockstep --no-log --duration 20s >"$dir/$live" 2>"$dir/err" || incomplete true || fail "$live: $(cat "$dir/$live" "$dir/err" "$dir/peer")"
+  [ "$live" = echo ] || kill $peer # the sample notices the end
   wait $peer || fail "$live: $(cat "$dir/peer")"
   kill $recorder
   wait $recorder
@@ -54,7 +55,7 @@ same short 'real time'
 # --- without ------------------------------------------------------------------------------------------------------------
 can_link whole "transport: udp
     listen: 127.0.0.1:$port" >"$dir/bare.yaml"
-SILENCE=1 live bare python3 -I tests/support/can_peer.py "udp:$((port + 1))" whole
+live bare python3 -I tests/support/can_peer.py "udp:$((port + 1))" whole
 for seed in 1 2; do
   python3 tests/support/pcap.py write "$dir/bare.said" ethernet-ns-little "$port" "$dir/bare.pcap" 0.1 $seed || fail "no capture"
   again bare bare.pcap batch

@@ -5,8 +5,12 @@
 unix: a stand-in for a bus on a machine that has none: one socket of messages, each a frame as the kernel has it. udp: the same frames in
 datagrams, four bytes of identifier before the data. bus-off: it also sends an error frame that says so, and what is nobody's. dbc: frames
 as a CAN database has them, by the reader in dbc.py; it begins when the first of them comes.
+
+It leaves when the socket of the stand-in ends, after three seconds without a frame on a bus, and when it is told to (SIGTERM): over UDP the
+end of a run looks like a long pause.
 """
 import os
+import signal
 import socket
 import struct
 import sys
@@ -26,6 +30,10 @@ def law(rate, q, target):
     sign = 1.0 if w * q[3] - x * q[0] - y * q[1] - z * q[2] >= 0 else -1.0
     gains = ((0.004, 0.02), (0.004, 0.02), (0.0015, 0.006))
     return [max(-1e-3, min(1e-3, 2 * k * sign * e + c * r)) for (k, c), e, r in zip(gains, error, rate)]
+
+
+told_to_leave = []
+signal.signal(signal.SIGTERM, lambda *_: told_to_leave.append(True))
 
 
 class Bus:
@@ -48,6 +56,9 @@ class Bus:
             self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             self.socket.connect(("127.0.0.1", int(place.split(":")[-1])))
         self.socket.settimeout(0.2)
+
+    def is_over(self, heard):
+        return told_to_leave or self.kind == "can" and heard and time.monotonic() - heard > 3
 
     def send(self, identifier, data):
         if self.kind == "udp":
@@ -99,13 +110,13 @@ def fly_by_dbc(where, path, names):
     commands = [f"wheel_{a}_torque" for a in "xyz"]
     place = {channel: dbc.find(base, names.get(channel, channel)) for channel in outputs + commands}
     awaited, values, seen, answered, begun, heard = {place[c][0].id for c in outputs}, {}, set(), 0, time.monotonic(), None
-    while time.monotonic() - begun < 120:
+    while time.monotonic() - begun < 300:
         try:
             frame = bus.receive()
         except EOFError:
             break
         if frame is None:
-            if heard and time.monotonic() - heard > float(os.environ.get("SILENCE", "3")):
+            if bus.is_over(heard):
                 break
             if not heard and bus.kind == "udp":
                 bus.send(0x300, b"\x5a")
@@ -149,13 +160,13 @@ def main():
         return
     bus, rate, attitude, target, answered = Bus(where, form == "fd"), [0] * 3, [0] * 4, [0] * 4, 0
     begun, heard = time.monotonic(), None
-    while time.monotonic() - begun < 120:
+    while time.monotonic() - begun < 300:
         try:
             frame = bus.receive()
         except EOFError:
             break
         if frame is None:
-            if heard and time.monotonic() - heard > float(os.environ.get("SILENCE", "3")):
+            if bus.is_over(heard):
                 break
             if not heard:
                 bus.send(0x300, b"\x5a")

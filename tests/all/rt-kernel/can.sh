@@ -30,7 +30,7 @@ done
 
 # a minute at 100 Hz
 peer whole
-SILENCE=1 chrt -f 60 orrery run /tmp/whole.yaml --mode realtime --no-log --set 'links.fsw.rate=100 Hz' --duration 60s --json --set realtime.core=0 --set realtime.spin=0s >/tmp/json 2>/tmp/err || [ $? -eq 3 ] || fail "a minute: $(cat /tmp/err)"
+chrt -f 60 orrery run /tmp/whole.yaml --mode realtime --no-log --set 'links.fsw.rate=100 Hz' --duration 60s --json --set realtime.core=0 --set realtime.spin=0s >/tmp/json 2>/tmp/err || [ $? -eq 3 ] || fail "a minute: $(cat /tmp/err)"
 wait $peer
 echo "a minute at 100 Hz: $(cat /tmp/peer) answers; $(grep -o '"\(frames_out\|applied\|late\|missed\|published\|on_time\|never_came\|longest_in_the_socket_ns\|not_[a-z_]*\)": [0-9]*' /tmp/json | tr '\n' ' ')"
 
