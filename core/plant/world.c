@@ -12,7 +12,6 @@
 #include "core/plant/world.h"
 
 #include "core/environment/ellipsoid.h"
-#include "core/environment/nrlmsise.h"
 #include "core/math/elementary.h"
 #include "core/plant/world_forces.h"
 #include "core/tree/kinematics.h"
@@ -38,6 +37,7 @@ static struct orr_world *layout(struct orr_block *b, const struct orr_model *m, 
   w->gradient = ORR_TAKE(b, orr_sym3, m->body_count);
   w->surface_node = ORR_TAKE(b, int, d->surface_count);
   w->us76 = d->atmosphere == ORR_US76 ? ORR_TAKE(b, struct orr_us76, 1) : NULL;
+  w->nrlmsise = d->atmosphere == ORR_NRLMSISE ? ORR_TAKE(b, struct orr_nrlmsise_model, 1) : NULL;
   return self;
 }
 
@@ -87,6 +87,8 @@ struct orr_world *orr_world_init(void *block, size_t bytes, const struct orr_mod
   }
   if (w.us76)
     orr_us76_init(w.us76);
+  if (w.nrlmsise)
+    orr_nrlmsise_init(w.nrlmsise);
   for (size_t i = 0; i < desc->surface_count; i++)
     w.surface_node[i] = orr_model_node(model, desc->surfaces[i].body, desc->surfaces[i].node);
   *self = w;
@@ -232,7 +234,7 @@ static double nrlmsise_density(const struct orr_world *w, struct orr_geodetic g)
                                         .f107 = w->desc->f107,
                                         .ap = w->desc->ap};
   struct orr_nrlmsise air;
-  orr_nrlmsise_evaluate(&in, &air);
+  orr_nrlmsise_evaluate(w->nrlmsise, &in, &air);
   return air.density_drag;
 }
 

@@ -18,6 +18,7 @@
 
 #include "core/environment/light.h"
 #include "core/environment/magnetic.h"
+#include "core/environment/nrlmsise.h"
 #include "core/environment/sky.h"
 #include "core/environment/us76.h"
 #include "core/plant/device.h"
@@ -72,10 +73,11 @@ struct orr_world {
   const struct orr_model *model;
   struct orr_sky *sky;
   struct orr_harmonics *gravity;
-  struct orr_magnetic *magnetic; /* or NULL */
-  struct orr_us76 *us76;         /* or NULL */
-  int *root;                     /* [body_count] limb → number of its spacecraft */
-  int *roots;                    /* [root_count] limb that is its base; the reference's first */
+  struct orr_magnetic *magnetic;       /* or NULL */
+  struct orr_us76 *us76;               /* or NULL */
+  struct orr_nrlmsise_model *nrlmsise; /* or NULL */
+  int *root;                           /* [body_count] limb → number of its spacecraft */
+  int *roots;                          /* [root_count] limb that is its base; the reference's first */
   int root_count;
   orr_vec3 *base, *pull; /* [root_count] of the evaluation: place of the base; gravity there less the reference's */
   orr_sym3 *gradient;    /* [root_count] */
