@@ -151,7 +151,7 @@ static double three_low(const double *p, double a, double b, double c, int first
   return a * p[first] + b * p[first + 2] + c * p[first + 4];
 }
 
-/* A24d: how an index acts, above the quiet 4; A24a, A24c: the 3-hour indices of the last 57 hours, older ones fading. */
+/* A24d: how an index acts, above a quiet 4; A24a, A24c: the 3-hour indices of the last 57 hours, older ones fading. */
 static double index_effect(double above, double rate, double share) {
   return above + (share - 1) * (above + (orr_exp(-rate * above) - 1) / rate);
 }
