@@ -194,6 +194,7 @@ static void a_gap_between_marks_with_no_switch_is_stolen(void **state) {
 struct hog {
   pthread_t thread;
   _Atomic int64_t from_ns; /* 0: not yet */
+  int64_t began_ns;        /* seen */
   int64_t burn_ns;
   int priority;
 };
@@ -203,6 +204,7 @@ static void *hog_main(void *argument) {
   while (hog->from_ns == 0)
     orr_clock_sleep_until(orr_clock_now_ns() + MS / 2);
   orr_clock_sleep_until(hog->from_ns);
+  hog->began_ns = orr_clock_now_ns();
   orr_rig_burn(hog->burn_ns);
   return NULL;
 }
@@ -251,12 +253,17 @@ static void run_beside_hog(struct hogged *h, int priority) {
   pthread_join(h->hog.thread, NULL);
 }
 
-/* It has the core when the tick comes, and does not let go for an equal: the wake-up is late, nothing else. */
+/* It has the core when the tick comes, and does not let go for an equal: the wake-up is late, nothing else. Where a
+ * third real-time thread holds up the frame before, the hog comes behind the tick, and all is flown again. */
 static void a_hog_of_equal_priority_makes_the_wake_up_late(void **state) {
   (void)state;
-  rig = (struct orr_rig){0};
-  struct hogged h = {.hog = {.burn_ns = 30 * MS, .priority = 50}, .options = options(20), .hog_after_tick_ns = -3 * MS};
-  run_beside_hog(&h, 50);
+  struct hogged h;
+  for (int i = 0; i == 0 || (i < 20 && h.hog.began_ns >= rig.tick_ns[FAULT_FRAME]); i++) {
+    rig = (struct orr_rig){0};
+    h = (struct hogged){
+        .hog = {.burn_ns = 30 * MS, .priority = 50}, .options = options(20), .hog_after_tick_ns = -3 * MS};
+    run_beside_hog(&h, 50);
+  }
   assert_cause(FAULT_FRAME, ORR_CAUSE_WAKE_UP);
   assert_true(frame(FAULT_FRAME)->start_ns > 20 * MS);
 }
