@@ -365,8 +365,8 @@ fuzz:
 
 # Minutes of real time, millions of steps, an hour of torture, and ten million executions of each fuzz target, as many targets at a time as there are
 # processors, and twelve hours each at most: some 2.5 hours of fuzzing on two processors of their own, by the rates in tests/README.md; case and state
-# take most. FUZZ_EXECUTIONS=1000000 asks for fewer. flaky.sh and timing_compare.sh take hours, and a machine of their own: they are
-# run by hand.
+# take most. FUZZ_EXECUTIONS=1000000 asks for fewer. flaky.sh, whole.sh and timing_compare.sh take hours, and a machine of their own:
+# they are run by hand.
 FUZZ_EXECUTIONS ?= 10000000
 soak:
 	@tools/setup build test check fuzz
@@ -374,7 +374,7 @@ soak:
 	@$(SUBMAKE) $(JOBS) CC=clang FUZZ=1 SANITIZE= DEBUG= fuzzers
 	@$(SUBMAKE) $(JOBS) CC=gcc SANITIZE= DEBUG= FUZZ= DEEP=1 check-tidy
 	@printf '%s\n' $(patsubst %.c,build/fuzz/%,$(FUZZERS)) | xargs -P $(shell nproc) -n 1 tests/fuzz/run.sh 43200 $(FUZZ_EXECUTIONS)
-	@$(RUNNER) -j 1 -t 14400 $(GUEST) $(filter-out %/flaky.sh %/timing_compare.sh,$(sort $(shell find tests/soak -maxdepth 1 -type f -perm -u+x)))
+	@$(RUNNER) -j 1 -t 14400 $(GUEST) $(filter-out %/flaky.sh %/whole.sh %/timing_compare.sh,$(sort $(shell find tests/soak -maxdepth 1 -type f -perm -u+x)))
 
 # A benchmark that wants a library of its own says so in a line ` * Links with: -lNAME`; it is left out where that is
 # not installed.

@@ -93,6 +93,7 @@ P
 speak() { # WHAT: beat, range or leave
   "$ORRERY" run "$dir/nopeer.yaml" --mode realtime --duration 1s >"$dir/out" 2>&1 &
   run=$!
+  await grep -q 'waits for flight software' "$dir/out" || fail "a run that listens: $(cat "$dir/out")"
   python3 "$dir/speak.py" "$port" "$1" 2>"$dir/err"
   wait $run
 }

@@ -2,7 +2,7 @@
 # A fresh Debian 12 with only git, make and gcc: `make run` and `make test` from a clone, then both again without a network. Then `make deb`, also
 # without a network, the package installed, and cubesat flown from another folder by a client that pkg-config links.
 #
-#   tests/soak/fresh-machine.sh [package]      only what is about the package
+#   tests/soak/fresh-machine.sh [package | test]      only what is about the package; only the first `make test`
 #
 # Needs root and debootstrap (else skipped, exit 77); takes what packages it wants from wherever this machine's apt does.
 # Says how long each took, installing and building included: README.md has the first two. `make run` flies for 30 s of its time.
@@ -77,10 +77,10 @@ package() {
     orrery run /usr/share/orrery/configs/cubesat.yaml --mode lockstep --duration 10s --no-log && wait $!'
   grep -q '100 frames out, 99 commands applied, 0 of them late, 0 missed' "$work/away" || fail "the client was not heard: $(cat "$work/away")"
 }
-if [ "${1-}" = package ]; then
-  package
-  exit 0
-fi
+case ${1-} in
+package) package; exit 0 ;;
+test) step 'make test' test 'make test'; exit 0 ;;
+esac
 step 'make run' run 'make run'
 grep -q '^Installing with apt-get:' "$work/run" || fail "make run does not say what it installs"
 step 'make test' test 'make test'
