@@ -90,6 +90,10 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
   if $nobody test -x "$ORRERY"; then
     mkdir "$dir/theirs"
     chown 65534 "$dir/theirs"
+    # at a port of their own: the kernel may still hold that of the run before, and nobody cannot see that no process has it
+    port=$((port + 1))
+    url=$(url_of udp)
+    over udp configs/cubesat.yaml >"$dir/run.yaml"
     fly "$dir/theirs" $nobody
     look --sandbox 0 $nobody
     [ "$caged" -eq 3 ] || fail "$caged threads of nobody in a sandbox"
