@@ -16,7 +16,7 @@ start_cable
 for t in udp tcp serial shm; do
   over $t configs/cubesat.yaml >"$dir/$t.yaml"
   python3 -I "$dir/slow.py" "$(url_of $t)" 0.04 >"$dir/peer" 2>&1 &
-  "$ORRERY" run "$dir/$t.yaml" --mode realtime --no-log --duration 1s --set realtime.phase=0s --set realtime.spin=0s --set 'expect=[]' --json >"$dir/$t" 2>"$dir/err" || fail "$t: $(cat "$dir/err")"
+  "$ORRERY" run "$dir/$t.yaml" --mode realtime --no-log --duration 3s --set 'realtime.overrun={policy: catch_up, limit: 1000000}' --set realtime.phase=0s --set realtime.spin=0s --set 'expect=[]' --json >"$dir/$t" 2>"$dir/err" || fail "$t: $(cat "$dir/err")"
   wait $!
   python3 - "$dir/$t" $t <<'P' || fail "$t"
 import json, sys

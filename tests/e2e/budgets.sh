@@ -5,7 +5,7 @@
 refused() { # PATTERN COMMAND...
   pattern=$1
   shift
-  (ulimit -v 2600000; exec timeout 120 "$@" >"$dir/out" 2>"$dir/err")
+  (ulimit -v 2600000; exec timeout 500 "$@" >"$dir/out" 2>"$dir/err")
   status=$?
   [ $status -eq 1 ] && grep -q "$pattern" "$dir/err" || fail "$*: exit $status, not '$pattern': $(head -c 600 "$dir/err")"
 }

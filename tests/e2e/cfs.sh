@@ -20,7 +20,7 @@ build() { # FRAMING: $dir/FRAMING.app
     tests/cfe/cfe.c -o "$dir/$1.app" -lpthread || fail "the stand-in does not compile"
 }
 start() { # FRAMING CLOCK: the app flies
-  "$dir/$1.app" 60 "$2" >"$dir/$1.said" 2>&1 &
+  "$dir/$1.app" 600 "$2" >"$dir/$1.said" 2>&1 &
   flying=$!
   await grep -q '^event 1 ' "$dir/$1.said" || fail "the app does not start: $(cat "$dir/$1.said")"
 }
@@ -47,7 +47,7 @@ grep -q 'waits for flight software, 0.2 s' "$dir/out" || fail "a 'wait' of the f
 
 # real time: the app starts anew, its clock earlier than before; beside it somebody sends what is not ours
 start orrery 2000000000
-"$ORRERY" run "$dir/run.yaml" --mode realtime --duration 60s --json >"$dir/json" 2>"$dir/out" &
+"$ORRERY" run "$dir/run.yaml" --mode realtime --duration 1000s --json >"$dir/json" 2>"$dir/out" &
 run=$!
 await grep -q '^event 3 ' "$dir/orrery.said" || fail "the app gets no frame: $(cat "$dir/orrery.said" "$dir/out")"
 python3 - "$port" <<'P'
@@ -60,7 +60,7 @@ P
 stop
 start orrery 7
 await grep -q '^event 3 ' "$dir/orrery.said" || fail "the app that began anew gets no frame: $(cat "$dir/orrery.said" "$dir/out")"
-sleep 2 # the half a second that its generation waits for, and answers
+await flown_to $run 1 && await flown_to $run $((frame + 400)) || fail "it stands still" # the half a second that its generation waits for, and answers
 "$ORRERY" ctl $run stop >/dev/null || fail "stop"
 wait $run
 stop
@@ -73,14 +73,14 @@ assert link["hint"] is None, link
 P
 
 # who speaks and answers nothing, and whom telemetry does not reach; whose answers are refused for a range, and who leaves, needs no 'peer'
-sed "s/, peer: '[^']*'/, wait: 5 s/" "$dir/run.yaml" >"$dir/nopeer.yaml"
+sed "s/, peer: '[^']*'/, wait: 60 s/" "$dir/run.yaml" >"$dir/nopeer.yaml"
 cat >"$dir/speak.py" <<'P'
 import socket, sys, time
 sys.path.insert(0, "io/client")
 import orrery_client
 port, what = int(sys.argv[1]), sys.argv[2]
 if what == "range":
-    with orrery_client.open(f"udp:127.0.0.1:{port}") as link:
+    with orrery_client.open(f"udp:127.0.0.1:{port}", 60) as link:
         while link.wait():
             link.send({"wheel_x.torque": 1e6})
     sys.exit()
@@ -91,7 +91,7 @@ for k in range(30):
     time.sleep(0.1)
 P
 speak() { # WHAT: beat, range or leave
-  "$ORRERY" run "$dir/nopeer.yaml" --mode realtime --duration 1s >"$dir/out" 2>&1 &
+  "$ORRERY" run "$dir/nopeer.yaml" --mode realtime --duration 5s >"$dir/out" 2>&1 &
   run=$!
   await grep -q 'waits for flight software' "$dir/out" || fail "a run that listens: $(cat "$dir/out")"
   python3 "$dir/speak.py" "$port" "$1" 2>"$dir/err"

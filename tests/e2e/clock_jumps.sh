@@ -58,7 +58,7 @@ for transport in shm udp; do
   over $transport configs/cubesat.yaml >"$dir/$transport.yaml"
   for mode in lockstep realtime; do
     duration=20
-    [ $mode = lockstep ] || duration=2
+    [ $mode = lockstep ] || duration=5
     jumping "$fsw" "$(url_of $transport)" cubesat >"$dir/peer" 2>&1 &
     peer=$!
     jumping "$ORRERY" run "$dir/$transport.yaml" --mode $mode --duration ${duration}s --set realtime.priority=0 >"$dir/out" 2>"$dir/err" ||

@@ -67,7 +67,7 @@ for mode in lockstep realtime; do
   over shm configs/cubesat.yaml >"$dir/ship.yaml"
   "$fsw" "$(url_of shm)" cubesat >"$dir/fsw" 2>&1 &
   peer=$!
-  "$ORRERY" run "$dir/ship.yaml" --mode $mode --duration 2s --set 'expect=[{always: "norm(gyro.rate) below 90 deg/s"}, {channel: gyro.rate, of: rms, below: 90 deg/s}]' \
+  "$ORRERY" run "$dir/ship.yaml" --mode $mode --duration 6s --set 'expect=[{always: "norm(gyro.rate) below 90 deg/s"}, {channel: gyro.rate, of: rms, below: 90 deg/s}]' \
     --junit "$dir/$mode.xml" --json "$dir/$mode.json" --set realtime.priority=0 --set realtime.core=any >"$dir/out" 2>&1 || fail "$mode: $(cat "$dir/out")"
   wait $peer
   python3 tests/support/junit.py "$dir/$mode.xml" || fail "$mode: JUnit"

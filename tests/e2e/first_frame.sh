@@ -14,15 +14,15 @@ with orrery_client.open(sys.argv[1], 30) as link:
     first = time.monotonic() - came
     print("first frame after %.3f s" % first, link.frame)
     link.send()
-    while link.wait():
+    while link.wait(60):
         link.send()
 sys.exit(0 if first < 0.5 else 7)
 P
 for transport in shm udp; do
   over $transport configs/cubesat.yaml >"$dir/$transport.yaml"
-  for try in 1 2 3 4; do
+  for try in $(seq 20); do
     rm -f "$dir/ready"
-    "$ORRERY" run "$dir/$transport.yaml" --mode realtime --duration 1s --ready "$dir/ready" >"$dir/out" 2>"$dir/err" &
+    "$ORRERY" run "$dir/$transport.yaml" --mode realtime --duration 4s --ready "$dir/ready" >"$dir/out" 2>"$dir/err" &
     run=$!
     python3 "$dir/peer.py" "$(url_of $transport)" >"$dir/peer" 2>&1
     peer=$?

@@ -15,7 +15,7 @@ if sys.argv[2] == "unburied" and os.fork():
     time.sleep(60)  # a parent that does not ask what became of its child
 link, fate = orrery_client.open(sys.argv[1], 20), sys.argv[2]
 for _ in range(10):
-    link.wait()
+    link.wait(60)
     link.send()
 if fate == "hangs":
     os.kill(os.getpid(), signal.SIGSTOP)
@@ -27,15 +27,15 @@ elif fate in ("dead", "unburied"):
 elif fate == "left":
     link.close()
 else:
-    while link.wait():
+    while link.wait(60):
         pass
 P
 # $1 transport, $2 mode, $3 what becomes of the peer, $4 what is said (and the same in JSON, when $5 is --json)
 try() {
   python3 "$dir/peer.py" "$(url_of "$1")" "$3" 2>"$dir/err" &
   peer=$!
-  "$ORRERY" run "$dir/$1.yaml" --mode "$2" --duration 2s --set 'links.fsw.timeout={frames: 4, policy: hold}' \
-    --set 'links.fsw.lockstep={timeout: 700 ms, policy: stop}' ${5:-} >"$dir/out" 2>"$dir/err2"
+  "$ORRERY" run "$dir/$1.yaml" --mode "$2" --duration 1000s --set 'links.fsw.timeout={frames: 25, policy: stop}' \
+    --set 'links.fsw.lockstep={timeout: 3 s, policy: stop}' ${5:-} >"$dir/out" 2>"$dir/err2"
   if [ -n "${5:-}" ]; then
     python3 -c 'import json, sys
 one = json.load(open(sys.argv[1]))["links"]["fsw"]
@@ -63,7 +63,7 @@ try udp lockstep silent lives --json
 cause() { # FATE STATE WHY DO
   python3 "$dir/peer.py" "$(url_of shm)" "$1" 2>"$dir/err" &
   peer=$!
-  "$ORRERY" run "$dir/shm.yaml" --mode realtime --duration 4s --set 'links.fsw.timeout={frames: 4, policy: stop}' >"$dir/out" 2>"$dir/err2"
+  "$ORRERY" run "$dir/shm.yaml" --mode realtime --duration 1000s --set 'links.fsw.timeout={frames: 25, policy: stop}' >"$dir/out" 2>"$dir/err2"
   kill -9 $peer 2>/dev/null
   wait $peer 2>/dev/null
   sed -n '/the last sign of life/,/^ended/p' "$dir/out" | sed 's/[0-9][0-9]*/N/g; s/^ *//' >"$dir/order"

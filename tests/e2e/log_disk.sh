@@ -18,10 +18,10 @@ fi
 } >"$dir/ship.yaml"
 disk=$dir/disk
 mkdir "$disk"
-hash=$("$ORRERY" run "$dir/ship.yaml" --mode batch --duration 4s | hash_of)
+hash=$("$ORRERY" run "$dir/ship.yaml" --mode batch --duration 8s | hash_of)
 
-begin() { # LOG: a flight of 400 frames in real time begins
-  "$ORRERY" run "$dir/ship.yaml" --mode realtime --duration 4s --set realtime.priority=0 --set realtime.core=any --log "$1" >"$dir/out" 2>"$dir/err" &
+begin() { # LOG: a flight of 800 frames in real time begins
+  "$ORRERY" run "$dir/ship.yaml" --mode realtime --duration 8s --set realtime.priority=0 --set realtime.core=any --log "$1" >"$dir/out" 2>"$dir/err" &
   pid=$!
 }
 grown() { [ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt "$2" ]; }
@@ -50,23 +50,23 @@ begin "$disk/a"
 in_flight "$disk/a"
 fallocate -l 110M "$disk/other" || fail "fallocate"
 ends_well "less than 1 GB" "the log '$disk/a' stopped: less than 1 GB is free on the disk; the run goes on" \
-  "^            incomplete: [0-9]+ frames are not in it, of [0-9]+ to 400: less than 1 GB is free on the disk"
+  "^            incomplete: [0-9]+ frames are not in it, of [0-9]+ to 800: less than 1 GB is free on the disk"
 readable "$disk/a"
 lost=$(sed -n 's/.*incomplete: \([0-9]*\) frames.*/\1/p' "$dir/out")
 there=$("$ORRERY" log cat "$disk/a" --topics /bus | wc -l)
-[ $((lost + there)) -eq 401 ] || fail "of 401 frames $there are there and $lost lost"
+[ $((lost + there)) -eq 801 ] || fail "of 801 frames $there are there and $lost lost"
 rm "$disk/other"
 
 begin "$disk/b"
 in_flight "$disk/b"
 rm "$disk/b"
-ends_well "a removed file" "the log '$disk/b' stopped: the file was removed; the run goes on" "^            incomplete: 401 frames are not in it, of 0 to 400: the file was removed"
+ends_well "a removed file" "the log '$disk/b' stopped: the file was removed; the run goes on" "^            incomplete: 801 frames are not in it, of 0 to 800: the file was removed"
 grep -q "orrery replay $disk/b" "$dir/out" && fail "a log that is gone is to be replayed: $(cat "$dir/out")"
 
 begin "$disk/c"
 in_flight "$disk/c"
 : >"$disk/c"
-ends_well "a file cut short" "the log '$disk/c' stopped: another program cut the file short; the run goes on" "^            incomplete: 401 frames are not in it, of 0 to 400: another program"
+ends_well "a file cut short" "the log '$disk/c' stopped: another program cut the file short; the run goes on" "^            incomplete: 801 frames are not in it, of 0 to 800: another program"
 
 mount -o remount,ro "$disk" || fail "remount"
 begin "$disk/d"
@@ -76,7 +76,7 @@ umount "$disk"
 (
   ulimit -f 780 # of 512 bytes: two seconds take 300 kB, three 450 kB, and the end of the log needs some kB behind two
   begin "$dir/e"
-  ends_well "a file that may not grow" "the log '$dir/e' stopped: File too large; the run goes on" "^            incomplete: [0-9]+ frames are not in it, of [0-9]+ to 400: File too large"
+  ends_well "a file that may not grow" "the log '$dir/e' stopped: File too large; the run goes on" "^            incomplete: [0-9]+ frames are not in it, of [0-9]+ to 800: File too large"
 ) || exit 1
 readable "$dir/e"
 exit 0

@@ -8,7 +8,7 @@ log=$dir/a.mcap
 LD_PRELOAD=$dir/stall.so STALL=$dir/stalls "$ORRERY" run configs/reference.yaml --mode realtime --step 1ms --duration 20s --set 'expect=[]' --log "$log" \
   --set 'record={channels: ["*"], checkpoint: 1 s}' --no-sandbox --set realtime.priority=0 --set realtime.core=any >"$dir/out" 2>"$dir/err" &
 run=$!
-grown() { [ "$(stat -c %s "$log" 2>/dev/null || echo 0)" -gt 20000000 ]; }
+grown() { [ "$(stat -c %s "$log" 2>/dev/null || echo 0)" -gt 5000000 ]; }
 behind() { grep -q 'the disk is behind' "$dir/err"; }
 await grown || fail "no chunk: $(cat "$dir/out" "$dir/err")"
 : >"$dir/stalls"

@@ -56,7 +56,7 @@ cat >"$dir/law.py" <<'P2'
 import sys
 sys.path.insert(0, "io/client")
 import orrery_client
-with orrery_client.open(sys.argv[1], 30) as link:
+with orrery_client.open(sys.argv[1], 300) as link:
     sum, last = [0.0] * 3, -1
     while link.wait(30):
         assert link.frame > last, (link.frame, last)

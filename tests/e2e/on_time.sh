@@ -11,7 +11,7 @@ first=
 chrt -f 70 true 2>/dev/null && first='chrt -f 70'
 failed=0 number=0
 run_file() { # TRANSPORT MISSION: what it expects is for other tests
-  [ "$1" = shm ] || port=$((port + 1)) # one just left may be taken for a moment longer
+  [ "$1" = shm ] || port=$((port / 16 * 16 + (port + 1) % 16)) # one just left may be taken for a moment longer
   flown=configs/$2-slew.yaml
   [ -e "$flown" ] || flown=configs/$2.yaml
   over "$1" "$flown" | sed "s|^spacecraft: \([^#]\)|spacecraft: $PWD/configs/\1|; /^expect:/,\$d" >"$dir/run.yaml"

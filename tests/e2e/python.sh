@@ -28,7 +28,7 @@ with orrery_client.open(sys.argv[1], 30) as link:
 P
 isolated "$dir/bad.py" "$(url_of shm)" >"$dir/peer" 2>&1 &
 peer=$!
-"$ORRERY" run "$dir/shm.yaml" --mode lockstep --duration 2s --set 'links.fsw.lockstep={timeout: 20 ms, policy: continue}' --set 'expect=[]' \
+"$ORRERY" run "$dir/shm.yaml" --mode lockstep --duration 2s --set 'links.fsw.lockstep={timeout: 3 s, policy: continue}' --set 'expect=[]' \
   --log "$dir/bad.mcap" --json "$dir/bad.json" >"$dir/out" 2>&1 || fail "refused: $(cat "$dir/out")"
 wait $peer || fail "the peer: $(cat "$dir/peer")"
 grep -q '^ *the first refused for a number: wheel_x.torque = 0.3 N m, its range is -0.01 to 0.01 N m; in the answer to frame 50$' "$dir/out" || fail "refused: $(cat "$dir/out")"

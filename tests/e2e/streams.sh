@@ -7,7 +7,7 @@ fly() { # ARGUMENTS...
 }
 
 # what is opened first would have the number of a closed stream, and messages would go there
-(fly --duration 1s >"$dir/out" 2>&-) &
+(fly --duration 5s >"$dir/out" 2>&-) &
 run=$!
 "$(dirname "$ORRERY")/echo" "shm:$name" >"$dir/echo" 2>&1 || fail "without a standard error nobody can open the link: $(cat "$dir/echo")"
 wait $run || fail "without a standard error the run fails: $(cat "$dir/out")"

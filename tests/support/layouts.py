@@ -254,6 +254,8 @@ links:
     %s
     listen: 127.0.0.1:%d
     rate: 100 Hz
+    wait: 60 s
+    lockstep: {timeout: 60 s}
     telemetry: [gyro.rate, gyro.saturated]
     commands: [wheel_%d.torque]
     layout:

@@ -452,7 +452,7 @@ class OverUdp(unittest.TestCase):
         self.executive.send()
         self.executive.peer = None
         with self.assertRaises(TimeoutError):
-            self.link.wait(0.5)
+            self.link.wait(3)
         self.assertIsNotNone(self.executive.peer)
 
 
