@@ -93,8 +93,10 @@ campaign run "$dir/c.yaml" -o "$dir/ended" --resume >"$dir/out" 2>&1 || fail "$(
 same "$dir/one" "$dir/ended"
 
 # a worker that crashes is one row
-sed 's/duration: 60 s/duration: 1000 s/' configs/cubesat.yaml >"$dir/long.yaml"
-sed "s|run: .*|run: long.yaml|; s/flights: 40/flights: 3/" "$dir/c.yaml" >"$dir/crash.yaml"
+cat >"$dir/crash.yaml" <<Y
+orrery: 1
+campaign: {run: $PWD/configs/cubesat.yaml, sampling: grid, vary: {simulation.duration: {one_of: [10000000 s, 1 s, 2 s]}}}
+Y
 "$ORRERY" campaign run "$dir/crash.yaml" -o "$dir/crashed" --jobs 1 >"$dir/out" 2>&1 &
 victim=$!
 child() { # of the campaign; a bare Debian has no pgrep
@@ -110,10 +112,10 @@ wait $victim
 # one that hangs, and one that takes too much memory
 cat >"$dir/hang.yaml" <<Y
 orrery: 1
-campaign: {run: $PWD/configs/cubesat.yaml, sampling: grid, vary: {simulation.duration: {one_of: [1 s, 10000000 s, 2 s]}}, limits: {wall: 3 s}}
+campaign: {run: $PWD/configs/cubesat.yaml, sampling: grid, vary: {simulation.duration: {one_of: [1 s, 10000000 s, 2 s]}}, limits: {wall: 20 s}}
 Y
 campaign run "$dir/hang.yaml" -o "$dir/hung" --jobs 3 >"$dir/out" 2>&1 && fail "a flight that hangs"
-[ "$(cut -d, -f1,3,4 "$dir/hung/table.csv" | tail -n 3 | tr '\n' ' ')" = '0,passed, 1,hung,took longer than 3 s on the clock 2,passed, ' ] ||
+[ "$(cut -d, -f1,3,4 "$dir/hung/table.csv" | tail -n 3 | tr '\n' ' ')" = '0,passed, 1,hung,took longer than 20 s on the clock 2,passed, ' ] ||
   fail "one hangs: $(cat "$dir/hung/table.csv")"
 {
   printf 'orrery: 1\nspacecraft:\n  bodies:\n    b0: &b {mass: 1 kg, inertia: [1, 1, 1, 0, 0, 0], hinge: {kind: free, to: inertial}, nodes: {n: {at: [1, 0, 0]}}}\n'

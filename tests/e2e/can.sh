@@ -14,7 +14,7 @@ peer() { # ARGUMENTS: in the background
 fly() { # NAME MODE [FLAG...]
   file=$1 mode=$2
   shift 2
-  on_bus "$ORRERY" run "$dir/$file.yaml" --mode "$mode" --no-log --duration 20s "$@" >"$dir/$file" 2>"$dir/err" || incomplete true || fail "$file: $(cat "$dir/$file" "$dir/err" "$dir/peer")"
+  on_bus "$ORRERY" run "$dir/$file.yaml" --mode "$mode" --no-log --duration 20s "$@" >"$dir/$file" 2>"$dir/err" || fail "$file: $(cat "$dir/$file" "$dir/err" "$dir/peer")"
 }
 whole() { # NAME: each frame was answered
   [ "$1" != udp ] || kill $peer

@@ -183,7 +183,7 @@ ended 0 passed -
 # --- with flight software -------------------------------------------------------------------------------------------------------
 for mode in lockstep realtime; do
   peer answers
-  run run $mode --duration 3s
+  run run $mode --duration 8s
   wait
   ended 0 passed -
   peer end=30

@@ -139,31 +139,31 @@ said killed 'j["channels"]["wheel_u.torque"][0] == 0.05 and
 # --- commands stop: hold, zero, stop, each link by its own policy ----------------------------------------------------------------------------
 peer s $shm torque=0.02 on_time=0.5 die=300
 peer u $udp torque=0.03 on_time=0.5 die=300
-fly --mode realtime --duration 800ms --json --set 'links.u.timeout={frames: 10, policy: zero}' >"$dir/policy" 2>"$dir/err" || fail "hold and zero: $(show policy)"
+fly --mode realtime --duration 5s --json --set 'links.u.timeout={frames: 10, policy: zero}' >"$dir/policy" 2>"$dir/err" || fail "hold and zero: $(show policy)"
 gone
 said policy 'j["channels"]["wheel_s.torque"][0] == 0.02 and j["channels"]["wheel_u.torque"][0] == 0 and
              j["channels"]["jet_s.on_time"][0] == j["channels"]["jet_u.on_time"][0] == 0 and
-             all(l["timeouts"] >= 1 and l["last_silences"][-1]["last"] == 790 for l, w in links)' || fail "hold and zero: $(show policy)"
+             all(l["timeouts"] >= 1 and l["last_silences"][-1]["last"] == 4990 for l, w in links)' || fail "hold and zero: $(show policy)"
 for link in s u; do
-  peer s $shm torque=0.02 die=$([ $link = s ] && echo 300 || echo 9999)
-  peer u $udp torque=0.03 die=$([ $link = u ] && echo 300 || echo 9999)
-  fly --mode realtime --set "links.$link.timeout={frames: 10, policy: stop}" >"$dir/stop" 2>"$dir/err"
+  peer s $shm torque=0.02 die=$([ $link = s ] && echo 300 || echo 99999)
+  peer u $udp torque=0.03 die=$([ $link = u ] && echo 300 || echo 99999)
+  fly --mode realtime --duration 60s --set "links.$link.timeout={frames: 300, policy: stop}" >"$dir/stop" 2>"$dir/err"
   [ $? -eq 3 ] || fail "a run that a link stops is not incomplete: $(cat "$dir/stop")"
   gone
   grep -q "^ended  *by link '$link': $([ $link = s ] && echo 'the flight software died, then ')no command for as long as the run file allows" "$dir/stop" || fail "stop: $(cat "$dir/stop")"
-  grep -q 'timed out 1 times: no command for 10 frames of the link; then the run stops' "$dir/stop" || fail "stop is told: $(cat "$dir/stop")"
+  grep -q 'timed out 1 times: no command for 300 frames of the link; then the run stops' "$dir/stop" || fail "stop is told: $(cat "$dir/stop")"
 done
 
 # --- the segment cut to nothing under us -----------------------------------------------------------------------------------------------------
 peer s $shm torque=0.02 truncate=300
 peer u $udp torque=0.03
-fly --mode realtime --json >"$dir/cut" 2>"$dir/err" || fail "truncated: $(show cut)"
+fly --mode realtime --duration 5s --json >"$dir/cut" 2>"$dir/err" || fail "truncated: $(show cut)"
 gone
-said cut 's["dead"] and not u["dead"] and j["frames"] == 1000 and u["published"] == 100 and u["peers"] == 1 and
-          j["channels"]["wheel_s.torque"][0] == 0.02 and s["last_silences"][-1]["last"] == 990' || fail "truncated: $(show cut)"
+said cut 's["dead"] and not u["dead"] and j["frames"] == 5000 and u["published"] == 500 and u["peers"] == 1 and
+          j["channels"]["wheel_s.torque"][0] == 0.02 and s["last_silences"][-1]["last"] == 4990' || fail "truncated: $(show cut)"
 peer s $shm torque=0.02 truncate=300
 peer u $udp torque=0.03
-fly --mode lockstep --set 'links.s.lockstep={timeout: 100 ms, policy: stop}' >"$dir/cut" 2>"$dir/err"
+fly --mode lockstep --set 'links.s.lockstep={timeout: 5 s, policy: stop}' >"$dir/cut" 2>"$dir/err"
 [ $? -eq 3 ] || fail "lockstep without a segment is not incomplete: $(cat "$dir/cut")"
 gone
 grep -q 'the shared memory was shrunk under us' "$dir/cut" && grep -q "^ended  *by link 's': no command" "$dir/cut" ||
@@ -171,9 +171,9 @@ grep -q 'the shared memory was shrunk under us' "$dir/cut" && grep -q "^ended  *
 
 # --- the peer ends the run -------------------------------------------------------------------------------------------------------------------
 while read -r mode link; do
-  peer s $shm torque=0.02 end=$([ $link = s ] && echo 300 || echo 9999)
-  peer u $udp torque=0.03 end=$([ $link = u ] && echo 300 || echo 9999)
-  incomplete fly --mode "$mode" >"$dir/end" 2>"$dir/err" || fail "ended by the peer: $(cat "$dir/end")"
+  peer s $shm torque=0.02 end=$([ $link = s ] && echo 300 || echo 999999)
+  peer u $udp torque=0.03 end=$([ $link = u ] && echo 300 || echo 999999)
+  incomplete fly --mode "$mode" --duration 60s >"$dir/end" 2>"$dir/err" || fail "ended by the peer: $(cat "$dir/end")"
   gone
   grep -q "^ended  *by link '$link': the flight software ended the run" "$dir/end" || fail "ended by the peer: $(cat "$dir/end")"
 done <<'END'

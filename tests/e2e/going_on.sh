@@ -97,7 +97,7 @@ done
 "$fsw" "$(url_of shm)" cubesat 2>"$dir/fsw" &
 peer=$!
 # shellcheck disable=SC2086
-fly --from "$dir/lockstep.mcap@2s" "$dir/shm.yaml" --mode realtime --duration 2s --log "$dir/realtime.mcap" --save-state "$dir/state" $free
+fly --from "$dir/lockstep.mcap@2s" "$dir/shm.yaml" --mode realtime --duration 6s --log "$dir/realtime.mcap" --save-state "$dir/state" $free
 wait $peer
 grep -q 'saved state, at frame 200' "$dir/fsw" || fail "real time: flight software is not told: $(cat "$dir/fsw")"
 "$ORRERY" replay "$dir/realtime.mcap" >"$dir/replay" || fail "the log of a restored run in real time: $(cat "$dir/replay")"
@@ -105,11 +105,11 @@ grep -q 'saved state, at frame 200' "$dir/fsw" || fail "real time: flight softwa
 peer=$!
 fly "$dir/shm.yaml" --from-state "$dir/state" --mode lockstep --duration 1s
 wait $peer
-grep -q 'saved state, at frame 400' "$dir/fsw" || fail "a saved state: flight software is not told: $(cat "$dir/fsw")"
+grep -q 'saved state, at frame 800' "$dir/fsw" || fail "a saved state: flight software is not told: $(cat "$dir/fsw")"
 if command -v python3 >/dev/null; then
   PYTHONPATH=io/client python3 -I -c 'import sys; sys.path.insert(0, "io/client"); import orrery_client
-with orrery_client.open(sys.argv[1]) as link:
-    while link.wait():
+with orrery_client.open(sys.argv[1], 60) as link:
+    while link.wait(60):
         assert link.flags & orrery_client.RESTORED, link.flags
         link.send({})' "$(url_of udp)" 2>"$dir/fsw" &
   peer=$!

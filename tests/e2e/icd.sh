@@ -219,7 +219,7 @@ class Segment:
 
 def answer_near(link, frame):
     """One frame of the link over shared memory: telemetry and command by the document's offsets."""
-    assert link.wait()
+    assert link.wait(60)
     segment = Segment(link, "near")
     head, payload = segment.newest("telemetry")
     if head[0] == link.frame:  # the next may have gone out already
@@ -239,12 +239,12 @@ def answer_near(link, frame):
     return head[0] == link.frame
 
 frames = seen_near = 0
-near = orrery_client.open(sys.argv[3])
-with orrery_client.open(url) as link:
+near = orrery_client.open(sys.argv[3], 60)
+with orrery_client.open(url, 60) as link:
     link.socket = tap = Tap(link.socket)
     assert format(link.header["layout_hash"], "016x") == document["layout_hash"]
     assert icd.LINKS["fsw"]["layout_hash"] == link.header["layout_hash"]
-    while link.wait():
+    while link.wait(60):
         frames += 1
         own = [p for p in tap.got if orrery_client.read_telemetry(p)[2] == link.frame]
         own = sorted({p[:2]: p for p in own}.values())
@@ -321,7 +321,7 @@ frames_seen() {
 }
 python3 "$dir/peer.py" "$dir" "udp:127.0.0.1:$port" "shm:$near" 2>"$dir/err" &
 peer=$!
-"$ORRERY" run "$dir/run.yaml" --mode lockstep --duration 0.5s >"$dir/out" 2>&1 || fail "the run: $(cat "$dir/out" "$dir/err")"
+"$ORRERY" run "$dir/run.yaml" --mode lockstep --duration 0.5s --set "links.fsw.lockstep={timeout: 60 s}" --set "links.near.lockstep={timeout: 60 s}" >"$dir/out" 2>&1 || fail "the run: $(cat "$dir/out" "$dir/err")"
 wait $peer || fail "the packets: $(cat "$dir/err")"
 grep -q '5 frames out, 4 commands applied' "$dir/out" || fail "the Python peer over UDP: $(cat "$dir/out")"
 if [ -n "$capture" ]; then

@@ -118,7 +118,7 @@ done >"$dir/dead"
 readme=$dir/usr/share/doc/orrery/README.md
 [ "$(grep -c '](' "$readme")" -ge 7 ] || fail "the README leads nowhere"
 grep -n 'build/orrery run\|make run\|-I\. ' "$readme" && fail "the README is that of the source tree"
-awk '/^```$/ { on = 0 } on { print } $0 == "```c" { on = 1 }' "$readme" >yours.c
+awk '/^```$/ { on = 0 } on { print } $0 == "```c" { on = 1 }' "$readme" | sed 's/FUTEX, 1000)/FUTEX, 60000)/' >yours.c
 line=$(sed -n 's/^    \(cc yours.c .*\)$/\1/p' "$readme")
 [ -n "$line" ] && eval "$line" || fail "the README's program is not compiled by its line: $line"
 [ -n "$(fly ./yours)" ] || fail "the README's program does not fly"

@@ -73,7 +73,7 @@ import binascii, functools, operator, socket, struct, sys, time
 what, port = sys.argv[1], int(sys.argv[2])
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.bind(("127.0.0.1", 0))
-s.settimeout(0.2)
+s.settimeout(60)
 send = lambda data: s.sendto(data, ("127.0.0.1", port))
 def get():
     try:
@@ -83,14 +83,12 @@ def get():
 def torque(x):
     out = b"\xa5" + struct.pack("<d", x)
     return out + bytes([functools.reduce(operator.xor, out)])
-frames, total, begin = 0, 0.0, time.monotonic()
+frames, total = 0, 0.0
 if what == "doubles":
-    while frames < 200 and time.monotonic() - begin < 60:
+    send(torque(0.0))  # we are here
+    while frames < 200:
         packet = get()
-        if not packet:
-            if frames == 0:
-                send(torque(0.0))  # we are here
-            continue
+        assert packet, frames
         sync, count, x, y, z, crc = struct.unpack(">HHdddH", packet)
         assert (sync, count, crc) == (0xEB90, frames, binascii.crc_hqx(packet[:-2], 0xFFFF)), packet
         frames += 1
@@ -98,10 +96,8 @@ if what == "doubles":
         send(torque(max(-0.1, min(0.1, -0.1 * total))))
 else:
     send(b"\x34\x35")  # one that is nobody's
-    packet = b""
-    while not packet and time.monotonic() - begin < 60:
-        send(b"\x34")
-        packet = get()
+    send(b"\x34")
+    packet = get()
     while packet and frames < 199:
         if what == "late":
             time.sleep(0.001 * (frames % 3))
@@ -111,17 +107,19 @@ else:
         total = 0.9 * total + 1e-6 * z
         send(b"\xa5" + struct.pack(">h", max(-1000, min(1000, round(-1000 * total)))))
         send(b"\x34")
-        packet = get() or get() or get()
+        packet = get()
 print(frames)
 P2
 
 fly() { # RUN PEER...
   file=$1
   shift
-  "$@" >"$dir/peer" 2>&1 &
-  peer=$!
-  "$ORRERY" run "$dir/$file.yaml" --mode lockstep >"$dir/$file" 2>"$dir/err" || incomplete true || fail "$file: $(cat "$dir/$file" "$dir/err" "$dir/peer")"
-  wait $peer || fail "$file: $(cat "$dir/peer" "$dir/$file")"
+  rm -f "$dir/ready"
+  "$ORRERY" run "$dir/$file.yaml" --mode lockstep --set links.fsw.wait=60s --ready "$dir/ready" >"$dir/$file" 2>"$dir/err" &
+  run=$!
+  await test -s "$dir/ready" || fail "$file: $(cat "$dir/err")"
+  "$@" >"$dir/peer" 2>&1 || fail "$file: $(cat "$dir/peer" "$dir/err")"
+  wait $run || fail "$file: $(cat "$dir/$file" "$dir/err" "$dir/peer")"
   grep -q ' 0 of them late, 0 missed' "$dir/$file" || fail "$file: not every frame was answered: $(cat "$dir/$file" "$dir/peer")"
 }
 fly shm python3 -I "$dir/law.py" "shm:$name"

@@ -127,7 +127,7 @@ done
 # in real time the plug is out for a second, and flight software that comes again is heard
 over tcp configs/cubesat.yaml >"$dir/tcp.yaml"
 echo 'faults: [{link: fsw, at: 1 s, for: 1 s, unplugged: true}]' >"$dir/plug.yaml"
-"$ORRERY" run "$dir/tcp.yaml" --mode realtime --no-log --duration 4s --set 'expect=[]' --set realtime.phase=0s --set realtime.spin=0s --sequence "$dir/plug.yaml" >"$dir/real" 2>"$dir/err" &
+"$ORRERY" run "$dir/tcp.yaml" --mode realtime --no-log --duration 10s --set 'expect=[]' --set realtime.phase=0s --set realtime.spin=0s --sequence "$dir/plug.yaml" >"$dir/real" 2>"$dir/err" &
 run=$!
 come_again "$(url_of tcp)" &
 wait $run || fail "real time: $(cat "$dir/real" "$dir/err")"

@@ -13,7 +13,7 @@ ln -s "$built" "$dir/build/release"
 ln -s "$ORRERY" "$dir/build/orrery"
 
 block() { awk -v fence="\`\`\`$1" '/^```$/ { on = 0 } on { print } $0 == fence { on = 1 }' README.md; }
-own() { sed "s|/orrery.fsw|$name|"; }
+own() { sed "s|/orrery.fsw|$name|; s|FUTEX, 1000)|FUTEX, 60000)|"; } # a busy machine may say nothing for a second
 [ "$(grep -c '^```c$' README.md)" -eq 1 ] && [ "$(grep -c '^```python$' README.md)" -eq 1 ] ||
   fail "README.md no longer shows one program in C and one in Python"
 block c | own >"$dir/yours.c"

@@ -237,7 +237,7 @@ done
 # --fix, moving nothing but a task of our own, is taken back; also after SIGTERM
 if [ "$root" = yes ] && [ "$(nproc)" -ge 2 ]; then
   exec 9>/tmp/orrery.test.core && flock 9 # whoever clears that core in a test does so alone
-  sleep 60 &
+  sleep 600 &
   sleeper=$!
   before=$(cat /proc/$sleeper/cpuset) runtime=$(cat /proc/sys/kernel/sched_rt_runtime_us)
   "$ORRERY" run "$cubesat" --mode realtime --set "realtime.core=$(($(nproc) - 1))" --fix --move "$sleeper" >"$dir/out" 2>"$dir/fixed" &

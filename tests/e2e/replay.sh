@@ -38,7 +38,7 @@ for mode in lockstep realtime; do
   over shm configs/cubesat.yaml | sed "s|orrery: 1|&\nrecord: {checkpoint: 500 ms}|" >"$dir/ship.yaml"
   "$fsw" "$(url_of shm)" cubesat >"$dir/fsw" 2>&1 &
   peer=$!
-  "$ORRERY" run "$dir/ship.yaml" --mode $mode --duration 2s --log "$dir/$mode.mcap" --set realtime.priority=0 --set realtime.core=any >"$dir/run" 2>&1
+  "$ORRERY" run "$dir/ship.yaml" --mode $mode --duration 6s --log "$dir/$mode.mcap" --set realtime.priority=0 --set realtime.core=any >"$dir/run" 2>&1
   wait $peer
   [ -s "$dir/$mode.mcap" ] || fail "$mode: $(cat "$dir/run")"
   identical "$dir/$mode.mcap"
@@ -46,7 +46,7 @@ for mode in lockstep realtime; do
   "$ORRERY" log cat "$dir/$mode.mcap" --topics '/orrery/link/fsw' >"$dir/link" && grep -q 'event="applied' "$dir/link" || fail "$mode: no command of the link in the log"
 done
 "$ORRERY" log cat "$dir/realtime.mcap" --topics /orrery/timing | wc -l >"$dir/timed"
-[ "$(cat "$dir/timed")" -eq 200 ] || fail "$(cat "$dir/timed") records of 200 frames"
+[ "$(cat "$dir/timed")" -eq 600 ] || fail "$(cat "$dir/timed") records of 600 frames"
 
 # the log is enough: its run file may be gone, and the settings are in it
 mkdir "$dir/gone" && cp configs/wings-slew.yaml configs/wings.yaml "$dir/gone" || exit 1
