@@ -186,7 +186,12 @@ static void a_stop_during_calibration_is_not_lost(void **state) {
   o.calibrate_ns = 300 * MS;
   /* the stop comes from a child, through a signal, while start is blocked */
   pid_t child = fork();
-  if (child == 0) {
+  if (child == 0) { /* statistics are shown when all is prepared, before the calibration */
+    char name[ORR_BOARD_NAME_MAX];
+    struct orr_board shown;
+    snprintf(name, sizeof name, ORR_BOARD_PREFIX "%ld", (long)getppid());
+    for (int i = 0; i < 60000 && orr_board_open(&shown, name) != 0; i++)
+      usleep(1000);
     usleep(150000);
     kill(getppid(), SIGUSR1);
     _exit(0);

@@ -1,11 +1,13 @@
 /* An exclusive cpuset on the real machine, moving nothing but tasks this test started. Skipped where there is no cgroup
  * v1 cpuset hierarchy that may be written. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -198,6 +200,10 @@ static void what_kill_9_left_is_repaired_by_the_next_start(void **state) {
 #define WITH_STATE(test) cmocka_unit_test_setup_teardown(test, make_state_dir, remove_state_dir)
 
 int main(void) {
+  /* whoever clears a core in a test does so alone */
+  int lock = open("/tmp/orrery.test.core", O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (lock < 0 || flock(lock, LOCK_EX) != 0)
+    return 1;
   const struct CMUnitTest tests[] = {
       WITH_STATE(a_task_is_moved_off_the_core_and_back),
       WITH_STATE(the_attached_thread_is_on_the_core_alone),

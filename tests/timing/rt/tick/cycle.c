@@ -268,12 +268,18 @@ static void a_hog_of_equal_priority_makes_the_wake_up_late(void **state) {
   assert_true(frame(FAULT_FRAME)->start_ns > 20 * MS);
 }
 
-/* It takes the core in the middle of the stage. */
+/* It takes the core in the middle of the stage; flown again, where a third real-time thread kept one of them waiting. */
 static void a_hog_of_higher_priority_preempts(void **state) {
   (void)state;
-  rig = (struct orr_rig){.usual_ns = 5 * MS};
-  struct hogged h = {.hog = {.burn_ns = 30 * MS, .priority = 51}, .options = options(20), .hog_after_tick_ns = 2 * MS};
-  run_beside_hog(&h, 50);
+  struct hogged h;
+  int64_t after_ns = -1;
+  for (int i = 0; i < 20 && (after_ns < 0 || after_ns > 5 * MS); i++) {
+    rig = (struct orr_rig){.usual_ns = 5 * MS};
+    h = (struct hogged){
+        .hog = {.burn_ns = 30 * MS, .priority = 51}, .options = options(20), .hog_after_tick_ns = 2 * MS};
+    run_beside_hog(&h, 50);
+    after_ns = h.hog.began_ns - rig.publish_ns[FAULT_FRAME];
+  }
   assert_cause(FAULT_FRAME, ORR_CAUSE_PREEMPTED);
   assert_true(frame(FAULT_FRAME)->involuntary >= 1);
   assert_true(frame(FAULT_FRAME)->lost_ns > 20 * MS);

@@ -32,7 +32,7 @@ static const char craft[] =
     "sensors: {gyro: {kind: rate_gyro, node: bus.origin}}\n"
     "simulation: {step: 10 ms, duration: 10 s, initial: {bus: {rate: [0, 0, 0.1]}}}\n"
     "links: {fsw: {%s, rate: 100 Hz, telemetry: [gyro.rate], commands: [push.torque],\n"
-    "  lockstep: {timeout: 3 s, policy: stop}}}\n";
+    "  lockstep: {timeout: 60 s, policy: stop}}}\n";
 
 static double torque_of(int frame) { return SLOPE * frame; }
 

@@ -27,7 +27,7 @@
 
 static const char pattern[] = ORR_FLIGHT_CRAFT
     "links: {fsw: {transport: udp, listen: '127.0.0.1:%d', allow: [127.0.0.1], mtu: %d, rate: 10 Hz, telemetry: %s, "
-    "commands: ['*.torque', jet.on_time], lockstep: {timeout: 5 s}}}\n";
+    "commands: ['*.torque', jet.on_time], lockstep: {timeout: 60 s}}}\n";
 
 struct rig {
   struct orr_flight flight;
