@@ -298,7 +298,7 @@ static double spread(const struct place *at, double z) {
 
 static void spline_set(struct spline *s, const struct place *at, int n, const double *z, const double *t,
                        const double *slope) {
-  double u[5], h[4], rise[4];
+  double u[5], h[4] = {0}, rise[4] = {0};
   s->n = n;
   s->base = z[0];
   s->t0 = t[0];

@@ -246,7 +246,7 @@ static void a_flood_of_garbage_leaves_run_and_answers_as_they_are(void **state) 
   (void)state;
   bool quiet = fly(1000, 0).answered, answered = false, flooded = false, raised = false;
   for (int i = 0; i < TRIES && !(answered && flooded); i++) {
-    struct flight f = fly(2700, 2);
+    struct flight f = fly(6000, 2);
     answered |= f.answered;
     flooded |= f.flooded;
     raised |= f.raised;

@@ -104,7 +104,7 @@ static void fly(struct rig *r) { orr_flight_run(&r->flight, 10); }
 
 /* A client that the run knows of, so that frames go to it. */
 static void open_known(struct orr_client *c, struct rig *r) {
-  assert_int_equal(orr_client_open(c, r->place.url, 5000), 0);
+  assert_int_equal(orr_client_open(c, r->place.url, 60000), 0);
   for (int i = 0; i < 5000 && r->port->desc->transport == ORR_TRANSPORT_UDP &&
                   !atomic_load(&orr_packets_of(r->port->carrier)->peers);
        i++)
@@ -123,13 +123,13 @@ static void each_way_of_waiting_takes_frames_in_turn(void **state) {
       for (uint64_t frame = 0; frame < 300; frame += 10) {
         for (int i = 0; frame % 30 == 0 && i < 3; i++)
           fly(&r);
-        assert_int_equal(orr_client_wait(&c, ways[way], 5000), 1);
+        assert_int_equal(orr_client_wait(&c, ways[way], 60000), 1);
         assert_int_equal(c.frame.number, frame);
         assert_int_equal(orr_client_send(&c), 0);
       }
       assert_int_equal(c.missed, 0);
       done(&r);
-      assert_int_equal(orr_client_wait(&c, ways[way], 5000), -EPIPE);
+      assert_int_equal(orr_client_wait(&c, ways[way], 60000), -EPIPE);
       orr_client_close(&c);
     }
 }
@@ -171,7 +171,7 @@ static struct cost wait_for_nothing(const char *url, enum orr_client_how how, in
   pid_t child = fork();
   if (child == 0) {
     struct orr_client c;
-    if (orr_client_open(&c, url, 5000) != 0 || orr_client_wait(&c, how, 20) != 0)
+    if (orr_client_open(&c, url, 60000) != 0 || orr_client_wait(&c, how, 20) != 0)
       _exit(1);
     struct cost before = cost_now();
     if (orr_client_wait(&c, how, most_ms) != 0)
@@ -221,8 +221,8 @@ static void a_peer_that_sleeps_on_the_futex_is_woken_and_no_other_is_called(void
     pid_t child = fork();
     if (child == 0) {
       struct orr_client c;
-      int status = orr_client_open(&c, r.place.url, 5000);
-      while (status == 0 && (status = orr_client_wait(&c, ways[way], 5000)) == 1)
+      int status = orr_client_open(&c, r.place.url, 60000);
+      while (status == 0 && (status = orr_client_wait(&c, ways[way], 60000)) == 1)
         status = orr_client_send(&c);
       _exit(status == -EPIPE ? 0 : 1);
     }
@@ -269,7 +269,7 @@ static void a_peer_beats_while_it_waits_with_each_frame_and_when_it_says_so(void
     for (int i = 0; i < 5; i++) {                             /* frames that are there already, never answered */
       before = beats(&r);
       fly(&r);
-      assert_int_equal(orr_client_wait(&c, ways[way], 5000), 1);
+      assert_int_equal(orr_client_wait(&c, ways[way], 60000), 1);
       assert_true(beats(&r) > before);
     }
     before = beats(&r);
@@ -292,7 +292,7 @@ static void a_host_may_be_a_name(void **state) {
   struct orr_client c;
   char url[80];
   snprintf(url, sizeof url, "udp:localhost%s", strrchr(r.place.url, ':'));
-  assert_int_equal(orr_client_open(&c, url, 5000), 0);
+  assert_int_equal(orr_client_open(&c, url, 60000), 0);
   assert_int_equal(orr_client_find(&c, "gyro.rate").count, 3);
   orr_client_close(&c);
   done(&r);
@@ -374,7 +374,7 @@ static void a_name_that_is_none_is_told_with_the_nearest(void **state) {
   struct rig r = make(find_place(SHM), one);
   struct orr_client c;
   char text[300], says[300];
-  assert_int_equal(orr_client_open(&c, r.place.url, 5000), 0);
+  assert_int_equal(orr_client_open(&c, r.place.url, 60000), 0);
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     assert_int_equal(orr_client_find(&c, wrong[i].name).count, 0);
     assert_string_equal(c.error, wrong[i].says);
@@ -422,7 +422,7 @@ static void kill_run(pid_t run) {
 static int fly_client(struct orr_client *c, enum orr_client_how how, const char *command) {
   struct orr_signal signal = orr_client_find(c, command);
   int status;
-  while ((status = orr_client_wait(c, how, 5000)) == 1) {
+  while ((status = orr_client_wait(c, how, 60000)) == 1) {
     orr_client_set(c, signal, 0, 0.01);
     orr_client_send(c);
   }
@@ -430,9 +430,9 @@ static int fly_client(struct orr_client *c, enum orr_client_how how, const char 
 }
 
 static void take_some(struct orr_client *c, const char *url, enum orr_client_how how) {
-  assert_int_equal(orr_client_open(c, url, 10000), 0);
+  assert_int_equal(orr_client_open(c, url, 60000), 0);
   for (int i = 0; i < 5; i++) {
-    assert_int_equal(orr_client_wait(c, how, 10000), 1);
+    assert_int_equal(orr_client_wait(c, how, 60000), 1);
     assert_int_equal(orr_client_send(c), 0);
   }
 }
@@ -451,7 +451,7 @@ static void a_run_that_is_killed_is_noticed_and_the_next_can_be_opened_whatever_
       orr_client_close(&c);
       assert_int_equal(orr_client_open(&c, place.url, 0), -ENOENT); /* what is left of it is no run */
       run = start_run(place, other, 5);
-      assert_int_equal(orr_client_open(&c, place.url, 10000), 0);
+      assert_int_equal(orr_client_open(&c, place.url, 60000), 0);
       assert_int_equal(orr_client_find(&c, "gyro.rate").count, 0);
       assert_int_equal(orr_client_find(&c, "jet.thrust").count, 1);
       assert_int_equal(fly_client(&c, ways[way], "jet.on_time"), -EPIPE);
@@ -492,8 +492,8 @@ static void a_run_that_was_replaced_unseen_is_not_taken_for_the_one_before(void 
     take_some(&c, place.url, ORR_CLIENT_FUTEX);
     kill_run(run);
     run = start_run(place, other, 5);
-    assert_int_equal(orr_client_open(&second, place.url, 10000), 0); /* it is there */
-    while ((status = orr_client_wait(&c, ORR_CLIENT_FUTEX, 5000)) == 1)
+    assert_int_equal(orr_client_open(&second, place.url, 60000), 0); /* it is there */
+    while ((status = orr_client_wait(&c, ORR_CLIENT_FUTEX, 60000)) == 1)
       ; /* what was on its way */
     assert_int_equal(status, -ECONNRESET);
     orr_client_close(&c);
@@ -517,7 +517,7 @@ static void a_link_that_is_shut_is_found_when_peers_are_admitted(void **state) {
     orr_session_admit_peers(r.flight.session);
     open_known(&c, &r);
     fly(&r);
-    assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 5000), 1);
+    assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 60000), 1);
     orr_client_close(&c);
     done(&r);
   }
@@ -564,7 +564,7 @@ static void a_segment_that_is_shrunk_ends_the_link_and_not_the_program(void **st
       snprintf(path, sizeof path, "/dev/shm%s", place.url + 4);
       if (truncate(path, 0) != 0)
         _exit(4);
-      int ended = orr_client_send(&c), waited = orr_client_wait(&c, ways[way], 5000);
+      int ended = orr_client_send(&c), waited = orr_client_wait(&c, ways[way], 60000);
       orr_client_close(&c);
       _exit(ended == -ECONNRESET && waited == -ECONNRESET ? 0 : 5);
     }
