@@ -211,5 +211,7 @@ int main(void) {
       WITH_STATE(a_second_isolation_of_another_core_leaves_nothing_behind),
       WITH_STATE(what_kill_9_left_is_repaired_by_the_next_start),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  close(lock);
+  return failed;
 }
