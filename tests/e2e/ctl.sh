@@ -179,7 +179,7 @@ faults:
   - {name: stuck, channel: wheel_x.torque, stuck_at: 0.1 mN m}
 sequence: [{mark: begin}, {wait: 300 ms}, {until: wheel_x.speed above 5000 rpm, timeout: 1000 s}]
 Y
-"$ORRERY" run "$dir/ship.yaml" --mode realtime --duration 60s --sequence "$dir/storm.yaml" --set 'expect=[]' --set 'links={}' --set realtime.spin=0s --set realtime.phase=0s \
+"$ORRERY" run "$dir/ship.yaml" --mode realtime --duration 1000s --sequence "$dir/storm.yaml" --set 'expect=[]' --set 'links={}' --set realtime.spin=0s --set realtime.phase=0s \
   --set 'actuators.push={kind: wrench, node: bus.imu, frame: body, max_force: 1 N}' \
   --set realtime.core=any --log "$dir/storm.mcap" --json >"$dir/storm.json" 2>"$dir/err" &
 run=$!

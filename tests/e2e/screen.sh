@@ -84,7 +84,7 @@ class Flight(threading.Thread):
                 self.terminal.put(text)
             elif self.all:
                 self.shots.append(self.terminal.lines())
-            if self.kill and not killed and len(self.shots) > 10:
+            if self.kill and not killed and self.shots and any("answered" in l for l in self.shots[-1]):
                 peer.kill()
                 peer.wait()
                 killed = True
@@ -101,10 +101,10 @@ def check(what, true, show=None):
         wrong.append(f"FAIL: {what}: {show if show is not None else ''}")
 
 
-wide = Flight("wide", 100, 30, 7, kill=True)
-narrow = Flight("narrow", 34, 40, 3)
-low = Flight("low", 100, 7, 3)
-plain = Flight("plain", 0, 0, 7)
+wide = Flight("wide", 100, 30, 15, kill=True)
+narrow = Flight("narrow", 34, 40, 8)
+low = Flight("low", 100, 7, 8)
+plain = Flight("plain", 0, 0, 15)
 dumb = Flight("dumb", 80, 24, 2, term="dumb")
 flights = (wide, narrow, low, plain, dumb)
 for f in flights:
@@ -190,4 +190,7 @@ os.waitpid(pid, 0)
 assert re.search(rb"\] +\d+ %, \d+ (s|min) left", seen), seen
 assert first > 1.9, first
 P
-python3 "$dir/watch.py" "$ORRERY" run configs/cubesat.yaml --mode batch --duration 1000000s || fail "no progress on a terminal"
+python3 "$dir/watch.py" "$ORRERY" run configs/cubesat.yaml --mode batch --duration 1000000s || {
+  echo "FAIL: no progress on a terminal"
+  exit 1
+}

@@ -268,7 +268,7 @@ static void a_hog_of_equal_priority_makes_the_wake_up_late(void **state) {
   assert_true(frame(FAULT_FRAME)->start_ns > 20 * MS);
 }
 
-/* It takes the core in the middle of the stage; flown again, where a third real-time thread kept one of them waiting. */
+/* It takes the core in the middle of the stage. Where a third real-time thread kept one waiting, all is flown again. */
 static void a_hog_of_higher_priority_preempts(void **state) {
   (void)state;
   struct hogged h;
