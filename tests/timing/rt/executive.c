@@ -131,7 +131,9 @@ static void readers_see_a_running_block_and_disturb_nothing(void **state) {
 
 static void a_block_left_by_a_killed_process_is_swept_by_the_next_start(void **state) {
   (void)state;
-  char left[ORR_BOARD_NAME_MAX], names[64][ORR_BOARD_NAME_MAX];
+  char left[ORR_BOARD_NAME_MAX], names[64][ORR_BOARD_NAME_MAX], shown;
+  int ends[2];
+  assert_int_equal(pipe(ends), 0);
   pid_t child = fork();
   if (child == 0) {
     struct orr_board board;
@@ -139,14 +141,22 @@ static void a_block_left_by_a_killed_process_is_swept_by_the_next_start(void **s
       _exit(1);
     orr_stats_init(board.stats, "left", MS);
     orr_board_show(&board);
-    raise(SIGKILL);
+    if (write(ends[1], "", 1) == 1)
+      pause();
+    _exit(2);
   }
-  int status;
-  waitpid(child, &status, 0);
-  assert_true(WIFSIGNALED(status));
+  /* opened while it lives: any run of the machine may sweep it from then on */
+  close(ends[1]);
+  assert_int_equal(read(ends[0], &shown, 1), 1);
+  close(ends[0]);
   snprintf(left, sizeof left, ORR_BOARD_PREFIX "%ld", (long)child);
   struct orr_board reader;
   assert_int_equal(orr_board_open(&reader, left), 0);
+  assert_true(orr_board_alive(&reader));
+  int status;
+  kill(child, SIGKILL);
+  waitpid(child, &status, 0);
+  assert_true(WIFSIGNALED(status));
   assert_false(orr_board_alive(&reader));
   orr_board_close(&reader);
   rig = (struct orr_rig){0};
