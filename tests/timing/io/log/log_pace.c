@@ -41,6 +41,7 @@ struct rig {
   struct orr_executive executive;
   struct rusage first, last;
   uint64_t frames;
+  int64_t stall_from, stall_to; /* frames while the disk stands still */
   long allocations;
   int64_t timed;
   char folder[64], path[96];
@@ -55,6 +56,7 @@ static int hand_over(void *user, struct orr_frame *frame) {
   struct rig *r = user;
   int64_t number = (int64_t)frame->number;
   const struct orr_live *live = &r->executive.cycle.live;
+  stalled = number >= r->stall_from && number < r->stall_to;
   if (number == 0) {
     getrusage(RUSAGE_THREAD, &r->first);
     watch.on = 1;
@@ -106,6 +108,10 @@ static const struct orr_logger_result *fly(struct rig *r, int seconds, int from_
   struct orr_region regions[ORR_LOGGER_REGIONS + 1] = {{r, sizeof *r}};
   start(r);
   r->frames = (uint64_t)seconds * RATE;
+  if (from_s >= 0) {
+    r->stall_from = (int64_t)from_s * RATE;
+    r->stall_to = r->stall_from + INT64_C(3) * RATE;
+  }
   const struct orr_executive_options options = {
       .cycle = {.period_ns = STEP_NS, .policy = ORR_OVERRUN_SLIP, .frames = r->frames},
       .name = "pace",
@@ -116,13 +122,8 @@ static const struct orr_logger_result *fly(struct rig *r, int seconds, int from_
   const char *wrong = orr_executive_start(&r->executive, &options, &work, r);
   if (wrong)
     fail_msg("%s", wrong);
-  if (from_s >= 0) {
-    sleep((unsigned)from_s);
-    stalled = 1;
-    sleep(3);
-    stalled = 0;
-  }
   orr_executive_join(&r->executive);
+  stalled = 0;
   return orr_logger_stop(r->logger, (int64_t)r->frames, NULL, NULL, 0);
 }
 
