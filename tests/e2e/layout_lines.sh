@@ -51,7 +51,7 @@ cat >"$dir/polled" <<'P2'
 P2
 
 cat >"$dir/peer.py" <<'P2'
-import binascii, random, struct, sys, time
+import binascii, os, random, struct, sys, time
 sys.path.insert(0, "tests/support")
 import wires
 what, noise = sys.argv[1], random.Random(sys.argv[4]) if sys.argv[4] != "0" else None
@@ -76,12 +76,12 @@ def find(data):  # what a receiver does: sync word, length known, checksum
 
 if what == "doubles":
     torque = lambda x: line.write(rubbish()) or line.send(with_sum(b"\xa5\x5a\x08" + struct.pack("<d", x)))
-    while frames < 200 and time.monotonic() - begin < 60:
-        packet = line.packet(find)
-        if not packet:
-            if frames == 0:
-                torque(0.0)  # we are here
-            continue
+    while not os.path.exists(os.environ["READY"]):  # a second word would be the answer to frame 0
+        time.sleep(0.01)
+    torque(0.0)  # we are here
+    while frames < 200:
+        packet = line.packet(find, 60)
+        assert packet, frames
         sync, count, x, y, z, crc = struct.unpack(">HHdddH", packet)
         assert (sync, count, crc) == (0xEB90, frames, binascii.crc_hqx(packet[:-2], 0xFFFF)), packet
         frames += 1
@@ -129,9 +129,10 @@ fly() { # NAME LAYOUT 'KEYS of the link' PEER...: the summary in $dir/NAME
     cat "$dir/$2"
   } >"$dir/$this.yaml"
   shift 3
-  "$@" >"$dir/peer" 2>&1 &
+  rm -f "$dir/ready"
+  READY="$dir/ready" "$@" >"$dir/peer" 2>&1 &
   peer=$!
-  "$ORRERY" run "$dir/$this.yaml" --mode lockstep --no-log >"$dir/$this" 2>"$dir/err" || fail "$this: $(cat "$dir/$this" "$dir/err" "$dir/peer")"
+  "$ORRERY" run "$dir/$this.yaml" --mode lockstep --no-log --set links.fsw.wait=60s --ready "$dir/ready" >"$dir/$this" 2>"$dir/err" || fail "$this: $(cat "$dir/$this" "$dir/err" "$dir/peer")"
   wait $peer || fail "$this: $(cat "$dir/peer" "$dir/$this" "$dir/err")"
   grep -q ' 0 of them late, 0 missed' "$dir/$this" || fail "$this: not every frame was answered: $(cat "$dir/$this" "$dir/peer")"
 }
