@@ -57,7 +57,8 @@ said "$dir/udp.json" '0 < s[0]["distributions"]["link fsw round trip"]["count"] 
 said "$dir/udp.json" '0 < s[0]["distributions"]["link fsw publication"]["min_ns"] <= s[0]["distributions"]["link fsw round trip"]["min_ns"]' || fail "a round trip over UDP is no shorter than its way out"
 if command -v stress-ng >/dev/null; then
   grep -q "load: stress-ng --cpu 1 --vm 1 --vm-bytes $bytes, 1 on each of cores 0" "$dir/out" || fail "the load is not stress-ng: $(cat "$dir/out")"
-  pgrep -f "stress-ng --quiet --taskset 0 --cpu 1 --vm 1 --vm-bytes $bytes" >"$dir/left" && fail "stress-ng is left behind: $(cat "$dir/left")"
+  none_left() { ! pgrep -f "stress-ng --quiet --taskset 0 --cpu 1 --vm 1 --vm-bytes $bytes" >"$dir/left"; }
+  await none_left || fail "stress-ng is left behind: $(cat "$dir/left")"
 else
   echo 'not shown: stress-ng is not installed'
   sed 's/kind: burner/kind: stress-ng/' "$dir/case.yaml" >"$dir/stress.yaml"
