@@ -192,7 +192,7 @@ $(B)/echo: $(B)/io/client/echo.o $(B)/libclient.a
 # --- tests -----------------------------------------------------------------------------------------------------------
 TEST_ROOMS := $(B)/libsupport.a $(B)/libtools.a $(B)/libclient.a $(ROOMS)
 # The longest first, so that none of them ends long after all others.
-LONGEST := torture flight realtime log_lost readme ending log_disk hard progress on_time timing python keyed json_ends log_killed
+LONGEST := torture heartbeat flight realtime log_lost readme ending log_disk hard progress on_time timing python keyed json_ends log_killed
 SCRIPTS = $(sort $(shell find tests/e2e -maxdepth 1 -type f -perm -u+x))
 E2E = $(foreach name,$(LONGEST),$(filter tests/e2e/$(name).sh,$(SCRIPTS))) $(filter-out $(LONGEST:%=tests/e2e/%.sh),$(SCRIPTS))
 SANITIZED = $(patsubst %.c,build/sanitize/%,$(UNIT)) $(patsubst %.c,build/sanitize/%-replay,$(FUZZERS))
