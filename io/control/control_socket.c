@@ -442,15 +442,20 @@ static int open_socket(struct orr_control_socket *s, const char *folder) {
   if (error)
     return error;
   sweep(folder);
-  unlink(s->address.sun_path);
+  struct sockaddr_un early = s->address;
+  memcpy(early.sun_path + length - 4, "new", 4); /* in place of "sock" */
+  unlink(early.sun_path);
   s->wake = eventfd(0, EFD_CLOEXEC);
   s->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (s->listener < 0 || s->wake < 0)
     return errno;
-  /* before it listens nobody can connect, so that the mode is in force in time, and the umask stays as it is */
-  if (bind(s->listener, (struct sockaddr *)&s->address, sizeof s->address) != 0)
+  /* before it listens nobody can connect, so that the mode is in force in time, and the umask stays as it is; it gets its
+   * name when it listens, for another run that starts just then sweeps away what does not */
+  if (bind(s->listener, (struct sockaddr *)&early, sizeof early) != 0)
     return errno;
-  return chmod(s->address.sun_path, 0600) != 0 || listen(s->listener, ORR_CONTROL_CLIENTS) != 0 ? errno : 0;
+  bool listens = chmod(early.sun_path, 0600) == 0 && listen(s->listener, ORR_CONTROL_CLIENTS) == 0 &&
+                 rename(early.sun_path, s->address.sun_path) == 0;
+  return listens ? 0 : errno;
 }
 
 static bool *known_channels(const struct orr_plant *p) {
