@@ -449,8 +449,8 @@ static int open_socket(struct orr_control_socket *s, const char *folder) {
   s->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (s->listener < 0 || s->wake < 0)
     return errno;
-  /* before it listens nobody can connect, so that the mode is in force in time, and the umask stays as it is; it gets its
-   * name when it listens, for another run that starts just then sweeps away what does not */
+  /* Before it listens nobody can connect, so that the mode is in force in time, and the umask stays as it is. It gets
+   * its name when it listens: another run that starts just then sweeps away what does not. */
   if (bind(s->listener, (struct sockaddr *)&early, sizeof early) != 0)
     return errno;
   bool listens = chmod(early.sun_path, 0600) == 0 && listen(s->listener, ORR_CONTROL_CLIENTS) == 0 &&
