@@ -10,7 +10,8 @@
  *   [rt]    In a frame, on the thread that flies, or at [init]. Does not allocate, lock, fault a page, use a file or a
  *           socket, or wait; the bound of its loops is known before the run.
  *   [any]   In a frame or not, and on any thread while nobody changes what it reads. Does no more than [rt] may, unless
- *           its comment says so ("a system call", "sleeps"): in real time such a one is not for a frame.
+ *           its comment says so ("a system call", "sleeps"): such a function must not be called in a frame of a
+ *           run in real time.
  */
 #ifndef ORR_CORE_MATH_BLOCK_H
 #define ORR_CORE_MATH_BLOCK_H

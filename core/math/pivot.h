@@ -37,8 +37,8 @@ void orr_pivot_layout(struct orr_pivot *pivot, int rows, int columns, struct orr
 /* Another shape, of no more rows and columns than the layout's, without spans. O(rows). */
 void orr_pivot_shape(struct orr_pivot *pivot, int rows, int columns);
 
-/* Says where rows may have something: columns from first to past [rows], which stay the caller's. What rows have no
- * columns in common, not even by others between them, does not meet in any factoring. [init] O(rows²). */
+/* Says where rows may have something: columns from first to past [rows], which stay the caller's. Rows that share no
+ * column, not even through other rows, are factored apart. [init] O(rows²). */
 void orr_pivot_span(struct orr_pivot *pivot, const int *first, const int *past);
 
 /* Factors what is in `a` and `gross`. O(rows² width), less where rows have no columns in common. */

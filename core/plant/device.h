@@ -1,8 +1,9 @@
 /* Devices: what turns commands into forces and motion into measurements.
  *
  * A kind of device is one file of core/devices/: a const struct orr_device_kind with its parameters, its channels and
- * three functions. To add one, write that file and name it in core/devices/devices.c; nothing else changes. Nothing
- * here allocates: parameters are laid out by whoever reads them (io/config/run/run_devices.c) and state by the plant.
+ * functions. To add one, write that file and name it in core/devices/devices.c; CONTRIBUTING.md lists what goes with
+ * it. Nothing here allocates: parameters are laid out by whoever reads them (io/config/run/run_devices.c) and state by
+ * the plant.
  *
  *   reset   the state at frame 0, before anything was sensed
  *   apply   adds what the device does to the system at one evaluation of the integrator

@@ -270,7 +270,7 @@ static enum orr_status project(struct orr_integration *i) {
 /* Where the first and the third axis of a gimbal come to lie within δ of each other, its outer angles turn as fast as
  * the body does across them over sin δ, and back: two large turns that nearly cancel. A rule of order p misses of them
  * some (h β)^(p+1). So near there (sin δ below a third) a step may turn an outer angle by so many radians at most; what
- * the energy then loses tests/unit/core/plant/gimbal.c measures. */
+ * the energy then loses tests/unit/core/plant/integrate_gimbal.c measures. */
 static const double gimbal_turn[ORR_INTEGRATOR_COUNT] = {0.3, 0.1, 0.01, 0.1};
 
 /* False where the step at hand, which ends at q1 and u1, passes a gimbal's singular place too fast; it tells the

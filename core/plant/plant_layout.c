@@ -27,7 +27,8 @@ static const struct orr_channel specs[SPECS] = {
                        .type = ORR_CHANNEL_FLAG,
                        .direction = ORR_CHANNEL_COMMAND,
                        .hold = ORR_CHANNEL_PULSE,
-                       .count = 1},
+                       .count = 1,
+                       .high = 1},
 };
 
 const struct orr_channel *orr_plant_channel(size_t index, const char **of) {
@@ -135,26 +136,46 @@ static bool device_drives(const struct orr_plant_desc *desc, int body) {
   return false;
 }
 
+/* Where a motion may be told to go: as far as it gets from one end to the other within `over` at a radian or a metre a
+ * step of the integration, for faster than that no integrator can follow what turns along. A turn or 10 m either way is
+ * always taken, and where a loop begins; a hinge that begins further out can only be told to come within. A distance of
+ * a loop is above zero.
+ *
+ *   1.875 (2 x)/T h = 1,   1.875 (x₁ − x₀)/T the largest rate of the polynomial of core/plant/motions.h */
+static void motion_range(const struct orr_plant_desc *desc, const struct orr_motion_desc *motion, bool angle,
+                         struct orr_channel *spec) {
+  double step_s = 1e-9 * (double)desc->step_ns / desc->substeps, least = angle ? 6.283185307179586476925 : 10;
+  double at_pace = step_s > 0 ? motion->over_s / (3.75 * step_s) : HUGE_VAL;
+  orr_device_command_range(HUGE_VAL, &spec->low, &spec->high);
+  spec->high = orr_max(orr_max(least, fabs(motion->from)), orr_min(spec->high, at_pace));
+  spec->low = -spec->high;
+}
+
 /* The command of one motion, or −1: where it is to go, or that it begins. */
-static int declare_motion(const char *entity, const struct orr_motion_desc *motion, const char *unit,
-                          struct orr_channel_table *table) {
+static int declare_motion(const struct orr_plant_desc *desc, const char *entity, const struct orr_motion_desc *motion,
+                          bool angle, bool distance, struct orr_channel_table *table) {
+  static const double SHORTEST = 1e-3;
   struct orr_channel spec = specs[motion->waits ? MOTION_STARTS : MOTION];
-  if (motion->form == ORR_MOTION_COMMAND)
-    spec.unit = unit;
-  else if (!motion->waits)
+  if (motion->form == ORR_MOTION_COMMAND) {
+    spec.unit = angle ? "rad" : "m";
+    motion_range(desc, motion, angle, &spec);
+    spec.low = distance ? orr_min(SHORTEST, motion->from) : spec.low;
+  } else if (!motion->waits) {
     return -1;
+  }
   return orr_channel_declare(table, entity, &spec);
 }
 
 /* In the order of orr_motions_layout; until the table is sealed, `command` is the channel. */
-static void declare_motions(const struct orr_description *spacecraft, struct orr_channel_table *table,
+static void declare_motions(const struct orr_plant_desc *desc, struct orr_channel_table *table,
                             struct orr_plant *plant) {
+  const struct orr_description *spacecraft = desc->spacecraft;
   int k = 0;
   for (size_t b = 0; b < spacecraft->body_count; b++) {
     const struct orr_body_desc *body = &spacecraft->bodies[b];
     const struct orr_hinge_kind_info *info = orr_hinge_kind_info(body->hinge.kind);
     for (size_t i = 0; body->hinge.motion && i < info->speed_count; i++, k++) {
-      int channel = declare_motion(body->name, &body->hinge.motion[i], info->angles >> i & 1 ? "rad" : "m", table);
+      int channel = declare_motion(desc, body->name, &body->hinge.motion[i], info->angles >> i & 1, false, table);
       if (plant)
         plant->motions.items[k].command = channel;
     }
@@ -166,8 +187,8 @@ static void declare_motions(const struct orr_description *spacecraft, struct orr
       continue;
     bool slides = loop->kind == ORR_LOOP_DISTANCE ||
                   (loop->kind == ORR_LOOP_GEAR && orr_truth_loop_numbers(spacecraft, i).forces);
-    int channel =
-        declare_motion(orr_truth_loop_entity(spacecraft, i, entity), loop->motion, slides ? "m" : "rad", table);
+    int channel = declare_motion(desc, orr_truth_loop_entity(spacecraft, i, entity), loop->motion, !slides,
+                                 loop->kind == ORR_LOOP_DISTANCE, table);
     if (plant)
       plant->motions.items[k].command = channel;
     k++;
@@ -207,7 +228,7 @@ static void declare_all(const struct orr_plant_desc *desc, struct orr_channel_ta
       plant->body_command[b] = -1;
     }
   }
-  declare_motions(spacecraft, table, plant);
+  declare_motions(desc, table, plant);
 }
 
 static bool has_stops(const struct orr_device_desc *d) {

@@ -11,7 +11,8 @@
  * through the workspace, for what they sense.
  *
  * Call order: orr_world_size → a block → orr_world_init [init], before orr_plant_init, with the workspace of the plant;
- * the plant's first devices are those of orr_world_devices.
+ * the plant's first devices are the world itself (orr_world_kind) and a place for each spacecraft
+ * (orr_world_place_kind).
  */
 #ifndef ORR_CORE_PLANT_WORLD_H
 #define ORR_CORE_PLANT_WORLD_H
@@ -124,7 +125,7 @@ struct orr_world_pointing {
 orr_mat3 orr_aim_axes(enum orr_aim aim, orr_vec3 r, orr_vec3 v, orr_vec3 to);
 
 /* [init] The angular velocity of the target of such a device at the frame of the moment, inertial axes; by differences
- * over a tenth of a second of the motion on, in which the node falls freely. */
+ * over 0.1 s either way, in which the node is taken to fall freely. */
 orr_vec3 orr_world_aim_rate(const struct orr_device *device, const struct orr_workspace *ws);
 
 /* ---- for devices [rt]; places relative to the reference, inertial axes ------------------------------------------- */

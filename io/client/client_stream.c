@@ -167,17 +167,24 @@ int orr_client_stream_serial(struct orr_client *c, const char *port, const char 
     *why = "the rate of a serial port is a number behind @, as in serial:/dev/ttyUSB0@115200";
   if (*why)
     return EINVAL;
-  int fd = orr_serial_open(text, &s, &refused);
-  return fd < 0 ? -fd : begin(c, fd, framing);
+  int fd = orr_serial_open(text, &s, &refused), error = fd < 0 ? -fd : begin(c, fd, framing);
+  if (!error)
+    c->stream->is_port = true;
+  return error;
 }
 
 /* ---- packets ----------------------------------------------------------------------------------------------------- */
+
+/* A connection that was cut is no reason for SIGPIPE, which would end flight software that says nothing of it. */
+static ssize_t put(const struct orr_client *c, const uint8_t *bytes, size_t count) {
+  return c->stream->is_port ? write(c->fd, bytes, count) : send(c->fd, bytes, count, MSG_NOSIGNAL);
+}
 
 /* The kernel takes what it can; what is left goes before the next packet. */
 static void flush(struct orr_client *c) {
   struct orr_client_stream *s = c->stream;
   while (s->out_at < s->out_bytes) {
-    ssize_t n = write(c->fd, s->out + s->out_at, s->out_bytes - s->out_at);
+    ssize_t n = put(c, s->out + s->out_at, s->out_bytes - s->out_at);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
       return;
     if (n < 0) {

@@ -14,6 +14,7 @@ struct orr_client_stream {
   struct orr_deframer in;
   size_t at, count; /* of `got`, what is still to be read */
   size_t out_at, out_bytes;
+  bool is_port; /* serial; else a socket */
   uint8_t got[ORR_WIRE_PACKET_MAX];
   uint8_t out[ORR_CLIENT_STREAM_ROOM];
 };

@@ -253,6 +253,13 @@ static void ask_again(struct orr_client *c) {
   write_question(c, 0);
 }
 
+/* Ours is over. Another that was told that we leave would, in lockstep, end where it began: what we said to ours may
+ * have come to it, and made us its peer. */
+static int see_another(struct orr_client *c) {
+  c->over = true;
+  return -ECONNRESET;
+}
+
 /* What the run says of itself while we fly: that it is over, or, asked, which it is. Only to ours we say that we live:
  * another would take us for its peer. */
 static int hear(struct orr_client *c, const struct orr_wire_packet *p) {
@@ -264,14 +271,14 @@ static int hear(struct orr_client *c, const struct orr_wire_packet *p) {
   if (p->flags & ORR_WIRE_OUT_TAKEN) {
     bool ours = (uint32_t)p->answered == c->generation;
     if (ours && (uint32_t)((uint64_t)p->time_ns >> 32) != (uint32_t)c->header.run)
-      return -ECONNRESET; /* the peer of another run */
+      return see_another(c);
     c->taken |= ours;
     return ours && (int32_t)((uint32_t)p->time_ns - c->generation) > 0 ? -EOWNERDEAD : 0;
   }
   if (p->frame != 0)
     return 0;
   if ((uint32_t)((uint64_t)p->time_ns >> 32) != (uint32_t)c->header.run)
-    return -ECONNRESET;
+    return see_another(c);
   orr_client_udp_beat(c);
   return 0;
 }

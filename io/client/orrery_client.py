@@ -572,7 +572,10 @@ class Messages:
             raise ConnectionRefusedError("the other end is gone") from None
 
     def recv(self, most):
-        data = self.s.recv(most)
+        try:
+            data = self.s.recv(most)
+        except ConnectionResetError:  # it went without having read all that came
+            data = b""
         if not data:
             raise ConnectionRefusedError("the other end is gone")
         return data
@@ -745,6 +748,8 @@ class Packets(Link):
         try:
             return self._read(self.socket.recv(9000))
         except ConnectionRefusedError:
+            if not self.over_udp:  # the end of a connection, behind all that came by it
+                raise ConnectionResetError("the run has died") from None
             self.refused = True
         except (TimeoutError, BlockingIOError):
             if self.refused:
@@ -759,6 +764,7 @@ class Packets(Link):
             return False
         if p[1] & TAKEN:
             if p[4] == self.generation and p[3] >> 32 & 0xFFFFFFFF != self.header["run"] & 0xFFFFFFFF:
+                self.over = True  # what is left is not to be said to the other: in lockstep it would end by it
                 raise ConnectionResetError("another run has taken its place")
             self.taken |= p[4] == self.generation
             if p[4] == self.generation and 0 < (p[3] - self.generation) % 2**32 < 2**31:
@@ -766,6 +772,7 @@ class Packets(Link):
             return True
         if p[2] == 0:
             if p[3] >> 32 & 0xFFFFFFFF != self.header["run"] & 0xFFFFFFFF:
+                self.over = True  # what is left is not to be said to the other: in lockstep it would end by it
                 raise ConnectionResetError("another run has taken its place")
             self.beat()  # only to ours: another would take us for its peer
         return True

@@ -18,7 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/links/packets/own_socket.h"
 #include "io/links/packets/sandbox.h"
+#include "rt/machine/make_folder.h"
 
 /* How often it looks whether what is on its way has been applied. */
 enum { LOOK_NS = 500000 };
@@ -73,13 +75,14 @@ bool orr_control_folder(char *folder, size_t size) {
 
 int orr_control_check_folder(const char *folder, bool make) {
   struct stat there;
-  if (make && mkdir(folder, 0700) != 0 && errno != EEXIST)
+  if (make && orr_make_folder(folder, 0700) != 0 && errno != EEXIST)
     return errno;
   if (lstat(folder, &there) != 0)
     return errno;
   if (!S_ISDIR(there.st_mode))
     return ENOTDIR;
-  return there.st_uid != geteuid() || there.st_mode & 077 ? EPERM : 0;
+  bool whole = !make || (there.st_mode & 0700) == 0700;
+  return there.st_uid != geteuid() || there.st_mode & 077 || !whole ? EPERM : 0;
 }
 
 /* What a run that was killed has left: nobody listens there. */
@@ -449,12 +452,11 @@ static int open_socket(struct orr_control_socket *s, const char *folder) {
   s->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (s->listener < 0 || s->wake < 0)
     return errno;
-  /* Before it listens nobody can connect, so that the mode is in force in time, and the umask stays as it is. It gets
-   * its name when it listens: another run that starts just then sweeps away what does not. */
-  if (bind(s->listener, (struct sockaddr *)&early, sizeof early) != 0)
-    return errno;
-  bool listens = chmod(early.sun_path, 0600) == 0 && listen(s->listener, ORR_CONTROL_CLIENTS) == 0 &&
-                 rename(early.sun_path, s->address.sun_path) == 0;
+  /* It gets its name when it listens: another run that starts just then sweeps away what does not. */
+  error = orr_own_socket_bind(s->listener, &early);
+  if (error)
+    return error;
+  bool listens = listen(s->listener, ORR_CONTROL_CLIENTS) == 0 && rename(early.sun_path, s->address.sun_path) == 0;
   return listens ? 0 : errno;
 }
 

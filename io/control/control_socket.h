@@ -5,8 +5,8 @@
  * writes a line and reads its answer, one JSON object in a line, before it writes the next.
  *
  * The thread is none of the io thread's, which looks for packets: it sleeps until a client speaks, runs on another core
- * than the loop and without its priority, and hands over by the ring of io/control. At most ORR_CONTROL_CLIENTS are
- * served at a time, each with one command on its way, so that the ring always has room.
+ * than the thread of the frames and without its priority, and hands over by the ring of io/control. At most
+ * ORR_CONTROL_CLIENTS are served at a time, each with one command on its way, so that the ring always has room.
  */
 #ifndef ORR_IO_CONTROL_SOCKET_H
 #define ORR_IO_CONTROL_SOCKET_H

@@ -17,6 +17,22 @@ static void lay_out_payloads(struct orr_port *link, const struct orr_run_link *d
                   some ? desc->flown : desc->commands, some ? desc->flown_count : desc->command_count);
 }
 
+/* In every mode: by the link's timeout, and where it has none after more than a second. */
+static int pulse_frames(const struct orr_port *link) {
+  enum { SECOND_NS = 1000000000, LEAST = 2 };
+  if (!orr_rules_have_pulses(&link->rules))
+    return 0;
+  if (link->desc->silence_frames > 0)
+    return link->desc->silence_frames;
+  int64_t frames = link->desc->period_ns > 0 ? SECOND_NS / link->desc->period_ns + 1 : 0;
+  return frames > LEAST ? (int)frames : LEAST;
+}
+
+static void begin_rules(struct orr_port *link) {
+  orr_rules_init(&link->rules, &link->layout, link->desc->divisor, link->places);
+  link->rules.pulse_frames = pulse_frames(link);
+}
+
 void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const struct orr_carrier_kind *kind,
                    const struct orr_channel_table *table, struct orr_block *block) {
   void *entries = orr_block_take(block, orr_layout_size(desc->telemetry_count, desc->command_count));
@@ -27,7 +43,7 @@ void orr_port_init(struct orr_port *link, const struct orr_run_link *desc, const
     *link = (struct orr_port){.desc = desc, .places = places, .carrier = carrier, .beat_frame = -1};
     *carrier = (struct orr_carrier){.kind = kind, .desc = desc, .layout = &link->layout};
     lay_out_payloads(link, desc, entries, table);
-    orr_rules_init(&link->rules, &link->layout, desc->divisor, places);
+    begin_rules(link);
   }
   kind->lay_out(carrier, desc, table, block);
 }
@@ -68,6 +84,12 @@ static void note_silence(struct orr_port *link, int64_t frame) {
     link->silences[link->silence_count++ % ORR_PORT_KEPT] = (struct orr_silence){frame, frame};
 }
 
+/* Whoever commands pulses is there no more, by what the carrier knows at once. */
+static bool is_gone(const struct orr_port *link) {
+  const struct orr_carrier_kind *kind = link->carrier->kind;
+  return link->rules.pulse_frames > 0 && (kind->left(link->carrier) || kind->dead(link->carrier));
+}
+
 static bool peer_lives(const struct orr_port *link) { return link->carrier->kind->lives(link->carrier); }
 
 static void heed_silence(struct orr_port *link) {
@@ -82,7 +104,7 @@ void orr_port_expect_trouble(struct orr_port *link) {
 
 bool orr_port_open(struct orr_port *link, int64_t step_ns, bool lockstep, char *message, size_t size) {
   const struct orr_carrier_kind *kind = link->carrier->kind;
-  orr_rules_init(&link->rules, &link->layout, link->desc->divisor, link->places);
+  begin_rules(link);
   link->lockstep = lockstep;
   link->step_ns = step_ns;
   link->flags = (link->flags & ORR_WIRE_OUT_RESTORED) | (lockstep ? ORR_WIRE_OUT_LOCKSTEP : 0);
@@ -230,6 +252,7 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
   bool boundary = orr_run_link_due(link->desc, frame);
   if (!boundary && !link->rules.asap)
     return ORR_PORT_GOES_ON;
+  bool gone = is_gone(link); /* what it sent came before */
   if (take(link))
     return ORR_PORT_PEER_ENDED;
   if (frame <= link->rules.first || link->rules.first < 0)
@@ -247,6 +270,7 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
   enum orr_port_end end = waits ? wait_for_answer(link) : ORR_PORT_GOES_ON;
   if (end != ORR_PORT_GOES_ON)
     return end;
+  link->rules.gone = link->lockstep ? waits && is_gone(link) : gone; /* in lockstep it answers all that it is asked */
   if (link->troubled)
     orr_rules_trouble(&link->rules, link->trouble);
   enum orr_latch latch = orr_rules_latch(&link->rules, values);
@@ -303,9 +327,10 @@ void orr_port_describe(const struct orr_port *link, char *text, size_t size) {
 
 /* ---- state ------------------------------------------------------------------------------------------------------- */
 
-/* With faults of the link, behind the words of the carrier: boundaries without a command, which frames were kept back,
- * the frame that a held command answers and its payload. */
-enum { SILENT, KEPT_BACK, OVERTAKEN, HELD, TROUBLE_WORDS };
+/* Behind the words of the carrier. With pulses or faults of the link: boundaries without a command, and whether pulses
+ * can go on. With faults then which frames were kept back, the frame that a held command answers and its payload. */
+enum { SILENT, PULSING, SILENCE_WORDS };
+enum { KEPT_BACK, OVERTAKEN, HELD, TROUBLE_WORDS };
 
 static size_t payload_words(const struct orr_port *link) { return orr_wire_words(link->layout.commands.bytes); }
 
@@ -314,14 +339,32 @@ static size_t carrier_words(const struct orr_port *link) {
   return kind->state_words ? kind->state_words(link->carrier) : 0;
 }
 
+static size_t silence_words(const struct orr_port *link) {
+  return link->troubled || link->rules.pulse_frames > 0 ? SILENCE_WORDS : 0;
+}
+
 size_t orr_port_state_words(const struct orr_port *link) {
   size_t words = carrier_words(link);
-  return words && link->troubled ? words + TROUBLE_WORDS + payload_words(link) : words;
+  if (!words)
+    return 0;
+  return words + silence_words(link) + (link->troubled ? TROUBLE_WORDS + payload_words(link) : 0);
+}
+
+static void get_silence(const struct orr_port *link, uint64_t *words) {
+  words[SILENT] = (uint64_t)link->rules.silent;
+  words[PULSING] = link->rules.pulsing;
+}
+
+/* Words that nobody has checked. */
+static void put_silence(struct orr_port *link, const uint64_t *words) {
+  struct orr_rules *r = &link->rules;
+  int most = r->silence_frames > 0 ? r->silence_frames : r->pulse_frames;
+  r->silent = words[SILENT] > (uint64_t)most ? most : (int)words[SILENT];
+  r->pulsing = words[PULSING] & 1;
 }
 
 static void get_trouble(const struct orr_port *link, uint64_t *words) {
   const uint64_t *payload;
-  words[SILENT] = (uint64_t)link->rules.silent;
   words[KEPT_BACK] = link->kept_back;
   words[OVERTAKEN] = link->overtaken;
   words[HELD] = (uint64_t)(orr_rules_held(&link->rules, &payload) + 1);
@@ -333,7 +376,6 @@ static void get_trouble(const struct orr_port *link, uint64_t *words) {
 /* Words that nobody has checked. */
 static void put_trouble(struct orr_port *link, const uint64_t *words) {
   struct orr_rules *r = &link->rules;
-  r->silent = words[SILENT] > (uint64_t)r->silence_frames ? r->silence_frames : (int)words[SILENT];
   link->kept_back = words[KEPT_BACK] & 3;
   link->overtaken = words[OVERTAKEN] & 1;
   if (r->published < 0)
@@ -344,25 +386,38 @@ static void put_trouble(struct orr_port *link, const uint64_t *words) {
   orr_rules_hold(r, (int64_t)(words[HELD] & INT64_MAX) - 1);
 }
 
-void orr_port_state_get(const struct orr_port *link, uint64_t *words) {
-  size_t own = carrier_words(link);
+void orr_port_state_get(const struct orr_port *link, const struct orr_port *acting, uint64_t *words) {
+  size_t own = carrier_words(link), silence = silence_words(link);
   if (!own)
     return;
   link->carrier->kind->state_get(link->carrier, words);
+  if (silence)
+    get_silence(acting, words + own);
   if (link->troubled)
-    get_trouble(link, words + own);
+    get_trouble(link, words + own + silence);
 }
 
 void orr_port_state_put(struct orr_port *link, int64_t frame, const uint64_t *words) {
   if (!link->carrier->kind->state_put)
     return;
-  bool flew = false; /* one that has neither seen nor said anything begins anew */
+  size_t own = carrier_words(link);
+  bool flew = false; /* one that has neither seen nor said anything begins anew; the silence may be another port's */
   for (size_t i = 0; i < orr_port_state_words(link); i++)
-    flew = flew || words[i] != 0;
+    flew = flew || (words[i] != 0 && (i < own || i >= own + silence_words(link)));
   orr_rules_resume(&link->rules, flew ? orr_run_link_before(link->desc, frame) : -1);
+  if (silence_words(link))
+    put_silence(link, words + own);
   if (link->troubled)
-    put_trouble(link, words + carrier_words(link));
+    put_trouble(link, words + own + silence_words(link));
   link->carrier->kind->state_put(link->carrier, &link->rules, words);
+}
+
+void orr_port_take_over_pulses(struct orr_port *link, const struct orr_port *before) {
+  link->rules.pulsing = before->rules.pulsing;
+}
+
+void orr_port_note_commands(struct orr_port *link, bool applied, const double *values) {
+  orr_rules_note(&link->rules, applied, values);
 }
 
 void orr_port_restart(struct orr_port *link) {

@@ -17,7 +17,7 @@ enum orr_port_end {
   ORR_PORT_LEFT,        /* in lockstep: it closed the link, so nothing can answer */
   ORR_PORT_SILENT,      /* no command for as long as the run file allows, under the policy `stop` */
   ORR_PORT_INTERRUPTED, /* while waiting */
-  ORR_PORT_BROKEN,      /* the io thread of links over UDP cannot go on: orr_relay.failed says why */
+  ORR_PORT_BROKEN,      /* the io thread of links in packets cannot go on: orr_relay.failed says why */
   ORR_PORT_STOPPED,     /* `orrery ctl stop` */
 };
 
@@ -112,11 +112,19 @@ struct orr_link_losses orr_port_losses(const struct orr_port *link);
 /* [any] What carries it and to whom, in words: "shm:/orrery.fsw". */
 void orr_port_describe(const struct orr_port *link, char *text, size_t size);
 
-/* [init] The words of the link's part of the run's state; 0: its state is outside the program. put: the plant has the
- * state of frame `frame`, which is the next to be published. O(words). */
+/* [init] The words of the link's part of the run's state; 0: its state is outside the program. `acting` is the port
+ * that takes the commands of the flight, this one or that of flight software outside: how long it has had none, and
+ * whether pulses can go on, are its. put: the plant has the state of frame `frame`, which is the next to be published.
+ * O(words). */
 size_t orr_port_state_words(const struct orr_port *link);
-void orr_port_state_get(const struct orr_port *link, uint64_t *words);
+void orr_port_state_get(const struct orr_port *link, const struct orr_port *acting, uint64_t *words);
 void orr_port_state_put(struct orr_port *link, int64_t frame, const uint64_t *words);
+/* [init] Flight software outside takes the place of the controller inside: pulses that can go on are its to end. Its
+ * silence begins anew. */
+void orr_port_take_over_pulses(struct orr_port *link, const struct orr_port *before);
+/* [init] For who flies commands of a log, in place of the port: those of one frame, and whether some were the
+ * link's. */
+void orr_port_note_commands(struct orr_port *link, bool applied, const double *values);
 /* [init] The run begins at frame 0 (again): no frame is out, no command waits. */
 void orr_port_restart(struct orr_port *link);
 

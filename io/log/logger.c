@@ -47,7 +47,7 @@ struct event {
 };
 
 struct orr_logger {
-  /* of the loop's thread, or const */
+  /* of the thread of the frames, or const */
   struct orr_logger_desc desc;
   struct orr_ring frames, checkpoints, events;
   struct run *runs; /* [run_count] */
@@ -87,7 +87,7 @@ static void *memory(size_t bytes) {
   return memset(block, 0, (bytes / 64 + 1) * 64);
 }
 
-/* ---- the loop's side --------------------------------------------------------------------------------------------- */
+/* ---- the side of the frames -------------------------------------------------------------------------------------- */
 
 static void pause_a_little(void) {
   const struct timespec pause = {.tv_nsec = 200000};

@@ -21,7 +21,7 @@ struct orr_logger;
 
 struct orr_logger_link {
   const char *name;
-  const struct orr_rules *rules; /* of the loop's thread */
+  const struct orr_rules *rules; /* of the thread of the frames */
 };
 
 struct orr_logger_text {

@@ -26,7 +26,7 @@ static int run_stage(void *user, struct orr_frame *frame) {
   struct orr_realtime *r = user;
   r->marking.frame = frame;
   r->session->tick_ns = frame->tick_ns;
-  int code = r->session->stages[frame->which].run(r->session);
+  int code = orr_session_stage_run(&orr_session_stages[frame->which], r->session);
   r->marking.frame = NULL;
   return code;
 }
@@ -78,15 +78,11 @@ static struct orr_work work_of(const struct orr_rehearsal *seen, int64_t handove
   return work;
 }
 
-static bool computes(const struct orr_session_stage *stage) {
-  return stage->work == ORR_SESSION_INTEGRATES || stage->work == ORR_SESSION_SENSES;
-}
-
 struct orr_work orr_realtime_computing(const struct orr_realtime *r) {
   struct orr_work work = {.stage_count = 0};
   for (size_t i = 0; i < r->work.stage_count; i++) {
     const struct orr_stage *stage = &r->work.stages[i];
-    if (computes(&orr_session_stages[stage->which]))
+    if (orr_session_stage_computes(&orr_session_stages[stage->which]))
       add_stage(&work, stage->which, run_stage_anyway, stage->mark_gap_ns);
   }
   return work;
@@ -125,10 +121,10 @@ static int64_t more(int64_t a, int64_t b) { return a > b ? a : b; }
 static bool rehearse_frame(struct orr_session *session, struct stretch *s, struct rehearsed *frame) {
   int64_t begin_ns = s->last_ns = orr_clock_now_ns();
   for (const struct orr_session_stage *stage = orr_session_stages; stage->name; stage++) {
-    if (!computes(stage))
+    if (!orr_session_stage_computes(stage))
       continue;
     s->longest_ns = 0;
-    if (stage->run(session) != 0)
+    if (orr_session_stage_run(stage, session) != 0)
       return false;
     look(s);
     frame->stretch_ns[stage->work] = less(frame->stretch_ns[stage->work], s->longest_ns);

@@ -38,7 +38,7 @@ const char *orr_saved_state_unfit(const struct orr_session *s, const struct orr_
   if (head->loop_words != own.loop_words)
     return "it was saved by a run with other closed loops or other faults";
   if (head->link_words != own.link_words)
-    return "it was saved by a run with other links, or other commands in them";
+    return "it was saved by a run with other links, or other commands in them, or by an older version";
   return NULL;
 }
 

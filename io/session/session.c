@@ -81,7 +81,6 @@ struct orr_session *orr_session_create(const struct orr_run *run, orr_answer_fn 
   add_region(s, s->link_block, orr_aligned_bytes(measured.used));
   struct orr_block links = {.base = s->link_block, .size = measured.used};
   layout_links(s, answer, &links);
-  s->stages = s->procedure ? orr_session_stages_with_procedure : orr_session_stages;
   s->frame = s->procedure ? frame_with_procedure : frame;
   ask(s);
   for (size_t i = 0; i < run->fault_count; i++)
@@ -118,6 +117,7 @@ bool orr_session_open_links(struct orr_session *s, bool lockstep, bool (*interru
     outside->interrupted = interrupted;
     if (!orr_port_open(outside, s->plant->step_ns, lockstep, message, size))
       return false;
+    orr_port_take_over_pulses(outside, s->links[i].inside);
     s->links[i].outside = outside;
     if (!orr_port_join(outside, &s->relay, message, size))
       return false;
@@ -328,23 +328,9 @@ int orr_session_sense(struct orr_session *s) {
 
 /* ---- the frame --------------------------------------------------------------------------------------------------- */
 
-const struct orr_session_stage orr_session_stages[] = {
-    {"publish", ORR_SESSION_HANDS_OVER, orr_session_publish},
-    {"latch", ORR_SESSION_HANDS_OVER, orr_session_latch},
-    {"record", ORR_SESSION_RECORDS, orr_session_record},
-    {"integrate", ORR_SESSION_INTEGRATES, orr_session_advance},
-    {"sensors", ORR_SESSION_SENSES, orr_session_sense},
-    {0},
-};
-
 void orr_session_begin_frame(struct orr_session *s) {
   if (s->procedure)
     orr_procedure_begin_frame(s->procedure);
-}
-
-void orr_session_judge(struct orr_session *s) {
-  if (s->procedure)
-    orr_procedure_judge(s->procedure);
 }
 
 static int publish_with_procedure(struct orr_session *s) {
@@ -377,27 +363,34 @@ void orr_session_record_last(struct orr_session *s) {
     orr_procedure_look(s->procedure);
 }
 
-const struct orr_session_stage orr_session_stages_with_procedure[] = {
-    {"publish", ORR_SESSION_HANDS_OVER, publish_with_procedure},
-    {"latch", ORR_SESSION_HANDS_OVER, latch_with_procedure},
-    {"record", ORR_SESSION_RECORDS, record_with_procedure},
-    {"integrate", ORR_SESSION_INTEGRATES, orr_session_advance},
-    {"sensors", ORR_SESSION_SENSES, orr_session_sense},
+const struct orr_session_stage orr_session_stages[] = {
+    {"publish", ORR_SESSION_HANDS_OVER, {orr_session_publish, publish_with_procedure}},
+    {"latch", ORR_SESSION_HANDS_OVER, {orr_session_latch, latch_with_procedure}},
+    {"record", ORR_SESSION_RECORDS, {orr_session_record, record_with_procedure}},
+    {"integrate", ORR_SESSION_INTEGRATES, {orr_session_advance, orr_session_advance}},
+    {"sensors", ORR_SESSION_SENSES, {orr_session_sense, orr_session_sense}},
     {0},
 };
 
-/* One of each, so that a run without a procedure walks a table that the compiler knows. */
-static int frame(struct orr_session *s) {
+/* `which` is a constant where it is called, so the compiler knows the functions. */
+static inline int walk(struct orr_session *s, enum orr_session_column which) {
   int code = 0;
   for (const struct orr_session_stage *stage = orr_session_stages; stage->name && code == 0; stage++)
-    code = stage->run(s);
+    code = stage->run[which](s);
   return code;
 }
 
-static int frame_with_procedure(struct orr_session *s) {
+static int frame(struct orr_session *s) { return walk(s, ORR_SESSION_PLAIN); }
+
+static int frame_with_procedure(struct orr_session *s) { return walk(s, ORR_SESSION_WITH_PROCEDURE); }
+
+int orr_session_compute(struct orr_session *s) {
+  if (s->procedure)
+    orr_procedure_judge(s->procedure);
   int code = 0;
-  for (const struct orr_session_stage *stage = orr_session_stages_with_procedure; stage->name && code == 0; stage++)
-    code = stage->run(s);
+  for (const struct orr_session_stage *stage = orr_session_stages; stage->name && code == 0; stage++)
+    if (orr_session_stage_computes(stage))
+      code = orr_session_stage_run(stage, s);
   return code;
 }
 
@@ -440,7 +433,8 @@ void orr_session_state_get(const struct orr_session *s, uint64_t *words) {
   orr_plant_state_get(s->plant, words);
   words += orr_plant_state_words(s->plant);
   for (size_t i = 0; i < s->run->link_count; i++) {
-    orr_port_state_get(s->links[i].inside, words);
+    const struct orr_session_link *link = &s->links[i];
+    orr_port_state_get(link->inside, link->outside ? link->outside : link->inside, words);
     words += orr_port_state_words(s->links[i].inside);
   }
   if (s->build.closed)

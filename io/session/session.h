@@ -4,7 +4,7 @@
  * time the executive runs it (realtime.h).
  *
  * Call order: orr_session_create → orr_plant_ask for what is read besides → orr_session_start or _state_put [init] →
- * orr_session_frame [rt] for every frame, or the stages by another walk; orr_session_record once more for the last one
+ * orr_session_frame [rt] for every frame, or the stages by another walk; orr_session_record_last after the last one
  * → orr_session_destroy. One thread at a time. Nothing allocates between create and destroy but the saving of states.
  */
 #ifndef ORR_IO_SESSION_H
@@ -45,8 +45,7 @@ struct orr_session_stage;
 
 struct orr_session {
   int64_t tick_ns;                           /* real time: when the frame at hand began by the grid; 0: no real time */
-  const struct orr_session_stage *stages;    /* the stages of its frames; ends as orr_session_stages does */
-  int (*frame)(struct orr_session *session); /* walks them */
+  int (*frame)(struct orr_session *session); /* walks the stages of a frame */
   const struct orr_run *run;
   const struct orr_model *model;
   struct orr_workspace *ws;
@@ -63,7 +62,7 @@ struct orr_session {
   struct orr_region regions[ORR_SESSION_REGIONS]; /* the same blocks, and this struct: all that a frame touches */
   size_t region_count;
   enum orr_status status; /* of the first failure */
-  struct orr_relay relay; /* of the links over UDP */
+  struct orr_relay relay; /* of the links in packets */
   enum orr_port_end end;  /* set by latch when a link ends the run, by publish when a command does */
   int end_link;           /* which */
 };
@@ -109,15 +108,26 @@ enum orr_session_work {
   ORR_SESSION_WORKS,
 };
 
+enum orr_session_column { ORR_SESSION_PLAIN, ORR_SESSION_WITH_PROCEDURE, ORR_SESSION_COLUMNS };
+
 struct orr_session_stage {
   const char *name; /* as summaries and expectations write it */
   enum orr_session_work work;
-  int (*run)(struct orr_session *session);
+  int (*run[ORR_SESSION_COLUMNS])(struct orr_session *session); /* with a procedure it also does the procedure's part */
 };
 
-/* The order of a frame. Ends with a stage without a name; at most ORR_STAGES_MAX. With a procedure the same stages also
- * do its part. */
-extern const struct orr_session_stage orr_session_stages[], orr_session_stages_with_procedure[];
+/* The order of a frame, in every mode. Ends with a stage without a name; at most ORR_STAGES_MAX. */
+extern const struct orr_session_stage orr_session_stages[];
+
+/* [rt] One stage of the session's frames. */
+static inline int orr_session_stage_run(const struct orr_session_stage *stage, struct orr_session *session) {
+  return stage->run[session->procedure ? ORR_SESSION_WITH_PROCEDURE : ORR_SESSION_PLAIN](session);
+}
+
+/* [any] Whether it computes the next frame, and neither hands over nor records. */
+static inline bool orr_session_stage_computes(const struct orr_session_stage *stage) {
+  return stage->work == ORR_SESSION_INTEGRATES || stage->work == ORR_SESSION_SENSES;
+}
 
 /* [rt] One frame: the stages in their order. 0, or what the stage returned that ended it. */
 static inline int orr_session_frame(struct orr_session *session) { return session->frame(session); }
@@ -125,10 +135,11 @@ static inline int orr_session_frame(struct orr_session *session) { return sessio
 /* [init] After the last frame: its sensors are recorded. */
 void orr_session_record_last(struct orr_session *session);
 
-/* [rt] The two parts of the procedure alone, for a replay: begin_frame before a frame's numbers are compared, judge
- * when its commands are in the block. Without a procedure they do nothing. */
+/* [rt] The parts of a frame for who brings the commands of a log: begin_frame is the procedure's part before the
+ * numbers of a frame are compared; without a procedure it does nothing. compute is what comes when the commands are in
+ * the block: the procedure judges, then the stages that compute. 0, or what the stage returned that ended it. */
 void orr_session_begin_frame(struct orr_session *session);
-void orr_session_judge(struct orr_session *session);
+int orr_session_compute(struct orr_session *session);
 void orr_session_trouble_links(struct orr_session *session); /* before commands are latched */
 
 /* [init] Adds a recorder, and removes it. */

@@ -142,16 +142,25 @@ static void read_power(struct orr_environment *e, const char *root) {
   e->dma_latency = access(path, W_OK) == 0;
 }
 
+/* The value of a line `key : value` of /proc/cpuinfo, the first of them that has one. */
+static void take_value(const char *line, const char *key, char *value, size_t size) {
+  const char *colon = strchr(line, ':');
+  if (colon && !value[0] && strncmp(line, key, strlen(key)) == 0)
+    snprintf(value, size, "%.*s", (int)size - 1, colon + 1 + strspn(colon + 1, " "));
+}
+
+/* ARM of 64 bits has numbers in place of "model name": those of the first core count, as its name does elsewhere. */
 static void read_cpuinfo(struct orr_environment *e, const char *root) {
-  char path[PATH_ROOM], line[LINE_ROOM];
+  char path[PATH_ROOM], line[LINE_ROOM], maker[32] = "", part[32] = "";
   snprintf(path, sizeof path, "%s/proc/cpuinfo", root);
   FILE *f = fopen(path, "re");
   bool flags = false;
   while (f && !flags && fgets(line, sizeof line, f)) {
     line[strcspn(line, "\n")] = '\0';
+    take_value(line, "model name", e->cpu, sizeof e->cpu);
+    take_value(line, "CPU implementer", maker, sizeof maker);
+    take_value(line, "CPU part", part, sizeof part);
     const char *colon = strchr(line, ':');
-    if (colon && !e->cpu[0] && strncmp(line, "model name", 10) == 0)
-      snprintf(e->cpu, sizeof e->cpu, "%.*s", ORR_FACT_MAX - 1, colon + 1 + strspn(colon + 1, " "));
     flags = colon && strncmp(line, "flags", 5) == 0;
     if (flags) {
       e->tsc_constant = strstr(colon, " constant_tsc") != NULL;
@@ -161,6 +170,8 @@ static void read_cpuinfo(struct orr_environment *e, const char *root) {
   }
   if (f)
     fclose(f);
+  if (!e->cpu[0] && maker[0] && part[0])
+    snprintf(e->cpu, sizeof e->cpu, "ARM implementer %s, part %s", maker, part);
 }
 
 /* cpuN user nice system idle iowait irq softirq steal guest guest_nice; guest is in user already */

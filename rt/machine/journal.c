@@ -10,6 +10,7 @@
 
 #include "rt/machine/cpulist.h"
 #include "rt/machine/journal_file.h"
+#include "rt/machine/make_folder.h"
 #include "rt/tick/clock.h"
 
 /* The first line. */
@@ -61,7 +62,7 @@ int orr_journal_open(struct orr_journal *journal, const char *dir) {
   char began[32];
   journal->fd = journal->turn_fd = -1;
   journal->list = NULL;
-  if (mkdir(dir, 0700) != 0 && errno != EEXIST)
+  if (orr_make_folder(dir, 0700) != 0 && errno != EEXIST)
     return errno;
   int length = snprintf(journal->path, sizeof journal->path, "%s/%ld" ORR_JOURNAL_SUFFIX, dir, (long)getpid());
   if (length < 0 || (size_t)length >= sizeof journal->path)

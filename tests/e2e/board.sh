@@ -1,11 +1,12 @@
 #!/bin/sh
-# The statistics of a run in real time are scribbled on and cut off, by whoever may write the file: the run flies on with the same bits, and
-# its summary has its own numbers; `orrery top` shows the run or says that somebody has spoilt its statistics.
+# The statistics of a run in real time are scribbled on and cut off, by whoever may write the file: the run flies
+# on with the same bits, and its summary has its own numbers; `orrery top` shows the run or says that somebody
+# has spoilt its statistics.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 "$ORRERY" run configs/cubesat.yaml --duration 12s --set 'expect=[]' --set 'links={}' --mode batch >"$dir/batch" || fail "batch: $(cat "$dir/batch")"
 
-(exec "$ORRERY" run configs/cubesat.yaml --duration 12s --set 'expect=[]' --set 'links={}' --no-log --mode realtime --json >"$dir/out" 2>"$dir/err") &
+(exec "$ORRERY" run configs/cubesat.yaml --duration 12s --set 'expect=[]' --set 'links={}' --set realtime.spin=0s --no-log --mode realtime --json >"$dir/out" 2>"$dir/err") &
 child=$!
 board=/dev/shm/orrery.rt.$child
 await [ -s "$board" ] || fail "no statistics: $(cat "$dir/err")"
@@ -53,7 +54,8 @@ assert r["timing"]["histograms"]["integrate"]["count"] == 1200, r["timing"]["his
 assert sum(1 for w in r["timing"]["worst"] if w["frame"] < 1200) == len(r["timing"]["worst"]) > 0
 P
 
-# A umask that takes rights from its own user makes no segment that this user may not open, and so blames nobody for it. Root may open all.
+# A umask that takes rights from its own user makes no segment that this user may not open, and so blames nobody
+# for it. Root may open all.
 as=""
 [ "$(id -u)" -ne 0 ] || as="setpriv --reuid=65534 --regid=65534 --clear-groups"
 if [ -z "$as" ] || command -v setpriv >/dev/null; then
@@ -65,5 +67,15 @@ if [ -z "$as" ] || command -v setpriv >/dev/null; then
     [ $? -eq 3 ] || fail "umask $mask: $(cat "$dir/err")"
     grep -q 'another user' "$dir/err" && fail "umask $mask: $(cat "$dir/err")"
   done
+  # the folders that it makes for its log and its socket are its user's, too, for later runs and `orrery ctl`
+  mkdir "$dir/theirs" && chmod 777 "$dir/theirs" || exit 1
+  for mask in 0177 022; do
+    # shellcheck disable=SC2086
+    ORRERY_LOGS=$dir/theirs/logs ORRERY_CTL=$dir/theirs/ctl $as sh -c 'umask "$1"; shift; exec "$@"' sh $mask "$dir/orrery" run "$dir/ship.yaml" --mode lockstep \
+      --duration 100ms --set links.fsw.wait=100ms --set 'links.fsw.lockstep={timeout: 200 ms, policy: continue}' >"$dir/out" 2>"$dir/err"
+    [ $? -eq 3 ] || fail "umask $mask: $(cat "$dir/err")"
+    grep -qE 'no log of this run|no socket for' "$dir/err" && fail "umask $mask, folders: $(cat "$dir/err")"
+  done
+  [ "$(stat -c %a "$dir/theirs/ctl" "$dir/theirs/logs" | tr '\n' ' ')" = '700 700 ' ] || fail "umask 0177: $(stat -c '%a %n' "$dir"/theirs/*)"
 fi
 exit 0

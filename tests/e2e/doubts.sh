@@ -1,6 +1,6 @@
 #!/bin/sh
-# What is right and seldom meant is warned about; times stand where a time is meant; what is unknown is answered with the list or the nearest; a
-# setting may name many places; `check` tells every parameter with its unit.
+# What is right and seldom meant is warned about; times stand where a time is meant; what is unknown is answered with
+# the list or the nearest; a setting may name many places; `check` tells every parameter with its unit.
 . tests/support/script.sh
 cubesat=configs/cubesat.yaml
 fly() { "$ORRERY" run "$cubesat" --mode batch --duration 10s "$@"; }
@@ -17,11 +17,11 @@ quiet() { # ARGUMENTS...
 }
 quiet
 
-# --- a script beside a link: each form, a step too ----------------------------------------------------------------------------------
+# --- a script beside a link: each form, a step too --------------------------------------------------------------------
 says "'wheel_x.torque' is set by the file's own 'commands' too, at 2 s" --set 'commands=[{channel: wheel_x.torque, at: 2 s, value: 0}]'
 says "'wheel_x.torque' follows the file's own 'commands' too" --set 'commands=[{channel: wheel_x.torque, at: 2 s, ramp: {from: 0, to: 0, over: 1 s}}]'
 
-# --- times ----------------------------------------------------------------------------------------------------------------------
+# --- times ------------------------------------------------------------------------------------------------------------
 same() { # A B: two settings mean the same, and not nothing
   [ "$(fly --set "$1" 2>&1 | hash_of)" = "$(fly --set "$2" 2>&1 | hash_of)" ] || fail "'$1' is not '$2'"
   [ "$(fly --set "$1" 2>&1 | hash_of)" != "$(fly | hash_of)" ] || fail "'$1' does nothing"
@@ -35,7 +35,7 @@ says "'delay' takes a plain number" --set 'sensors.gyro.delay=5 Hz'
 quiet --set 'links.fsw.timeout.frames=5 s'
 "$ORRERY" icd "$cubesat" >/dev/null || fail icd
 
-# --- settings -------------------------------------------------------------------------------------------------------------------
+# --- settings ---------------------------------------------------------------------------------------------------------
 [ "$(fly --set 'sensors.*.rate=5Hz' 2>&1 | hash_of)" = "$(fly --set sensors.gyro.rate=5Hz --set sensors.star.rate=5Hz 2>&1 | hash_of)" ] ||
   fail "a setting of many places is not those of each"
 [ "$(fly --set 'actuators.wheel_*.max_torque=0.02 mN m' 2>&1 | hash_of)" != "$(fly | hash_of)" ] || fail "wheel_* is not set"
@@ -45,11 +45,12 @@ quiet --set links.fsw.transport=udp
   --set 'links.fsw.wait=50 ms' >"$dir/out" 2>"$dir/err"
 grep -q "link 'fsw' at udp:127.0.0.1:$port waits" "$dir/err" || fail "over UDP by one setting: $(cat "$dir/err")"
 
-# --- doubts ---------------------------------------------------------------------------------------------------------------------
+# --- doubts -----------------------------------------------------------------------------------------------------------
 says "'max_speed' is 3000 rad/s, which is 28647.9 rpm; .*'3000 rpm'" --set actuators.wheel_x.max_speed=3000
 quiet --set 'actuators.wheel_x.max_speed=3000 rpm'
 says "'q' is 90 rad, which is 5156.62 deg" --set 'spacecraft.bodies.arm={mass: 1, inertia: [1, 1, 1, 0, 0, 0], hinge: {kind: revolute, to: bus.imu, axis: [1, 0, 0]}}' --set 'simulation.initial.arm={q: [90]}'
-# each quantity that is written in another unit nearly everywhere: the bare number is doubted, the same with its unit is not
+# each quantity that is written in another unit nearly everywhere: the bare number is doubted, the
+# same with its unit is not
 doubted() { # WORDS PATH NUMBER UNIT
   says "$1; if it is meant in another unit, say it: '$3 $4'" --set "$2=$3"
   "$ORRERY" run $cubesat --mode batch --duration 1s --set "$2=$3 $4" >"$dir/out" 2>&1
@@ -100,7 +101,28 @@ sed 's/duration: 60 s/duration: 20 s/' $cubesat >"$dir/short.yaml"
 "$ORRERY" check "$dir/short.yaml" >"$dir/out" 2>&1 || fail "check: $(cat "$dir/out")"
 grep -q 'warning: this target is at 25 s, and the run ends at 20 s' "$dir/out" || fail "a target after the end: $(cat "$dir/out")"
 
-# --- what is unknown ------------------------------------------------------------------------------------------------------------
+# --- a wrench that nothing bounds: who may command it, and what to do -------------------------------------------------
+push() { echo "actuators.push={kind: wrench, node: bus.imu$1}"; }
+no_limit="'push' has no 'max_torque', so"
+by_link='links.fsw.commands=[wheel_*.torque, push.torque]'
+says "warning: $no_limit the link 'fsw' can command up to 1000000 N m, .*: give it a 'max_torque'" \
+  --set "$(push '')" --set "$by_link"
+says "$no_limit the sequence, step 1 set, can command" --set "$(push '')" --set 'sequence=[{set: {push.torque.x: 0}}]'
+says "$no_limit the fault 'kick' can command" --set "$(push '')" --set 'faults=[{name: kick, channel: push.torque, at: 1 s, bias: 0}]'
+says "'push' has no 'max_force', so the link 'fsw' can command up to 1000000 N," --set "$(push ', max_torque: 1 mN m')" --set 'links.fsw.commands=[wheel_*.torque, "push.*"]'
+for check in check run; do
+  "$ORRERY" $check $cubesat --set "$(push '')" --set "$by_link" $([ $check = check ] || echo '--mode batch --duration 1s') >"$dir/out" 2>&1
+  [ "$(grep -c "$no_limit" "$dir/out")" -eq 1 ] || fail "$check does not say it once: $(cat "$dir/out")"
+done
+quiet --set "$(push '')"
+quiet --set "$(push ', max_torque: 1 mN m')" --set "$by_link"
+quiet --set "$(push '')" --set 'commands=[{channel: push.torque.x, at: 1 s, value: 1 mN m}]'
+for run in configs/*.yaml; do
+  "$ORRERY" check "$run" >"$dir/out" 2>&1
+  grep -q "has no 'max_" "$dir/out" && fail "$run: $(cat "$dir/out")"
+done
+
+# --- what is unknown --------------------------------------------------------------------------------------------------
 says "there is no kind of sensor 'lidar'; there are .*rate_gyro.*star_tracker" --set sensors.gyro.kind=lidar
 says "unknown unit 'furlong'; 'orrery help units' has them all" --set 'sensors.gyro.rate=5 furlong'
 says "no output fits 'qqqq'; there are wheel_x.speed, .* more ('orrery check --channels' has them)" --set 'links.fsw.telemetry=[qqqq]'
@@ -124,7 +146,7 @@ says "unknown key 'rte' in rate_gyro 'gyro', did you mean 'rate'" --set sensors.
 quiet --set sensors.gyro.noise.angle_random_walk='0.1 deg/sqrt(h)'
 "$ORRERY" help units >/dev/null || fail "help units is named and not there"
 
-# --- check tells parameters ------------------------------------------------------------------------------------------------------
+# --- check tells parameters -------------------------------------------------------------------------------------------
 "$ORRERY" check $cubesat >"$dir/out" || fail check
 grep -q '^ *with axis \[1, 0, 0\], inertia 1e-05 kg m^2, max_torque 0.001 N m, max_speed 628.318531 rad/s' "$dir/out" || fail "$(cat "$dir/out")"
 grep -q '^ *with noise.angle_random_walk 2.9.*e-05 rad/sqrt(s), noise.bias_instability 9.6.*e-06 rad/s' "$dir/out" || fail "$(cat "$dir/out")"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# How a command ends, as a user sees it: the exit status, the verdict and the reasons of each ending of a run, in each mode; and the same table for
-# the other commands. configs/conventions.md, "How a command ends".
+# How a command ends, as a user sees it: the exit status, the verdict and the reasons of each ending of a run, in each
+# mode; and the same table for the other commands. configs/conventions.md, "How a command ends".
 . tests/support/script.sh
 cat >"$dir/run.yaml" <<END
 orrery: 1
@@ -26,7 +26,8 @@ simulation: {step: 1 ms, duration: 5 s, initial: {arm: {q: [0.01]}}}
 realtime: {core: any, priority: 0, spin: 0 s, phase: 0 s}
 END
 
-# Flight software: answers each frame with zeros; `end=N` ends the run at frame N, `mute` only listens, `wild` commands what is no number.
+# Flight software: answers each frame with zeros; `end=N` ends the run at frame N, `mute` only listens, `wild`
+# commands what is no number.
 cat >"$dir/peer.py" <<'END'
 import sys
 sys.path.insert(0, "io/client")
@@ -49,7 +50,8 @@ with link:
 END
 peer() { python3 "$dir/peer.py" "shm:$name" "$1" 2>"$dir/peer.err" & }
 
-# What is left in $dir/out and $dir/err is judged: ended EXIT VERDICT REASONS, the reasons with commas between, `-` for none.
+# What is left in $dir/out and $dir/err is judged: ended EXIT VERDICT REASONS, the reasons with
+# commas between, `-` for none.
 status=
 ended() {
   [ "$status" = "$1" ] || fail "$what: exit $status, not $1: $(cat "$dir/err" "$dir/out")"
@@ -72,7 +74,7 @@ hard='{channel: bus.pointing_error, below: 1 arcsec}'
 later='{channel: bus.pointing_error, below: 4 rad, after: 2 s}'
 beside='{measure: overruns.all, below: 1000000}, {measure: integrate.max, below: 1000 s}'
 
-# --- endings that need no flight software, in each mode -----------------------------------------------------------------------
+# --- endings that need no flight software, in each mode ---------------------------------------------------------------
 for mode in batch lockstep realtime; do
   run free $mode
   ended 0 passed -
@@ -135,7 +137,7 @@ ended 0 passed -
 run free batch --duration 1s --from-state "$dir/state" --set 'expect=[{channel: bus.pointing_error, below: 4 rad, until: 2 s}]'
 ended 0 passed - # the leg before has judged it
 
-# --- a signal before the end ----------------------------------------------------------------------------------------------------
+# --- a signal before the end ------------------------------------------------------------------------------------------
 grows() { [ -e "$1" ] && [ "$(wc -c <"$1")" -gt "${2:-0}" ]; }
 signalled() { # SIGNAL FILE MODE ARGUMENTS...: sent once frames were flown
   signal=$1
@@ -181,7 +183,7 @@ wait $child
 status=$? what='a hang-up under nohup'
 ended 0 passed -
 
-# --- with flight software -------------------------------------------------------------------------------------------------------
+# --- with flight software ---------------------------------------------------------------------------------------------
 for mode in lockstep realtime; do
   peer answers
   run run $mode --duration 8s
@@ -231,7 +233,7 @@ ended 3 incomplete ended_early
 run free realtime --step 1ms --set sensors.gyro.rate=1kHz --set simulation.substeps=1000 --set realtime.overrun.policy=stop --set "expect=[{measure: overruns.all, is: 0}]"
 ended 1 failed not_met,ended_early
 
-# --- the same for people ---------------------------------------------------------------------------------------------------------
+# --- the same for people ----------------------------------------------------------------------------------------------
 told() { # PATTERN...: lines of the summary, one after the other at its end
   for line in "$@"; do
     grep -q -e "$line" "$dir/text" || fail "the summary does not say '$line': $(cat "$dir/text")"
@@ -248,7 +250,7 @@ grep -q 'why:' "$dir/text" && fail "a run that passed has a reason: $(cat "$dir/
 "$ORRERY" run "$dir/free.yaml" --mode batch --set "expect=[$hard]" >"$dir/text" 2>&1
 told '^verdict     failed: 0 met, 1 not met, 0 not judged$'
 
-# --- the other commands ------------------------------------------------------------------------------------------------------------
+# --- the other commands -----------------------------------------------------------------------------------------------
 printf 'state: {}\n' >"$dir/case.yaml"
 printf 'orrery: 2\n' >"$dir/wrong.yaml"
 while read -r want arguments; do

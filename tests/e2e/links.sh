@@ -1,6 +1,7 @@
 #!/bin/sh
-# The cubesat and its flight software as two programs: the same bits in batch, in lockstep (also when the flight software is suspended,
-# killed and restarted); what is said, and what is left behind. The bits of real time are looked at by on_time.sh.
+# The cubesat and its flight software as two programs: the same bits in batch, in lockstep (also when the flight
+# software is suspended, killed and restarted); what is said, and what is left behind. The bits of real time are
+# looked at by on_time.sh.
 . tests/support/script.sh
 start_peer() {
   "$fsw" "shm:$name" 2>"$dir/fsw" &
@@ -11,10 +12,17 @@ fly() { "$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name "$@"; }
 frames_out() { od -An -tu4 -j128 -N4 "/dev/shm$name" 2>/dev/null || echo 0; } # so far, as the segment has it: io/wire/wire.h
 
 "$fsw" --help | grep -q '^usage: fsw' || fail "fsw --help"
+wrong() { # FSW'S ARGUMENTS...: a wrong command line, told before any run is looked for
+  "$fsw" "$@" 2>"$dir/wrong"
+  [ $? -eq 2 ] && grep -q "^fsw: " "$dir/wrong" || fail "fsw $*: $(cat "$dir/wrong")"
+}
+wrong --nonsense
+wrong "shm:$name" cubesat more
+wrong "shm:$name" lunar
 "$fsw" "shm:$name.nobody" 2>"$dir/nobody" & # looked at below, when it has waited
 nobody=$!
 
-# --- the same bits -------------------------------------------------------------------------------------------------------
+# --- the same bits ----------------------------------------------------------------------------------------------------
 fly --mode batch --duration 1800s >"$dir/batch" || fail "batch"
 start_peer
 fly --mode lockstep --duration 1800s >"$dir/lockstep" 2>/dev/null || fail "lockstep: $(cat "$dir/lockstep")"
@@ -47,7 +55,7 @@ peers=$(sed -n 's/.*; \([0-9]*\) peers/\1/p' "$dir/faults")
 [ "$peers" -ge 3 ] || fail "only $peers peers came: the test does not show what it says"
 [ "$(hash_of "$dir/faults")" = "$(hash_of "$dir/batch")" ] || fail "a peer that stalls and dies changes the bits"
 
-# --- latch: asap: in real time only; tests/e2e/on_time.sh has what it does there ------------------------------------------------
+# --- latch: asap: in real time only; tests/e2e/on_time.sh has what it does there --------------------------------------
 fly --mode batch --duration 1s >"$dir/batch"
 for mode in batch lockstep; do
   [ $mode = batch ] || start_peer
@@ -61,7 +69,7 @@ fly --mode realtime --duration 6s --set links.fsw.latch=asap >"$dir/asap" 2>"$di
 wait "$peer"
 grep -q 'asap' "$dir/err" && fail "asap is said to mean nothing in real time"
 
-# --- over UDP ---------------------------------------------------------------------------------------------------------------
+# --- over UDP ---------------------------------------------------------------------------------------------------------
 over udp configs/cubesat.yaml >"$dir/udp.yaml"
 "$fsw" "$(url_of udp)" 2>"$dir/fsw" &
 peer=$!
@@ -70,7 +78,7 @@ wait "$peer" || fail "over UDP the flight software sees no end of the run: $(cat
 grep -q '10 frames out, 9 commands applied, 0 of them late, 0 missed; 1 peers' "$dir/udp" || fail "UDP: $(cat "$dir/udp")"
 [ "$(hash_of "$dir/udp")" = "$(hash_of "$dir/batch")" ] || fail "lockstep over UDP has other bits"
 
-# --- no flight software ----------------------------------------------------------------------------------------------------
+# --- no flight software -----------------------------------------------------------------------------------------------
 incomplete fly --mode realtime --duration 0.5s --set links.fsw.wait=0.1s --set 'links.fsw.timeout={frames: 2, policy: stop}' \
   >"$dir/out" 2>"$dir/err" || fail "a run that a link stops is not incomplete: $(cat "$dir/out" "$dir/err")"
 grep -q 'no flight software came in 0.1 s' "$dir/err" || fail "nobody says that none came: $(cat "$dir/err")"
@@ -95,7 +103,7 @@ for mode in realtime lockstep; do
   done
 done
 
-# --- a signal while a frame waits for its answer ------------------------------------------------------------------------------
+# --- a signal while a frame waits for its answer ----------------------------------------------------------------------
 for json in '' --json; do
   start_peer
   rm -f "$dir/ready"
@@ -118,7 +126,7 @@ for json in '' --json; do
   esac || fail "the summary does not say that a signal ended it: $(cat "$dir/out")"
 done
 
-# --- what an expectation counts over UDP is what came ---------------------------------------------------------------------------
+# --- what an expectation counts over UDP is what came -----------------------------------------------------------------
 sed 's/^spacecraft:/expect: [{measure: links.refused, is: 0}]\nspacecraft:/' "$dir/udp.yaml" >"$dir/refused.yaml"
 python3 -c 'import socket, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -130,7 +138,7 @@ await test -s "$dir/stranger" || fail "no stranger"
 kill $stranger
 grep -q '^NOT MET *links.refused' "$dir/out" || fail "refused packets over UDP: $(cat "$dir/out" "$dir/err")"
 
-# --- a link that nothing inside can answer ----------------------------------------------------------------------------------
+# --- a link that nothing inside can answer ----------------------------------------------------------------------------
 sed 's/,$/,/; /stiffness: \[/d; s/policy: hold},/policy: hold}}/' configs/cubesat.yaml >"$dir/outside.yaml"
 "$ORRERY" run "$dir/outside.yaml" --mode batch >"$dir/out" 2>&1 && fail "batch flies a link that nobody answers"
 grep -q 'which a batch run has not' "$dir/out" || fail "what is said of it: $(cat "$dir/out")"
@@ -159,7 +167,7 @@ links.fsw.allow=[localhost]|is an IPv4 address such as
 links.fsw.message_ids={telemetry: 0x1e80}|one of 0x0800 to
 links.fsw.mtu=64|mtu
 END
-# --- flight software without a run ----------------------------------------------------------------------------------------------
+# --- flight software without a run ------------------------------------------------------------------------------------
 wait $nobody
 [ $? -eq 1 ] || fail "flight software without a run is no exit 1"
 grep -qx "fsw: no run has opened $name.nobody; start a run whose file has a link of that name (tried for ten seconds)" "$dir/nobody" ||

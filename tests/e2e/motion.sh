@@ -1,6 +1,6 @@
 #!/bin/sh
-# Given motions of hinges and loops in a run: commanded from a script and by flight software, with one state_hash in every mode, out of saved
-# states and logs; and in `orrery eval`.
+# Given motions of hinges and loops in a run: commanded from a script and by flight software, with one state_hash in
+# every mode, out of saved states and logs; and in `orrery eval`.
 . tests/support/script.sh
 cat >"$dir/run.yaml" <<Y
 orrery: 1
@@ -19,7 +19,7 @@ actuators: {push: {kind: wrench, node: bus.origin}}
 simulation: {step: 5 ms, duration: 1 s}
 commands: [{channel: arm.motion, at: 0.2 s, value: 30 deg}, {channel: arm.motion, at: 0.35 s, value: -10 deg}, {channel: flap.motion, at: 0.3 s, value: 1},
   {channel: loops.jack.motion, at: 0.4 s, value: 0.8 m}]
-links: {fsw: {transport: shm, name: $name, rate: 200 Hz, telemetry: ['loops.jack.*', arm.q], commands: [push.force], wait: 10 s}}
+links: {fsw: {transport: shm, name: $name, rate: 200 Hz, telemetry: ['loops.jack.*', arm.q], commands: [push.force], wait: 60 s}}
 expect: [{channel: loops.jack.force, between: [-50 N, 50 N]}, {channel: arm.q, is: -0.17453292519943295, after: 0.65 s}, {channel: flap.q, is: 0.5, after: 0.8 s}]
 Y
 sed '/^links/d' "$dir/run.yaml" >"$dir/alone.yaml"
@@ -43,6 +43,9 @@ run --duration 0.55s --from-state "$dir/state" --json >"$dir/whole" 2>&1 || fail
 grep -q '| `arm.motion` | f64 | rad | level |' "$dir/icd" && grep -q '| `flap.motion` | u8 |  | pulse |' "$dir/icd" && grep -q '| `loops.jack.motion` | f64 | m | level |' "$dir/icd" ||
   fail "icd: $(cat "$dir/icd")"
 
+grep -q '| `arm.motion` | .* | level | -16 … 16 |' "$dir/icd" && grep -q '| `loops.jack.motion` | .* | level | 0.001 … 21.3333333 |' "$dir/icd" ||
+  fail "the ranges of motions: $(cat "$dir/icd")"
+
 # lockstep; then flight software moves the arm itself
 command -v python3 >/dev/null || exit 0
 cat >"$dir/peer.py" <<'P'
@@ -53,7 +56,7 @@ last, name = None, sys.argv[2]
 with orrery_client.open(sys.argv[1]) as link:
     while link.wait():
         last = link["arm.q"]
-        link.send({"push.force": [0, 0, 0]} if name == "push" else {"arm.motion": 0.25})
+        link.send({"push.force": [0, 0, 0]} if name == "push" else {"arm.motion": 1e150 if name == "wild" else 0.25})
 print(last)
 P
 lockstep() { # WHAT FILE ARGUMENTS...
@@ -69,6 +72,12 @@ lockstep push "$dir/run.yaml"
 sed '/^expect/d; /^commands/,/jack.motion/d; s/push.force/arm.motion/' "$dir/run.yaml" >"$dir/commanded.yaml"
 lockstep arm "$dir/commanded.yaml"
 grep -q '^0.25$' "$dir/peer" || fail "flight software did not move the arm: $(cat "$dir/peer")"
+
+# what no hinge does is refused
+python3 -I -S -B "$dir/peer.py" "shm:$name" wild >"$dir/peer" 2>&1 &
+"$ORRERY" run "$dir/commanded.yaml" --mode lockstep --no-log --duration 100ms --set 'links.fsw.lockstep={timeout: 50 ms, policy: continue}' >"$dir/said" 2>&1
+grep -q 'diverged' "$dir/said" && fail "1e150 is flown: $(cat "$dir/said")"
+grep -q ' refused: out_of_range' "$dir/said" || fail "1e150 is not refused: $(cat "$dir/said")"
 
 # eval: at t = 0, and along a trajectory
 sed -n '/^orrery/p; /^spacecraft/,/jack/p' "$dir/run.yaml" >"$dir/model.yaml"

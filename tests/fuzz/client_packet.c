@@ -4,8 +4,7 @@
  *
  * The first byte is the shape: bits 0 to 3 as orr_link_rig_init takes them; bit 4 the packets come in frames of a
  * stream (io/client/client_stream), by SLIP with bit 5 and else by COBS; bit 6 the link has a key, and what comes is
- * sealed
- * with it, but for every eighth, which is a copy of the seal before. Then steps; what:
+ * sealed with it, but for every eighth, which is a copy of the seal before. Then steps; what:
  *   0 a datagram as it is       1 the same with length, checksums and sequence flags set right
  *   2 bytes of the description change: two bytes of place, then the bytes       3 it gets another length: two bytes
  *   4 a client comes and is told the description, in pieces of 8 (byte[0] + 1) bytes or as the run cuts it (0); with
@@ -118,15 +117,24 @@ static void take(const uint8_t *bytes, size_t size) {
     orr_udp_receive(&wire->udp, &wire->from, bytes, size, reply);
 }
 
-ssize_t write(int fd, const void *bytes, size_t size) {
-  if (fd != WIRE)
-    return syscall(SYS_write, fd, bytes, size);
+/* A datagram is whole; a stream's bytes are a frame when they are all there. */
+static void take_sent(const uint8_t *bytes, size_t size) {
+  if (!(wire->shape & LISTEN)) {
+    take(bytes, size);
+    return;
+  }
   for (size_t i = 0; i < size; i++) {
-    int came = orr_frame_read(&wire->out, ((const uint8_t *)bytes)[i]);
+    int came = orr_frame_read(&wire->out, bytes[i]);
     orr_must(came >= 0);
     if (came > 0)
       take(wire->out.bytes, (size_t)came);
   }
+}
+
+ssize_t send(int fd, const void *bytes, size_t size, int flags) {
+  (void)flags;
+  orr_must(fd == WIRE);
+  take_sent(bytes, size);
   if (!wire->refused)
     return (ssize_t)size;
   errno = ECONNREFUSED;
@@ -144,16 +152,6 @@ ssize_t read(int fd, void *to, size_t room) {
   memmove(wire->datagram, wire->datagram + size, wire->told - size);
   wire->told -= size;
   return (ssize_t)size;
-}
-
-ssize_t send(int fd, const void *bytes, size_t size, int flags) {
-  (void)flags;
-  orr_must(fd == WIRE);
-  take(bytes, size);
-  if (!wire->refused)
-    return (ssize_t)size;
-  errno = ECONNREFUSED;
-  return -1;
 }
 
 ssize_t recv(int fd, void *to, size_t room, int flags) {

@@ -1,5 +1,5 @@
-/* A frame with a fault to order, for tests of the loop: at one frame its compute stage burns, sleeps, faults or goes
- * silent. */
+/* A frame with a fault to order, for tests of the executive: at one frame its compute stage burns, sleeps, faults or
+ * goes silent. */
 #ifndef ORR_TESTS_RIG_H
 #define ORR_TESTS_RIG_H
 
@@ -49,8 +49,8 @@ void orr_rig_burn(int64_t ns);
 /* Pages that exist but were never touched: the first touch of each is a minor fault. */
 unsigned char *orr_rig_fresh_memory(uint64_t pages);
 
-/* Runs the loop on the calling thread, at a real-time priority for the time when that is allowed, so that what else the
- * machine does stays out of the picture; fails the test when the options are refused. */
+/* Runs the executive on the calling thread, at a real-time priority for the time when that is allowed, so that what
+ * else the machine does stays out of the picture; fails the test when the options are refused. */
 void orr_rig_run(struct orr_rig *rig, const struct orr_cycle_options *options, struct orr_stats *stats,
                  struct orr_live *live);
 

@@ -129,9 +129,12 @@ static int fly(struct orr_client *link, const struct orr_mission *m) {
   return status;
 }
 
+static const char usage[] = "usage: fsw [--key-file FILE] [URL [MISSION]]\n";
+
 static int help(void) {
-  printf("usage: fsw [--key-file FILE] [URL [MISSION]]\n\nFILE has the key of a link over UDP, the run file's "
-         "key_file. URL is shm:/name (without one:\nshm:/orrery.fsw) or udp:HOST:PORT. MISSION is cubesat");
+  printf("%s\nFILE has the key of a link over UDP, the run file's key_file. URL is shm:/name (without one:\n"
+         "shm:/orrery.fsw) or udp:HOST:PORT. MISSION is cubesat",
+         usage);
   for (int i = 0; orr_mission_get(i); i++)
     printf(", %s", orr_mission_get(i)->name);
   printf(" (without one: cubesat).\nThe run may start before or after. Where Orrery is installed, this program is "
@@ -151,6 +154,10 @@ int main(int argc, char **argv) {
     argc -= 2;
     argv += 2;
   }
+  if (argc > 1 && argv[1][0] == '-')
+    return fprintf(stderr, "fsw: unknown option '%s'\n%s", argv[1], usage), 2;
+  if (argc > 3)
+    return fprintf(stderr, "fsw: a URL and a mission, not also '%s'\n%s", argv[3], usage), 2;
   const struct orr_mission *mission = argc > 2 ? orr_mission_find(argv[2]) : NULL;
   if (argc > 2 && !mission && strcmp(argv[2], "cubesat") != 0) {
     fprintf(stderr, "fsw: there is no mission '%s'; there are cubesat", argv[2]);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/config/text/files.h"
 #include "tools/common/commands.h"
 #include "tools/common/text.h"
 #include "tools/replay/replay.h"
@@ -139,25 +140,27 @@ static int conclude(const struct column *columns, int count) {
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
-static char *read_rules(const char *path, size_t *length) {
-  FILE *in = fopen(path, "r");
-  char *text = in ? malloc(RULES_MOST + 1) : NULL;
-  *length = text ? fread(text, 1, RULES_MOST, in) : 0;
-  bool good = in && text && !ferror(in) && feof(in);
-  if (text && *length >= 5 && memcmp(text + 1, "MCAP", 4) == 0) {
-    fprintf(stderr, "orrery judge: '%s' is a log: the file of expectations stands behind the logs\n", path);
-    good = false;
-  } else if (!good) {
-    fprintf(stderr, "orrery judge: cannot read '%s': %s\n", path,
-            in && !ferror(in) ? "it is too long" : strerror(errno));
-  }
+/* An old log is easily given last; mostly it is longer than rules may be. */
+static bool is_log(const char *path) {
+  char head[5] = "";
+  FILE *in = orr_text_open(path);
+  bool is = in && fread(head, sizeof head, 1, in) == 1 && memcmp(head + 1, "MCAP", 4) == 0;
   if (in)
     fclose(in);
-  if (!good) {
+  return is;
+}
+
+static char *read_rules(const char *path, size_t *length) {
+  char *text = orr_text_load(path, RULES_MOST, length);
+  int error = errno;
+  if (text ? *length >= 5 && memcmp(text + 1, "MCAP", 4) == 0 : error == EFBIG && is_log(path)) {
+    fprintf(stderr, "orrery judge: '%s' is a log: the file of expectations stands behind the logs\n", path);
     free(text);
     return NULL;
   }
-  text[*length] = '\0';
+  if (!text)
+    fprintf(stderr, "orrery judge: cannot read '%s': %s\n", path,
+            error == EFBIG ? "it is longer than 1 MiB, which no expectations are" : orr_text_trouble(error));
   return text;
 }
 

@@ -55,15 +55,22 @@ struct orr_config_options orr_restore_options(const struct orr_restore *r, const
 
 /* ---- from the checkpoint to the moment --------------------------------------------------------------------------- */
 
+enum { TOPIC_ROOM = 256 };
+
 struct passage {
   struct orr_restore *restore;
   struct orr_session *session;
   bool batch;       /* the controllers inside flew, and fly again */
   double *commands; /* [command_count] that act until others come */
   size_t command_bytes;
+  bool *applied;                /* [link_count] some of them are the link's, of flight software outside */
   int64_t seen;                 /* the last frame that the log tells of */
   struct orr_log_breaks breaks; /* of the frames to come */
 };
+
+static bool flew_outside(const struct passage *p, size_t link) {
+  return !p->batch && orr_carrier_kind(p->session->run->links[link].transport)->outside;
+}
 
 /* Controllers inside that flew then remember what they saw; what they answer is in the log. */
 static void tell_inside(struct passage *p) {
@@ -72,11 +79,20 @@ static void tell_inside(struct passage *p) {
   orr_session_trouble_links(s);
   for (size_t i = 0; i < s->run->link_count; i++) {
     struct orr_port *inside = s->links[i].inside;
-    if (!p->batch && orr_carrier_kind(s->run->links[i].transport)->outside)
+    if (flew_outside(p, i))
       continue;
     orr_port_publish(inside, frame, orr_plant_time_ns(s->plant), s->plant->values);
     orr_port_latch(inside, frame, s->plant->values);
   }
+}
+
+/* What flight software outside commanded can go on as a pulse. */
+static void note_outside(struct passage *p) {
+  for (size_t i = 0; i < p->session->run->link_count; i++)
+    if (flew_outside(p, i)) {
+      orr_port_note_commands(p->session->links[i].inside, p->applied[i], p->session->plant->values);
+      p->applied[i] = false;
+    }
 }
 
 static bool advance_to(struct passage *p, int64_t frame) {
@@ -86,8 +102,8 @@ static bool advance_to(struct passage *p, int64_t frame) {
     orr_session_begin_frame(p->session);
     tell_inside(p);
     memcpy(plant->values + plant->table.output_values, p->commands, p->command_bytes);
-    orr_session_judge(p->session);
-    if (orr_session_advance(p->session) != ORR_OK || orr_session_sense(p->session) != ORR_OK)
+    note_outside(p);
+    if (orr_session_compute(p->session) != 0)
       return cannot(p->restore, orr_status_text(p->session->status));
   }
   return true;
@@ -108,6 +124,35 @@ static bool take_break(struct passage *p, const struct orr_mcap_message *m, int6
                                   cannot(p->restore, "a frame has more commands than one can have"));
 }
 
+/* The number of the link whose topic it is, or the count of links. */
+static size_t link_of(const struct passage *p, uint16_t channel) {
+  const struct orr_run *run = p->session->run;
+  char topic[TOPIC_ROOM];
+  for (size_t i = 0; i < run->link_count; i++) {
+    snprintf(topic, sizeof topic, "/orrery/link/%s", run->links[i].name);
+    if (orr_log_is_topic(&p->restore->log, channel, topic))
+      return i;
+  }
+  return run->link_count;
+}
+
+/* What a link did in a frame: frame, the frame whose answer acted last, and a text with its zero. False after a
+ * message. */
+static bool take_link(struct passage *p, const struct orr_mcap_message *m, size_t link, int64_t frame) {
+  static const char applied[] = "applied";
+  const size_t at = ORR_CDR_HEAD_BYTES + 16;
+  uint32_t length = 0;
+  if (m->size >= at + sizeof length)
+    memcpy(&length, m->data + at, sizeof length);
+  if (length == 0 || length > m->size - at - sizeof length)
+    return cannot(p->restore, "a message is not what its topic says");
+  if (!advance_to(p, frame))
+    return false;
+  if (memmem(m->data + at + sizeof length, length, applied, sizeof applied - 1))
+    p->applied[link] = true;
+  return true;
+}
+
 /* False after a message. */
 static bool take(struct passage *p, const struct orr_mcap_message *m) {
   const struct orr_log_open *log = &p->restore->log;
@@ -123,6 +168,9 @@ static bool take(struct passage *p, const struct orr_mcap_message *m) {
     return true;
   if (orr_log_is_topic(log, m->channel, "/orrery/event"))
     return take_break(p, m, frame);
+  size_t link = link_of(p, m->channel);
+  if (link < p->session->run->link_count)
+    return take_link(p, m, link, frame);
   if (!orr_log_is_topic(log, m->channel, "/orrery/commands"))
     return true;
   if (m->size != ORR_CDR_HEAD_BYTES + 8 + p->command_bytes)
@@ -160,7 +208,8 @@ static bool fly(struct passage *p) {
   const struct orr_plant *plant = p->session->plant;
   p->command_bytes = 8 * (size_t)(plant->table.value_count - plant->table.output_values);
   p->commands = calloc(p->command_bytes + 1, 1);
-  if (!p->commands)
+  p->applied = calloc(p->session->run->link_count + 1, sizeof *p->applied);
+  if (!p->commands || !p->applied)
     abort();
   enum orr_status status = orr_session_start(p->session);
   if (status != ORR_OK)
@@ -206,6 +255,7 @@ bool orr_restore_compute(struct orr_restore *r) {
     orr_rt_flush_denormals();
     good = fly(&p);
     free(p.commands);
+    free(p.applied);
     orr_session_destroy(p.session);
   }
   orr_diagnostics_destroy(d);

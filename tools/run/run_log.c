@@ -16,6 +16,7 @@
 #include <zstd.h>
 
 #include "rt/machine/environment.h"
+#include "rt/machine/make_folder.h"
 #include "tools/common/doctor_checks.h"
 #include "tools/common/fingerprint.h"
 #include "tools/common/version.h"
@@ -94,7 +95,7 @@ static void choose_path(struct orr_run_log *log) {
   char name[256], stamp[64];
   name_of(log->run_path, name, sizeof name);
   stamp_of(stamp, sizeof stamp);
-  mkdir(log->folder, 0777);
+  orr_make_folder(log->folder, 0777);
   delete_oldest(log->folder, name);
   snprintf(log->path, sizeof log->path, "%s/%s-%s.mcap", log->folder, name, stamp);
 }

@@ -146,6 +146,9 @@ void orr_run_read_faults(struct orr_run_draft *draft);
 /* [init] The sequence; the faults are complete. */
 void orr_run_read_sequence(struct orr_run_draft *draft);
 
+/* [init] Doubts commands that nothing bounds; devices, links, faults and the sequence are complete and right. */
+void orr_run_doubt_limits(struct orr_run_draft *draft);
+
 /* [init] Expectations; the sequence is complete, and the channel table is complete. */
 void orr_run_read_expect(struct orr_run_draft *draft);
 

@@ -200,8 +200,10 @@ static const struct orr_run *read_sections(struct orr_config *config) {
   orr_run_read_sequence(&d);
   orr_run_read_record(&d);
   orr_run_read_expect(&d);
-  if (!d.blind && orr_diagnostics_errors(d.reader->diagnostics) == errors)
+  if (!d.blind && orr_diagnostics_errors(d.reader->diagnostics) == errors) {
+    orr_run_doubt_limits(&d);
     orr_run_judge_loop_forces(&d);
+  }
   return d.blind || orr_diagnostics_errors(d.reader->diagnostics) > errors ? NULL : d.run;
 }
 

@@ -209,7 +209,7 @@ static const struct orr_key link_table[LINK_KEYS] = {
                .offset = offsetof(struct link_keys, latch)},
     [TIMEOUT] = {.name = "timeout",
                  .doc = "what happens when commands stop",
-                 .absent = "the last ones are held for ever",
+                 .absent = "levels are held for ever; pulses (on-times) end after more than a second without a command",
                  .shape = ORR_MAPPING(timeout_mapping),
                  PLACE(timeout)},
     [LOCKSTEP] = {.name = "lockstep",
@@ -547,7 +547,7 @@ static void judge_script(struct orr_run_draft *d, const struct link_keys *keys, 
     if (e && e->form == ORR_SCRIPT_STEP && pulse)
       orr_read_warning(d->reader, keys->commands, "scripted-and-linked",
                        "'%.80s' is given a pulse by the file's own 'commands' too, at %.9g s, which goes on until its "
-                       "time is over or this link gives another: leave it out of one of the two",
+                       "time is over, this link gives another, or its commands stop: leave it out of one of the two",
                        name, 1e-9 * (double)e->at_ns);
     else if (e && e->form == ORR_SCRIPT_STEP)
       orr_read_warning(d->reader, keys->commands, "scripted-and-linked",

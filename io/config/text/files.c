@@ -22,32 +22,32 @@ static const char *identify(struct orr_files *f, const char *path) {
   return identity;
 }
 
-/* The whole of a stream, at most a byte more than a text may have; NULL on an error, with errno. */
-static char *read_stream(struct orr_files *f, FILE *in, size_t *length) {
+/* The whole of a stream, and a zero; once it has more than `most` bytes nothing more is read. NULL with errno. */
+static char *read_stream(FILE *in, size_t most, size_t *length) {
   size_t room = 1 << 16;
-  char *text = malloc(room);
+  char *text = malloc(room + 1);
   *length = 0;
-  while (text && *length <= ORR_YAML_LONGEST) {
+  while (text && *length <= most) {
     *length += fread(text + *length, 1, room - *length, in);
     if (*length < room)
       break;
-    char *larger = realloc(text, room *= 2);
+    char *larger = realloc(text, (room *= 2) + 1);
     if (!larger)
       free(text);
     text = larger;
   }
-  if (!text || ferror(in)) {
+  if (text && ferror(in)) {
+    int error = errno;
     free(text);
-    return NULL;
+    text = NULL;
+    errno = error;
   }
-  char *kept = orr_arena_copy(f->reader->arena, text, *length);
-  free(text);
-  return kept;
+  if (text)
+    text[*length] = '\0';
+  return text;
 }
 
-/* A FIFO that nobody writes to is waited for without end, so one is taken only where the shell has put it there
- * (/dev/stdin, /dev/fd/63): those have their writer. NULL with errno; 0: it is a FIFO. */
-static FILE *open_text(const char *path) {
+FILE *orr_text_open(const char *path) {
   struct stat status;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   bool fifo = fd >= 0 && fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode) && strncmp(path, "/dev/", 5) != 0;
@@ -60,16 +60,39 @@ static FILE *open_text(const char *path) {
   return in;
 }
 
-static const char *read_disk(struct orr_files *f, const char *path, size_t *length) {
+/* As orr_text_load, but with what stands there of a text that is too long. */
+static char *load(const char *path, size_t most, size_t *length) {
   errno = 0;
-  FILE *in = open_text(path);
+  FILE *in = orr_text_open(path);
   if (!in)
     return NULL;
-  const char *text = read_stream(f, in, length);
+  char *text = read_stream(in, most, length);
   int error = errno;
   fclose(in);
   errno = error;
   return text;
+}
+
+char *orr_text_load(const char *path, size_t most, size_t *length) {
+  char *text = load(path, most, length);
+  if (!text || *length <= most)
+    return text;
+  free(text);
+  errno = EFBIG;
+  return NULL;
+}
+
+const char *orr_text_trouble(int error) {
+  return error ? strerror(error) : "it is a FIFO, which may never end: give a file, or feed it as /dev/stdin";
+}
+
+static const char *read_disk(struct orr_files *f, const char *path, size_t *length) {
+  char *text = load(path, ORR_YAML_LONGEST, length);
+  const char *kept = text ? orr_arena_copy(f->reader->arena, text, *length) : NULL;
+  int error = errno;
+  free(text);
+  errno = error;
+  return kept;
 }
 
 static const char *read_memory(struct orr_files *f, const char *path, size_t *length) {
@@ -89,7 +112,7 @@ static const char *read_text(struct orr_files *f, const char *path, size_t *leng
 
 static void report_unread(struct orr_files *f, const char *path, orr_source from) {
   orr_report(f->reader->diagnostics, ORR_ERROR, from, "cannot-read", "cannot read '%.200s': %s", path,
-             errno ? strerror(errno) : "it is a FIFO, which may never end: give a file, or feed it as /dev/stdin");
+             orr_text_trouble(errno));
 }
 
 static const struct orr_yaml *parse(struct orr_files *f, const char *path, orr_source from) {

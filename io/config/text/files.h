@@ -2,6 +2,8 @@
 #ifndef ORR_IO_CONFIG_TEXT_FILES_H
 #define ORR_IO_CONFIG_TEXT_FILES_H
 
+#include <stdio.h>
+
 #include "io/config/text/names.h"
 #include "io/config/text/reader.h"
 
@@ -32,5 +34,18 @@ const char *orr_files_beside(struct orr_files *files, const char *path, const ch
  * the caller's for files in memory. The file counts among the sources, so that a log of the run holds it. */
 bool orr_files_text(struct orr_files *files, const char *path, const char *beside, orr_source from, const char **text,
                     size_t *length);
+
+/* [init] For files that no reader of this room reads, wherever they come from.
+ *
+ * Opens one for reading. A FIFO that nobody writes to is waited for without end, so one is taken only where the shell
+ * has put it there (/dev/stdin, /dev/fd/63): those have their writer. NULL with errno; 0: it is a FIFO. */
+FILE *orr_text_open(const char *path);
+
+/* [init] The bytes of one, and a zero, to be freed. NULL with errno: 0 as above, EFBIG where it has more than `most`
+ * bytes, of which no more than twice that many were ever held. */
+char *orr_text_load(const char *path, size_t most, size_t *length);
+
+/* [any] What such an errno means, in words. */
+const char *orr_text_trouble(int error);
 
 #endif

@@ -1,8 +1,7 @@
 /* The interface of what carries a link; io/links/port is its only user.
  *
- * A carrier is one file here with a const struct orr_carrier_kind: facts and callbacks. To add one (serial, tcp), write
- * that file, name it in the list of io/links/carriers/carrier.c and read its keys in io/config/run. Nothing else
- * changes.
+ * A carrier is a const struct orr_carrier_kind, facts and callbacks, in a file of its own: here, or in
+ * io/links/packets where it moves packets. CONTRIBUTING.md lists what goes with a new one.
  *
  * Call order: lay_out with the port → open → join, where it has one → admit, where it was opened shut → per frame of
  * the link publish, take; in lockstep await, wait and repeat between the two → close. A carrier that is not `outside`

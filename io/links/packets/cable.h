@@ -2,10 +2,11 @@
  * socket of messages. The carriers `serial`, `tcp` and `unix` are made of it; each says only how its descriptor comes
  * about.
  *
- * orr_cable_open [init] → a relay is started over it → frames, by io/links/packets/packets.h → the relay is stopped →
- * orr_cable_close [init]. The io thread reads, writes and accepts, and never waits in any of them. What must be opened
- * again (a port that was unplugged, a connection to others) opens in a thread of its own (`way->reach`), because the
- * io thread's sandbox opens nothing; the two hand a descriptor over by `wanted` and `fresh`.
+ * orr_cable_prepare, orr_cable_start [init] → a relay is started over it → packets, by io/links/packets/packets.h →
+ * the relay is stopped → orr_cable_close [init]. The io thread reads, writes and accepts, and never waits in any of
+ * them. What must be opened again (a port that was unplugged, a connection to others) opens in a thread of its own
+ * (`way->reach`), because the io thread's sandbox opens nothing; the two hand a descriptor over by `wanted` and
+ * `fresh`.
  *
  * What the other end does not take in time is not kept for later: a packet that finds no room is counted and gone, as
  * over UDP. One that has begun is finished first.
@@ -43,7 +44,7 @@ struct orr_cable {
   _Atomic int reached;  /* the last errno of `reach`; 0: it succeeded */
   _Atomic int refused;  /* serial: why there is no low latency */
   _Atomic uint64_t met; /* how often the descriptor came about */
-  _Atomic uint64_t bad; /* frames that were none, or had a wrong sum; they are `malformed`, too */
+  _Atomic uint64_t bad; /* frames of the line that were none, or had a wrong sum; they are `malformed`, too */
   pthread_t opener;
   bool opening; /* there is such a thread */
   atomic_bool over;
@@ -54,7 +55,7 @@ struct orr_cable {
   struct orr_deframer in;
   int64_t heard_ns;            /* bare packets: when the last byte came */
   size_t out_at, out_bytes;    /* of `out`, what is still to be written */
-  uint8_t out[ORR_CABLE_ROOM]; /* frames on their way */
+  uint8_t out[ORR_CABLE_ROOM]; /* frames of the line, on their way */
 };
 
 /* [init] Makes everything but the descriptor; `listener` is −1. 0 or an errno. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "io/links/packets/cable.h"
+#include "io/links/packets/own_socket.h"
 
 static const struct orr_cable_way coming = {0};
 
@@ -23,7 +24,8 @@ static int kind_of(const struct orr_run_link *desc) {
   return desc->framing == ORR_FRAMING_NONE ? SOCK_SEQPACKET : SOCK_STREAM;
 }
 
-/* A folder where others may put things, and take ours away, is no place: but one with the sticky bit, as /tmp. */
+/* A folder where others may put things, and take ours away, is no place: but one of root's with the sticky bit, as
+ * /tmp. Whoever owns a folder may do so, whatever its mode. */
 static int judge_folder(const char *path) {
   char folder[sizeof((struct sockaddr_un *)0)->sun_path] = ".";
   const char *slash = strrchr(path, '/');
@@ -36,8 +38,12 @@ static int judge_folder(const char *path) {
     return ELOOP;
   if (!S_ISDIR(there.st_mode))
     return ENOTDIR;
+  if (there.st_uid != geteuid() && there.st_uid != 0)
+    return EPERM;
   return there.st_mode & 022 && !(there.st_mode & S_ISVTX) ? EPERM : 0;
 }
+
+static bool is_own_socket(const struct stat *there) { return S_ISSOCK(there->st_mode) && there->st_uid == geteuid(); }
 
 /* What a run that was killed has left: a socket of ours, where nobody listens. Anything else stays. */
 static int make_way(const struct orr_run_link *desc) {
@@ -45,7 +51,7 @@ static int make_way(const struct orr_run_link *desc) {
   struct stat there;
   if (lstat(desc->path, &there) != 0)
     return errno == ENOENT ? 0 : errno;
-  if (!S_ISSOCK(there.st_mode) || there.st_uid != geteuid())
+  if (!is_own_socket(&there))
     return EEXIST;
   int fd = socket(AF_UNIX, kind_of(desc) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   bool left = fd >= 0 && connect(fd, (const struct sockaddr *)&at, sizeof at) != 0 && errno == ECONNREFUSED;
@@ -65,10 +71,10 @@ static int listen_there(const struct orr_run_link *desc) {
   int fd = socket(AF_UNIX, kind_of(desc) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0)
     return -errno;
-  /* nobody else's from the first moment: nobody can connect before it listens */
-  if (bind(fd, (const struct sockaddr *)&at, sizeof at) == 0 && chmod(desc->path, 0600) == 0 && listen(fd, 4) == 0)
+  error = orr_own_socket_bind(fd, &at);
+  if (!error && listen(fd, 4) == 0)
     return fd;
-  error = errno;
+  error = error ? error : errno;
   close(fd);
   return -error;
 }
@@ -87,7 +93,8 @@ static int open_socket(struct orr_carrier *c, int64_t step_ns) {
 
 static void close_socket(struct orr_carrier *c) {
   struct orr_cable *l = orr_cable_of(c);
-  if (l->listener >= 0)
+  struct stat there;
+  if (l->listener >= 0 && lstat(c->desc->path, &there) == 0 && is_own_socket(&there))
     unlink(c->desc->path);
   orr_cable_close(l);
 }
@@ -103,7 +110,7 @@ static void explain(const struct orr_run_link *desc, int error, char *text, size
     snprintf(text, size, "there is something of that name that is no socket of this user: name another, or remove it");
   else if (error == EPERM || error == ELOOP)
     snprintf(text, size, "its folder is %s: take a folder of one's own (mode 0700)",
-             error == ELOOP ? "a link" : "one that others may write");
+             error == ELOOP ? "a link" : "another user's, or one that others may write");
   else
     snprintf(text, size, "%s", strerror(error));
 }

@@ -21,6 +21,7 @@ void orr_rules_resume(struct orr_rules *rules, int64_t frame) {
   *rules = (struct orr_rules){.layout = rules->layout,
                               .divisor = rules->divisor,
                               .silence_frames = rules->silence_frames,
+                              .pulse_frames = rules->pulse_frames,
                               .policy = rules->policy,
                               .asap = rules->asap,
                               .first = frame,
@@ -120,15 +121,47 @@ enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers) {
 
 bool orr_rules_ready(const struct orr_rules *rules) { return rules->due.answers == rules->published - rules->divisor; }
 
-/* Pulses end; levels are zero under `zero`, or as near to it as the channel's range allows. */
-static void fall_silent(const struct orr_rules *rules, double *values) {
+/* Something of a pulse goes on after its frame, as an on-time does. A flag only begins something. */
+static bool lasts(const struct orr_channel *c) { return c->hold == ORR_CHANNEL_PULSE && c->type != ORR_CHANNEL_FLAG; }
+
+bool orr_rules_have_pulses(const struct orr_rules *rules) {
   const struct orr_layout_side *side = &rules->layout->commands;
+  for (int i = 0; i < side->count; i++)
+    if (lasts(side->entries[i].channel))
+      return true;
+  return false;
+}
+
+/* Commands have stopped: valves close. */
+static void end_pulses(struct orr_rules *rules, double *values) {
+  const struct orr_layout_side *side = &rules->layout->commands;
+  rules->pulsing = false;
+  for (int i = 0; i < side->count; i++) {
+    const struct orr_channel *c = side->entries[i].channel;
+    for (int k = 0; k < c->count && lasts(c); k++)
+      values[c->offset + k] = ORR_CHANNEL_PULSE_ENDS;
+  }
+}
+
+void orr_rules_note(struct orr_rules *rules, bool applied, const double *values) {
+  const struct orr_layout_side *side = &rules->layout->commands;
+  rules->pulsing = rules->pulsing || applied;
+  for (int i = 0; i < side->count; i++) {
+    const struct orr_channel *c = side->entries[i].channel;
+    if (lasts(c) && values[c->offset] == ORR_CHANNEL_PULSE_ENDS)
+      rules->pulsing = false;
+  }
+}
+
+/* Pulses end; levels are zero under `zero`, or as near to it as the channel's range allows. */
+static void fall_silent(struct orr_rules *rules, double *values) {
+  const struct orr_layout_side *side = &rules->layout->commands;
+  end_pulses(rules, values);
   for (int i = 0; i < side->count; i++) {
     const struct orr_channel *c = side->entries[i].channel;
     double rest = c->low > 0 ? c->low : c->high < 0 ? c->high : 0;
-    bool pulse = c->hold == ORR_CHANNEL_PULSE;
-    for (int k = 0; k < c->count && (pulse || rules->policy == ORR_SILENCE_ZERO); k++)
-      values[c->offset + k] = pulse ? ORR_CHANNEL_PULSE_ENDS : rest;
+    for (int k = 0; k < c->count && c->hold == ORR_CHANNEL_LEVEL && rules->policy == ORR_SILENCE_ZERO; k++)
+      values[c->offset + k] = rest;
   }
 }
 
@@ -139,6 +172,7 @@ static enum orr_latch apply_due(struct orr_rules *rules, int64_t frame, int64_t 
   rules->applied_arrived_ns = rules->due.arrived_ns;
   rules->due.answers = -1;
   rules->silent = 0;
+  rules->pulsing = true;
   rules->counts.applied++;
   if (rules->late)
     rules->late_ones[rules->counts.late++ % ORR_LATE_KEPT] = (struct orr_late){rules->applied, frame};
@@ -163,7 +197,11 @@ enum orr_latch orr_rules_latch(struct orr_rules *rules, double *values) {
   if (early)
     return ORR_LATCH_EARLY;
   rules->counts.missed++;
-  if (rules->silence_frames == 0 || rules->silent == rules->silence_frames || ++rules->silent < rules->silence_frames)
+  int most = rules->silence_frames > 0 ? rules->silence_frames : rules->pulse_frames;
+  bool stopped = rules->silent < most && ++rules->silent == most;
+  if (rules->pulsing && (stopped || rules->gone))
+    end_pulses(rules, values);
+  if (!stopped || rules->silence_frames == 0)
     return ORR_LATCH_NOTHING;
   rules->counts.timeouts++;
   fall_silent(rules, values);

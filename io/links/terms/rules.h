@@ -20,7 +20,8 @@
 #include "io/links/terms/layout.h"
 #include "io/links/terms/window.h"
 
-/* When commands stop. Pulses end in any case. */
+/* When no command has come for silence_frames. Pulses end in any case, and also where the peer is gone or, without such
+ * a limit, none has come for pulse_frames: each time once, and only those after a command of the link. */
 enum orr_silence_policy { ORR_SILENCE_HOLD, ORR_SILENCE_ZERO, ORR_SILENCE_STOP };
 
 struct orr_link_counts {
@@ -68,6 +69,7 @@ struct orr_waiting {
 struct orr_rules {
   const struct orr_layout *layout;
   int divisor, silence_frames; /* 0: no limit */
+  int pulse_frames;            /* boundaries without a command after which pulses end; 0: no limit */
   enum orr_silence_policy policy;
   int64_t first, published; /* −1 before the first */
   int64_t applied;          /* the frame that the command last applied answers; −1: none */
@@ -78,6 +80,8 @@ struct orr_rules {
   int64_t applied_arrived_ns; /* of the command last applied */
   int silent;                 /* boundaries since the last command */
   bool asap;                  /* an answer is due at once */
+  bool gone;                  /* set before a latch: the peer left, or nothing can come from it any more */
+  bool pulsing;               /* a command was applied, and pulses have not ended since */
   bool early;                 /* one was applied since the last boundary, before it was due */
   bool late;                  /* the command last applied */
   struct orr_late late_ones[ORR_LATE_KEPT];
@@ -102,6 +106,12 @@ enum orr_latch {
 /* [init] `places` is [ORR_RULES_PLACES][words of a command]. */
 enum { ORR_RULES_PLACES = 4 };
 void orr_rules_init(struct orr_rules *rules, const struct orr_layout *layout, int divisor, uint64_t *places);
+
+/* [init] Whether there are pulses among the commands that can end early. O(channels). */
+bool orr_rules_have_pulses(const struct orr_rules *rules);
+
+/* [init] The commands of a frame of a log, and whether some were the link's: whether its pulses can go on. */
+void orr_rules_note(struct orr_rules *rules, bool applied, const double *values);
 
 /* [init] Starts again after frame `frame`, as if that were the only frame out and no command had come; −1: no frame is
  * out. The settings of the run file stay. */

@@ -28,7 +28,7 @@ static double size_of(struct orr_complex z) { return hypot(z.re, z.im); }
 /* ---- roots ------------------------------------------------------------------------------------------------------- */
 
 /* Largest |s| of s² + s c + k = 0 by squaring the companion matrix A again and again: |A^(2^k)|^(1/2^k). Shares nothing
- * with core/roots. */
+ * with core/math/roots. */
 static double radius(size_t n, const double *c, const double *k) {
   size_t m = 2 * n;
   long double *a = calloc(m * m, sizeof *a), *b = calloc(m * m, sizeof *b), logarithm = 0, power = 1;

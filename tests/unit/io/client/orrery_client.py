@@ -299,6 +299,16 @@ class Addresses(unittest.TestCase):
             oc.open("serial:/dev/none%s@9600" % name.replace("/", "."), wait=0)
 
 
+class Ends(unittest.TestCase):
+    def test_a_run_that_dies_in_the_moment_of_opening_is_nobody(self):
+        here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with here, there:
+            here.send(b"a question that it never reads")
+            there.close()
+            with self.assertRaises(ConnectionRefusedError):  # oc.open tries again then
+                oc.Messages(here).recv(9000)
+
+
 class Mute:
     """A socket whose network does not say that nobody has a port."""
 
@@ -447,6 +457,10 @@ class OverUdp(unittest.TestCase):
         with self.assertRaises(ConnectionResetError):
             while True:
                 self.link.wait(10)
+        said = []
+        self.link._transmit = said.append
+        self.link.close()
+        self.assertEqual(said, [])  # what leaves ours would end the other one
 
     def test_life_is_shown_while_nothing_comes(self):
         self.executive.send()

@@ -165,7 +165,7 @@ static void a_frame_that_is_cut_has_its_faults_once(void **state) {
   struct commanded c;
   begin(&c, "faults: [{channel: gyro.rate, at: 30 ms, bias: 1}]\n", false);
   orr_flight_run(&c.flight, 5);
-  assert_int_equal(c.flight.session->stages[0].run(c.flight.session), 0);
+  assert_int_equal(orr_session_stage_run(&orr_session_stages[0], c.flight.session), 0);
   double once = value(&c, "gyro.rate.z");
   assert_true(once > 1 && once < 2);
   orr_session_record_last(c.flight.session);

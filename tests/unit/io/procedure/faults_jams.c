@@ -189,8 +189,8 @@ static void what_does_not_fit_a_motion_ends_the_run(void **state) {
     struct orr_flight f = four_bar(methods[m], false, "[0, 0, 0]", 1, 1, ", motion: {polynomial: [1, 1]}",
                                    "faults: [{hinge: rocker, at: 500 ms, jammed: true}]");
     orr_flight_run(&f, 100);
-    for (const struct orr_session_stage *stage = f.session->stages; stage->name; stage++)
-      if (stage->run(f.session) != 0)
+    for (const struct orr_session_stage *stage = orr_session_stages; stage->name; stage++)
+      if (orr_session_stage_run(stage, f.session) != 0)
         break;
     assert_true(f.session->status == ORR_ERROR_LOOP_CONFLICT || f.session->status == ORR_ERROR_LOOP_OPEN);
     orr_flight_free(&f);

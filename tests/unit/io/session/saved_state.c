@@ -49,7 +49,9 @@ struct flight {
   struct orr_session *session;
 };
 
-static struct flight make(const char *text) {
+static void pulse(const struct orr_answer *a) { a->commands[0] = 50; }
+
+static struct flight make_for(const char *text, orr_answer_fn *answers) {
   struct flight f = {orr_diagnostics_create(), NULL};
   const struct orr_text_file file = {"run.yaml", text, strlen(text)};
   const struct orr_config_options options = {.files = &file, .file_count = 1};
@@ -57,10 +59,12 @@ static struct flight make(const char *text) {
   if (!run)
     orr_diagnostics_print(f.diagnostics, 0, stderr, false);
   assert_non_null(run);
-  f.session = orr_session_create(run, answer);
+  f.session = orr_session_create(run, answers);
   assert_int_equal(orr_session_start(f.session), ORR_OK);
   return f;
 }
+
+static struct flight make(const char *text) { return make_for(text, answer); }
 
 static void discard(struct flight *f) {
   orr_session_destroy(f->session);
@@ -107,6 +111,38 @@ static void a_state_goes_on_with_the_same_bits(void **state) {
   assert_int_equal(orr_plant_frame(b.session->plant), SAVED_AT + FURTHER);
   assert_int_equal(orr_session_hash(a.session), orr_session_hash(b.session));
   free(copy);
+  free(record);
+  discard(&a);
+  discard(&b);
+}
+
+/* A link is cut, and the pulses that it commanded end after more than a second: 101 boundaries, of which half are over
+ * when the state is saved. */
+static void a_silence_that_is_saved_ends_pulses_in_the_same_frame(void **state) {
+  (void)state;
+  enum { CUT = 50, CLOSES = CUT + 100 };
+  static const char text[] =
+      "orrery: 1\n"
+      "spacecraft: {bodies: {bus: {mass: 10, inertia: [2, 3, 4, 0, 0, 0], hinge: {kind: free, to: inertial}}}}\n"
+      "actuators: {jet: {kind: thruster, node: bus.origin, direction: [1, 0, 0], thrust: 1}}\n"
+      "sensors: {gyro: {kind: rate_gyro, node: bus.origin}}\n"
+      "simulation: {step: 10 ms, duration: 10 s}\n"
+      "links: {fsw: {transport: shm, name: /orrery.saved, rate: 100 Hz, telemetry: [gyro.rate], commands: "
+      "[jet.on_time]}}\n"
+      "faults: [{link: fsw, frame: 50, cut: true}]\n";
+  struct flight a = make_for(text, pulse), b = make_for(text, pulse);
+  const struct orr_plant *plant = b.session->plant;
+  const double *thrust = &plant->values[plant->table.channels[orr_channel_find(&plant->table, "jet.thrust")].offset];
+  size_t words;
+  fly(a.session, CLOSES - 50);
+  uint64_t *record = take(&a, &words);
+  assert_null(put(&b, record, words));
+  fly(b.session, 50);
+  assert_true(*thrust == 1);
+  fly(b.session, 1);
+  assert_true(*thrust == 0);
+  fly(a.session, 51);
+  assert_int_equal(orr_session_hash(a.session), orr_session_hash(b.session));
   free(record);
   discard(&a);
   discard(&b);
@@ -232,6 +268,7 @@ static void the_frame_must_be_that_of_the_head(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_state_goes_on_with_the_same_bits),
+      cmocka_unit_test(a_silence_that_is_saved_ends_pulses_in_the_same_frame),
       cmocka_unit_test(another_run_is_told_apart),
       cmocka_unit_test(whatever_stands_in_a_word_harms_nothing),
       cmocka_unit_test(indices_that_lead_elsewhere_are_refused),

@@ -1,5 +1,5 @@
 /* A run with flight software over UDP: packets, the relay's thread, packets that are lost. A hostile peer is in
- * port_faults.c, a flood in tests/timing/io/links/relay_flood.c. */
+ * port_faults.c, a flood in tests/timing/io/links/packets/relay_flood.c. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>

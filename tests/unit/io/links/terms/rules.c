@@ -319,6 +319,78 @@ static void when_commands_stop_the_policy_rules_and_pulses_end_in_any_case(void 
   }
 }
 
+/* What the pulse of each boundary is where no command comes: the plant has spent the one before. */
+static double silent_boundary(struct rig *r, int64_t frame) {
+  r->values[JET] = 0;
+  orr_rules_publish(&r->rules, frame);
+  assert_int_equal(latch(r), ORR_LATCH_NOTHING);
+  return r->values[JET];
+}
+
+/* Without a timeout of the link: pulses end once in each silence, and no level changes. */
+static void without_a_timeout_pulses_end_when_commands_stop_and_nothing_else(void **state) {
+  (void)state;
+  struct rig r;
+  int64_t frame = 0;
+  make(&r, 0, ORR_SILENCE_ZERO);
+  r.rules.pulse_frames = 3;
+  for (; frame < 60; frame += 10) /* nobody has commanded anything: a pulse of a script goes on */
+    assert_true(silent_boundary(&r, frame) == 0);
+  for (int time = 0; time < 2; time++) {
+    command(&r, (uint64_t)(frame - 10), 0.5);
+    orr_rules_publish(&r.rules, frame);
+    assert_int_equal(latch(&r), ORR_LATCH_APPLIED);
+    assert_true(r.values[JET] == 0.25);
+    for (int silent = 1; silent <= 6; silent++)
+      assert_true(silent_boundary(&r, frame += 10) == (silent == 3 ? ORR_CHANNEL_PULSE_ENDS : 0));
+    assert_true(r.values[TORQUE] == 0.5 && r.values[MODE] == 3 && r.values[LAMP] == 1);
+    frame += 10;
+  }
+  assert_int_equal(r.rules.counts.timeouts, 0);
+  done(&r);
+}
+
+/* What it sent before acts first. */
+static void when_the_peer_is_gone_pulses_end_at_the_next_boundary_without_a_command(void **state) {
+  (void)state;
+  struct rig r;
+  make(&r, 0, ORR_SILENCE_HOLD);
+  r.rules.pulse_frames = 100;
+  r.rules.gone = true; /* nobody came yet */
+  for (int64_t frame = 0; frame < 30; frame += 10)
+    assert_true(silent_boundary(&r, frame) == 0);
+  command(&r, 20, 0.5);
+  orr_rules_publish(&r.rules, 30);
+  assert_int_equal(latch(&r), ORR_LATCH_APPLIED);
+  assert_true(r.values[JET] == 0.25);
+  assert_true(silent_boundary(&r, 40) == ORR_CHANNEL_PULSE_ENDS);
+  for (int64_t frame = 50; frame < 2000; frame += 10) /* nor by the silence that follows */
+    assert_true(silent_boundary(&r, frame) == 0);
+  assert_true(r.values[TORQUE] == 0.5 && r.values[MODE] == 3 && r.values[LAMP] == 1);
+  orr_rules_resume(&r.rules, 2000);
+  assert_int_equal(r.rules.pulse_frames, 100);
+  done(&r);
+}
+
+/* Such a flag lets a motion begin, which nobody shall do by saying nothing. */
+static void a_pulse_that_is_a_flag_does_not_end_when_commands_stop(void **state) {
+  (void)state;
+  struct rig r;
+  channels[3].hold = ORR_CHANNEL_PULSE;
+  make(&r, 2, ORR_SILENCE_ZERO);
+  orr_rules_publish(&r.rules, 0);
+  command(&r, 0, 0.5);
+  for (int64_t frame = 10; frame <= 60; frame += 10) {
+    r.values[LAMP] = 0; /* as the plant does */
+    orr_rules_publish(&r.rules, frame);
+    latch(&r);
+    assert_true(r.values[LAMP] == (frame == 10));
+  }
+  assert_int_equal(r.rules.counts.timeouts, 1);
+  channels[3].hold = ORR_CHANNEL_LEVEL;
+  done(&r);
+}
+
 /* Flight software may say it again in its next answer, before anybody has looked. */
 static void the_first_frame_answered_by_the_word_that_ends_the_run_stands(void **state) {
   (void)state;
@@ -524,6 +596,9 @@ int main(void) {
       cmocka_unit_test(a_pulse_of_zero_leaves_one_that_was_set_and_any_other_overrules_it),
       cmocka_unit_test(the_first_number_that_is_refused_is_kept_with_its_frame),
       cmocka_unit_test(when_commands_stop_the_policy_rules_and_pulses_end_in_any_case),
+      cmocka_unit_test(without_a_timeout_pulses_end_when_commands_stop_and_nothing_else),
+      cmocka_unit_test(when_the_peer_is_gone_pulses_end_at_the_next_boundary_without_a_command),
+      cmocka_unit_test(a_pulse_that_is_a_flag_does_not_end_when_commands_stop),
       cmocka_unit_test(the_first_frame_answered_by_the_word_that_ends_the_run_stands),
       cmocka_unit_test(under_asap_an_answer_is_applied_at_the_first_frame_after_it_came),
       cmocka_unit_test(any_sequence_of_offers_is_accounted_for),
