@@ -60,7 +60,8 @@ print(*long, sep="\n")
 sys.exit(bool(long))
 PYTHON
 
-# The links beside bare pairs: each path carried what it was given, and every trip is accounted for. How many a busy machine loses is its affair.
+# The links beside bare pairs: each path carried what it was given, and every trip is accounted for. How many a busy
+# machine loses is its affair.
 if [ "$(nproc)" -ge 2 ]; then
   exec 9>/tmp/orrery.test.core && flock 9 # where another test clears a core, one is left
   links=$("$ORRERY" bench --links --quick --json 2>"$dir/err") || fail "bench --links: $(cat "$dir/err")"
@@ -84,4 +85,35 @@ fi
 "$ORRERY" bench --links --trips none >/dev/null 2>&1
 [ $? -eq 2 ] || fail "a bad value of bench --links is exit 2"
 "$ORRERY" bench --links --core 1023 2>&1 | grep -q 'two cores that this process may use' || fail "bench --links flies without a core"
+# the unit for systemd: its command is one that orrery takes, it holds what SECURITY.md says of it, and systemd reads it
+unit=tools/orrery.service
+line=$(sed -n 's/^ExecStart=//p' $unit)
+case $line in '/usr/local/bin/orrery run /etc/orrery/%i.yaml '*) ;; *) fail "$unit starts '$line'" ;; esac
+# shellcheck disable=SC2086
+(set -- ${line#* run * } && exec "$ORRERY" run configs/cubesat.yaml "$@" --no-log --duration 100ms --set 'links={}' --set realtime.priority=0) >"$dir/out" 2>"$dir/err" ||
+  fail "$unit: '$line': $(cat "$dir/err")"
+while read -r key; do
+  grep -qxF "$key" $unit || fail "$unit lacks $key"
+done <<'END'
+User=orrery
+LimitRTPRIO=99
+LimitMEMLOCK=infinity
+LimitRTTIME=infinity
+LimitNOFILE=4096
+LimitCORE=0
+UMask=0077
+NoNewPrivileges=yes
+CapabilityBoundingSet=
+AmbientCapabilities=
+ProtectSystem=strict
+ProtectHome=yes
+SystemCallFilter=@system-service seccomp capset capget
+END
+if command -v systemd-analyze >/dev/null; then
+  mkdir "$dir/unit"
+  sed "s|/usr/local/bin/orrery|$(readlink -f "$ORRERY")|; s/^\(User\|Group\)=.*/\1=root/" $unit >"$dir/unit/orrery@.service"
+  SYSTEMD_LOG_LEVEL=warning systemd-analyze verify --man=no "$dir/unit/orrery@cassini-slew.service" >"$dir/out" 2>&1
+  status=$?
+  if [ $status -ne 0 ] || grep -q 'orrery@' "$dir/out"; then fail "systemd-analyze, exit $status: $(cat "$dir/out")"; fi
+fi
 exit 0

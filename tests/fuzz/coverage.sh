@@ -1,12 +1,13 @@
 #!/bin/sh
-# How many lines of the readers the kept corpora reach: prints each file; fails below 90 % of the model and run file reader in all, or of any
-# of the files that read what comes over links.
+# How many lines of the readers the kept corpora reach: prints each file; fails below 90 % of the model and run file
+# reader in all, or of any of the files that read what comes over links.
 #
 #   make && tests/fuzz/coverage.sh        wants gcc's gcov, and the built archives
 #
-# A reader is a file that looks at bytes of others. Counted are whole files; not counted is what looks at none: settings of the command line
-# (io/config/text/setting.c); names, files, mappings and sockets, and the threads that move what others read (io/links/carriers/shm_segment.c, socket.c, guard.c,
-# relay.c, port.c, io/client/open.c). Of a header, what the readers call: a target's own calls do not count.
+# A reader is a file that looks at bytes of others. Counted are whole files; not counted is what looks at none: settings
+# of the command line (io/config/text/setting.c); names, files, mappings and sockets, and the threads that move what
+# others read (io/links/carriers/shm_segment.c, socket.c, guard.c, relay.c, port.c, io/client/open.c). Of a header, what
+# the readers call: a target's own calls do not count.
 set -eu
 dir=build/coverage
 rm -rf "$dir"

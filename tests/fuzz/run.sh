@@ -3,9 +3,10 @@
 #
 #   tests/fuzz/run.sh SECONDS EXECUTIONS TARGET...     whichever comes first
 #
-# A target that wants an option of its own says so in a line ` * Fuzz with: -OPTION=VALUE` of its head. ASan holds back 4 MB of freed memory, not 256:
-# blocks of one execution are tried again while they are in the cache.
-# What a target finds stays in build/fuzz/found/<target>; the inputs worth keeping go to tests/fuzz/corpus/<target> by hand.
+# A target that wants an option of its own says so in a line ` * Fuzz with: -OPTION=VALUE` of its head. ASan holds back
+# 4 MB of freed memory, not 256: blocks of one execution are tried again while they are in the cache.
+# What a target finds stays in build/fuzz/found/<target>; the inputs worth keeping go to
+# tests/fuzz/corpus/<target> by hand.
 set -u
 export ASAN_OPTIONS="quarantine_size_mb=4${ASAN_OPTIONS+:$ASAN_OPTIONS}"
 seconds=$1

@@ -1,6 +1,8 @@
-# What a build for another compiler or processor is held to: sourced after script.sh by tests/all/same_bits.sh and aarch64.sh.
+# What a build for another compiler or processor is held to: sourced after script.sh by
+# tests/all/same_bits.sh and aarch64.sh.
 
-# record FOLDER ORRERY FSW: logs of every run of configs with every number of every channel, and of a flight in lockstep and one in real time with flight software outside
+# record FOLDER ORRERY FSW: logs of every run of configs with every number of every channel, and of a flight in lockstep
+# and one in real time with flight software outside
 record() {
   mkdir -p "$1"
   for run in configs/*.yaml; do

@@ -1,7 +1,8 @@
 # What scripts share that fly the cubesat on a CAN bus. It is sourced.
-#   can_link FORM CARRIER   the link `fsw` of a run file that carries frames of a form: doubles, one in each classic frame; fd, several in a frame of CAN FD;
-#                           whole, whole numbers in classic frames, of both byte orders. CARRIER is the line that says over what. Over UDP the same packets begin
-#                           with the identifier
+#   can_link FORM CARRIER   the link `fsw` of a run file that carries frames of a form: doubles, one in each classic
+#                           frame; fd, several in a frame of CAN FD; whole, whole numbers in classic frames, of both
+#                           byte orders. CARRIER is the line that says over what. Over UDP the same packets begin with
+#                           the identifier
 #   start_stand_in          the library that makes a Unix socket of messages of CAN's, $dir/bus
 #   on_bus COMMAND...       COMMAND with it; BUS_MTU and BUS_DOWN say what its interface vcan7 is like
 can_link() {

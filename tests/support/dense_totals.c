@@ -1,4 +1,4 @@
-/* Energies and momentum of a sample at any state, and single bodies for the tests of core/modal. */
+/* Energies and momentum of a sample at any state, and single bodies for the tests of core/model/modal. */
 #include <assert.h>
 #include <stdlib.h>
 

@@ -18,7 +18,8 @@ ALLOWED = 50  # instructions of a stage, in its quickest calm frame
 # On average over calm frames: which of them are calm depends on where interrupts fall:
 # boot images of other lengths moved one mean by 478 of 278,436, up or down. Instructions, and a part of the whole.
 ALLOWED_MEAN, ALLOWED_MEAN_PART = 100, 0.0025
-# The way from the timer to the loop, on average: its least was moved by 110 in an image that was packed otherwise, its mean by 23.
+# The way from the timer to the executive, on average: its least was moved by 110 in an image that was packed
+# otherwise, its mean by 23.
 ALLOWED_WAKE_UP = 150
 ALLOWED_INVOLUNTARY = 3  # threads of the kernel, which come when they come
 COUNTS = ("priority", "frames", "late", "faults", "voluntary", "involuntary", "lacks")

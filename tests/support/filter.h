@@ -1,4 +1,4 @@
-/* A system call filter for the thread of a loop: whatever else is called kills the process with SIGSYS. */
+/* A system call filter for the executive's thread: whatever else is called kills the process with SIGSYS. */
 #ifndef ORR_TESTS_SUPPORT_FILTER_H
 #define ORR_TESTS_SUPPORT_FILTER_H
 

@@ -73,8 +73,8 @@ void orr_flight_refuse(const char *text, char *message, size_t size, size_t *lin
 
 void orr_flight_run(struct orr_flight *f, int frames) {
   for (int i = 0; i < frames; i++)
-    for (const struct orr_session_stage *stage = f->session->stages; stage->name; stage++)
-      if (stage->run(f->session) != 0 && f->session->status != ORR_OK)
+    for (const struct orr_session_stage *stage = orr_session_stages; stage->name; stage++)
+      if (orr_session_stage_run(stage, f->session) != 0 && f->session->status != ORR_OK)
         die(f->diagnostics, "the solver fails in flight");
 }
 

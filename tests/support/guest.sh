@@ -1,13 +1,16 @@
-# What scripts share that boot a PREEMPT_RT kernel in an emulator. It is sourced from the top of the tree, with $dir as a folder of the script's own.
+# What scripts share that boot a PREEMPT_RT kernel in an emulator. It is sourced from the top of the tree, with $dir as
+# a folder of the script's own.
 #   guest_needs PROGRAMS   skips where one of them, the emulator or busybox is not installed
-#   guest_kernel NAME      $kernel: the image NAME (a file), that of the Debian package NAME, which is fetched and not installed, or without NAME the newest
-#                          that is installed, else that of linux-image-rt-amd64. What was fetched stays in build/kernels
+#   guest_kernel NAME      $kernel: the image NAME (a file), that of the Debian package NAME, which is fetched and not
+#                          installed, or without NAME the newest that is installed, else that of linux-image-rt-amd64.
+#                          What was fetched stays in build/kernels
 #   guest_files PROGRAMS   $dir/root: what the guest finds
 #   guest_modules NAMES    modules of $kernel into it, as /modules/NAME.ko
 #   guest_python MODULES   python3 into it, with those modules of its library and what they load; /bin/python3 starts it
 #   guest_pack FILE        the image of it; the same files give the same bytes
 #   guest_boot FILE JOB INITRD ARGUMENTS...   becomes the emulator; the console is FILE
-#   guest_counted NAME JOB [INITRD]   boots a counted guest: console, results, figures and checksum are $dir/NAME, NAME.results, ...; guest_end ends it
+#   guest_counted NAME JOB [INITRD]   boots a counted guest: console, results, figures and checksum are $dir/NAME,
+#                          NAME.results, ...; guest_end ends it
 
 skip() {
   echo "skipped: $1"
@@ -129,8 +132,9 @@ guest_ended() { tr -d '\r' <"$1" | grep -q '^job .* ended with 0$'; } # CONSOLE
 
 figures() { python3 tests/support/figures.py "$@"; }
 
-# One processor whose time is its count of instructions, 4 ns each. The recording is what makes boots alike: timers of the emulator fire at instructions, not
-# at dates of the host. Nobody replays it, so it goes nowhere. No disk, no network.
+# One processor whose time is its count of instructions, 4 ns each. The recording is what makes boots alike:
+# timers of the emulator fire at instructions, not at dates of the host. Nobody replays it, so it goes
+# nowhere. No disk, no network.
 counted_guest='-m 512 -net none -accel tcg,thread=single -smp 1 -icount shift=2,sleep=off,rr=record,rrfile=/dev/null'
 emulator=
 guest_end() {

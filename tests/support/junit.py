@@ -10,7 +10,8 @@ import xml.etree.ElementTree as ET
 
 COUNT, SECONDS, SOME, TEXT = r"\+?0*\d{1,9}", r"\d+(\.\d{0,3})?", r"(?s)\s*\S.*", r"(?s).*"
 MOMENT = r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d"
-# Of each element its children in their order, with how many there may be, its attributes (those that it must have with a star), and whether it has text.
+# Of each element its children in their order, with how many there may be, its attributes (those that it must have with
+# a star), and whether it has text.
 SCHEMA = {
     "testsuites": ([("testsuite", 0, None)], {}, False),
     "testsuite": ([("properties", 1, 1), ("testcase", 0, None), ("system-out", 1, 1), ("system-err", 1, 1)],

@@ -19,7 +19,7 @@ LINKS, FRAMES = 6, 60
 OUT = [("gyro.rate", 3), ("star.attitude", 4), ("gyro.saturated", 1)]
 
 
-# ---- what a layout is ------------------------------------------------------------------------------------------------------------------------------
+# ---- what a layout is ------------------------------------------------------------------------------------------------
 def draw_number(r, channel, element):
     kind = r.choice(["u", "i", "i", "f"])
     width = r.choice([32, 64]) if kind == "f" else r.randint(2, 64)
@@ -100,7 +100,7 @@ def draw(seed):
     return [{"out": draw_fields(r, False, k), "in": draw_fields(r, True, k)} for k in range(LINKS)]
 
 
-# ---- the codec -------------------------------------------------------------------------------------------------------------------------------------
+# ---- the codec -------------------------------------------------------------------------------------------------------
 class Packet:
     def __init__(self, fields):
         self.fields, self.place, at = fields, {}, 0
@@ -221,7 +221,7 @@ def command(r, fields):
     return finish(packet), value
 
 
-# ---- the run and its flight software -----------------------------------------------------------------------------------------------------------------
+# ---- the run and its flight software ---------------------------------------------------------------------------------
 
 
 def yaml_of(fields):

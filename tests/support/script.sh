@@ -4,11 +4,12 @@
 #   $name, $port   shared memory and UDP ports that no other script uses
 #   $fsw           the sample flight software beside $ORRERY
 set -u
-export "ORRERY=${ORRERY:-$PWD/build/release/orrery}"
+export "ORRERY=$(readlink -f "${ORRERY:-build/release/orrery}")" # build/orrery is a link, and fsw lies beside what it leads to
 dir=$(mktemp -d) || exit 1
 name=/orrery.$(basename "$0" .sh).$$
 
-# Sixteen ports from $port on, below those that the kernel gives out; a lock keeps others off them while this script or a child of it lives.
+# Sixteen ports from $port on, below those that the kernel gives out; a lock keeps others off them while this
+# script or a child of it lives.
 claim_ports() {
   for k in $(seq 750); do
     port=$((20000 + ($$ + k) % 750 * 16))
@@ -17,6 +18,10 @@ claim_ports() {
   return 1
 }
 fsw=$(dirname "$ORRERY")/fsw
+# python3 itself, where a script that looks for it (pyenv) stands in its place: that costs more than what most calls do
+case $(head -c 2 "$(command -v python3)" 2>/dev/null) in
+'#!') PATH=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))'):$PATH ;;
+esac
 
 cleanup() {
   jobs -p >"$dir/jobs" # not in $(…), which is a shell without jobs
@@ -57,14 +62,14 @@ url_of() { # TRANSPORT: where flight software finds the run
   esac
 }
 over() { # TRANSPORT RUN.yaml: the run file with its link there; for `serial` start_cable comes first
-  lines="s|transport: shm, name: [^,]*|transport"
+  lines="s|wait: 10 s|wait: 60 s|; s|transport: shm, name: [^,]*|transport" # on a busy machine python takes its time
   case $1 in
   tcp) sed "$lines: tcp, listen: '127.0.0.1:$port'|" "$2" ;;
   unix) sed "$lines: unix, path: $dir/link.sock|" "$2" ;;
   stream) sed "$lines: unix, path: $dir/link.sock, socket: stream, framing: slip|" "$2" ;;
   serial) sed "$lines: serial, device: $dir/cable.a|" "$2" ;;
-  shm) sed "s|transport: shm, name: [^,]*|transport: shm, name: $name|" "$2" ;;
-  udp) sed "s|transport: shm, name: [^,]*|transport: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1]|" "$2" ;;
+  shm) sed "$lines: shm, name: $name|" "$2" ;;
+  udp) sed "$lines: udp, listen: '127.0.0.1:$port', allow: [127.0.0.1]|" "$2" ;;
   esac
 }
 

@@ -1,5 +1,6 @@
-# Sourced by scripts that let the disk stand still: makes $dir/stall.so. A run with --no-sandbox that is started with LD_PRELOAD=$dir/stall.so
-# STALL=FILE writes nothing to its log while FILE is there. In its sandbox the thread of the log may look for no file.
+# Sourced by scripts that let the disk stand still: makes $dir/stall.so. A run with --no-sandbox that is started with
+# LD_PRELOAD=$dir/stall.so STALL=FILE writes nothing to its log while FILE is there. In its sandbox the thread of the
+# log may look for no file.
 cat >"$dir/stall.c" <<'C'
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -25,7 +25,8 @@ RIGHT = RIGHT.replace("  - clear: all\n", """  - {set: {wheel_x.torque: 1 mN m}}
   - {name: dropouts,""").replace("  - {hinge_of: none}\n", "")
 FLIGHT = ["run", "configs/cubesat.yaml", "--mode", "batch", "--duration", "10ms", "--set", "links={}"]
 
-# What is replaced, by what, and whether the right word is to be suggested. `\\b…\\b` with a group marks where the error may stand.
+# What is replaced, by what, and whether the right word is to be suggested. `\\b…\\b` with a group marks
+# where the error may stand.
 MISSPELT = ["name", "device", "seized", "channel", "drop", "when", "for", "scale", "until", "timeout", "requirement", "mark", "otherwise", "fault", "repeat",
             "wait", "expect", "clear", "set", "ramp", "to", "over", "if", "then", "else", "always", "of", "after", "below", "tolerance", "eventually", "within"]
 MISTAKES = [(rf"(?<=[{{ ])({key})(?=: )", lambda m: m[:-1] + m[-1] * 2 + "x", False) for key in MISSPELT]

@@ -40,7 +40,7 @@ static enum orr_status fly(struct measured *m) {
   for (int i = 0; i < m->frames && code == 0; i++) {
     double before = orr_bench_now_ns();
     for (int k = 0; k < m->stages && code == 0; k++) {
-      code = orr_session_stages[k].run(m->session);
+      code = orr_session_stage_run(&orr_session_stages[k], m->session);
       double now = orr_bench_now_ns();
       m->samples[k][i] = now - before;
       before = now;

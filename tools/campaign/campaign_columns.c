@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/config/text/files.h"
 #include "tools/common/hdf5.h"
 
 static void *must(void *memory) {
@@ -71,7 +72,7 @@ bool orr_columns_each_line(const char *folder, const char *name, void *to, void 
   char path[PATH_MAX], *line = NULL;
   size_t room = 0;
   snprintf(path, sizeof path, "%.3900s/%s", folder, name);
-  FILE *in = fopen(path, "re");
+  FILE *in = orr_text_open(path);
   if (!in)
     return false;
   while (getline(&line, &room, in) > 0) {

@@ -9,9 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/config/text/files.h"
 #include "io/config/text/unit.h"
+#include "rt/machine/make_folder.h"
 #include "tools/campaign/campaign_flight.h"
 #include "tools/common/fingerprint.h"
+#include "tools/common/json_file.h"
 #include "tools/common/out_file.h"
 #include "tools/common/text.h"
 
@@ -75,14 +78,14 @@ static json_t *manifest(const struct orr_campaign *c, struct orr_diagnostics *d)
 }
 
 bool orr_folder_judge_fingerprint(const char *folder_has, const char *who) {
-  char print[ORR_FINGERPRINT_TEXT];
+  char print[ORR_FINGERPRINT_TEXT], clean[ORR_FINGERPRINT_TEXT]; /* the folder's may come from anywhere */
   const char *what = orr_fingerprint_differs(folder_has, orr_fingerprint(print));
   if (what)
     fprintf(
         stderr,
         "orrery campaign: %s has %s than the flights of this campaign (%s, and they have %s): its flights would have "
         "other bits, and none was flown\n",
-        who, what, print, folder_has);
+        who, what, print, orr_text_clean(folder_has, "", clean, sizeof clean));
   return !what;
 }
 
@@ -116,14 +119,14 @@ static bool write_json(const char *path, const json_t *root) {
 
 static bool judge_manifest(struct orr_folder *f, enum orr_folder_use use, struct orr_diagnostics *d) {
   char path[PATH_MAX];
-  json_error_t error;
-  json_t *ours = manifest(f->campaign, d), *theirs = json_load_file(below(f, "campaign.json", path), 0, &error);
+  char trouble[ORR_JSON_TROUBLE];
+  json_t *ours = manifest(f->campaign, d), *theirs = orr_json_load(below(f, "campaign.json", path), 0, trouble);
   bool there = access(path, F_OK) == 0, good = false;
   if (there && use == ORR_FOLDER_NEW)
     fprintf(stderr, "orrery campaign: '%s' holds a campaign: --resume goes on with it, -o names another folder\n",
             f->path);
   else if (there && !theirs)
-    fprintf(stderr, "orrery campaign: '%s' is damaged: %s\n", path, error.text);
+    fprintf(stderr, "orrery campaign: '%s' is damaged: %s\n", path, trouble);
   else if (!there && use == ORR_FOLDER_READ)
     fprintf(stderr, "orrery campaign: '%s' holds no campaign\n", f->path);
   else
@@ -160,7 +163,7 @@ static int64_t scan(struct orr_folder *f, size_t source) {
 }
 
 static bool add_source(struct orr_folder *f, const char *path) {
-  FILE *in = f->source_count < ORR_FOLDER_JOURNALS ? fopen(path, "re") : NULL;
+  FILE *in = f->source_count < ORR_FOLDER_JOURNALS ? orr_text_open(path) : NULL;
   if (!in)
     return false;
   f->sources[f->source_count++] = in;
@@ -185,16 +188,25 @@ static void gather_attempts(struct orr_folder *f) {
     free(list);
 }
 
+/* Does not wait for somebody to read a FIFO. */
+static FILE *open_to_append(const char *path) {
+  int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0666);
+  FILE *out = fd >= 0 ? fdopen(fd, "a") : NULL;
+  if (!out && fd >= 0)
+    close(fd);
+  return out;
+}
+
 /* What was cut by the end of the command goes away; then rows are appended. */
 static bool open_journal(struct orr_folder *f, const char *folder) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%.3900s/journal.jsonl", folder);
-  f->journal = fopen(path, "ae");
+  f->journal = open_to_append(path);
   f->own = (uint16_t)f->source_count;
   if (!f->journal || !add_source(f, path) || truncate(path, scan(f, f->source_count - 1)) != 0)
     return fail("cannot write", path);
   snprintf(path, sizeof path, "%.3900s/timing.jsonl", folder);
-  f->timing = fopen(path, "ae");
+  f->timing = open_to_append(path);
   return f->timing || fail("cannot write", path);
 }
 
@@ -220,7 +232,7 @@ bool orr_folder_open(struct orr_folder *f, const char *path, enum orr_folder_use
   if (!f->at || !f->from)
     return fail("no memory for the rows of", path);
   memset(f->at, 0xff, (size_t)c->flights * sizeof *f->at);
-  if (use != ORR_FOLDER_READ && mkdir(path, 0777) != 0 && errno != EEXIST)
+  if (use != ORR_FOLDER_READ && orr_make_folder(path, 0777) != 0 && errno != EEXIST)
     return fail("cannot make the folder", path);
   if ((use != ORR_FOLDER_READ && !take_lock(f)) || !judge_manifest(f, use, d))
     return false;
@@ -238,10 +250,10 @@ bool orr_folder_open(struct orr_folder *f, const char *path, enum orr_folder_use
 
 bool orr_folder_attempt(struct orr_folder *f, const char *name) {
   char path[PATH_MAX];
-  if (mkdir(below(f, "attempts", path), 0777) != 0 && errno != EEXIST)
+  if (orr_make_folder(below(f, "attempts", path), 0777) != 0 && errno != EEXIST)
     return fail("cannot make the folder", path);
   snprintf(path, sizeof path, "%.3700s/attempts/%.100s", f->path, name);
-  if (mkdir(path, 0777) != 0)
+  if (orr_make_folder(path, 0777) != 0)
     return fail("cannot make the folder", path);
   snprintf(f->path, sizeof f->path, "%s", path);
   return open_journal(f, path);

@@ -10,6 +10,7 @@
 
 #include "tools/campaign/campaign_columns.h"
 #include "tools/campaign/campaign_script.h"
+#include "tools/common/json_file.h"
 #include "tools/common/out_file.h"
 #include "tools/common/text.h"
 
@@ -145,15 +146,23 @@ static void put_verdict(FILE *out, const json_t *summary) {
   const char *verdict = text_in(summary, "verdict"), *name;
   json_t *one, *count;
   size_t i;
-  fprintf(out, "<h1>Campaign <span class=\"%s\">%s</span></h1>\n<p>", verdict, verdict);
+  fputs("<h1>Campaign <span class=\"", out);
+  put_text(out, verdict);
+  fputs("\">", out);
+  put_text(out, verdict);
+  fputs("</span></h1>\n<p>", out);
   put_text(out, text_in(summary, "campaign"));
   fputs(", of ", out);
   put_text(out, text_in(summary, "run"));
   fprintf(out, ": %lld of %lld flights flown.", number_in(summary, "flown"), number_in(summary, "flights"));
-  json_object_foreach(json_object_get(summary, "counts"), name, count) if (json_integer_value(count))
-      fprintf(out, " %lld %s.", (long long)json_integer_value(count), name);
-  fprintf(out, "<br>Fingerprint of build and elementary functions: <code>%s</code></p>\n",
-          text_in(summary, "fingerprint"));
+  json_object_foreach(json_object_get(summary, "counts"), name, count) if (json_integer_value(count)) {
+    fprintf(out, " %lld ", (long long)json_integer_value(count));
+    put_text(out, name);
+    fputc('.', out);
+  }
+  fputs("<br>Fingerprint of build and elementary functions: <code>", out);
+  put_text(out, text_in(summary, "fingerprint"));
+  fputs("</code></p>\n", out);
   json_array_foreach(json_object_get(summary, "shares"), i, one) {
     const json_t *lower = json_object_get(one, "lower");
     bool holds = json_is_true(json_object_get(one, "holds"));
@@ -309,12 +318,13 @@ bool orr_campaign_page(const char *folder, const char *path) {
   struct orr_columns *t = must(calloc(1, sizeof *t));
   struct curves curves = {.count = 0};
   struct orr_out_file file;
-  char at[PATH_MAX];
+  char at[PATH_MAX], trouble[ORR_JSON_TROUBLE];
   snprintf(at, sizeof at, "%.3900s/summary.json", folder);
-  json_t *summary = json_load_file(at, 0, NULL);
+  json_t *summary = orr_json_load(at, 0, trouble);
   bool good = summary && orr_columns_read(t, folder);
   if (!good)
-    fprintf(stderr, "orrery campaign: '%s' has no tables of a campaign: 'orrery campaign run' writes them\n", folder);
+    fprintf(stderr, "orrery campaign: '%s' has no tables of a campaign: %s%s: 'orrery campaign run' writes them\n",
+            folder, summary ? "no table.jsonl" : "summary.json: ", summary ? "" : trouble);
   orr_columns_each_line(folder, "histories.jsonl", &curves, take_curves);
   if (good && (good = orr_out_file_open(&file, path))) {
     put_page(file.out, summary, t, &curves);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "rt/machine/make_folder.h"
 #include "tools/campaign/campaign_flight.h"
 #include "tools/campaign/campaign_pool.h"
 #include "tools/campaign/campaign_verdict.h"
@@ -200,7 +201,7 @@ static bool keep_chosen(const struct kept *k) {
   if (!k->chosen->wanted)
     return true;
   snprintf(path, sizeof path, "%.3800s/%s", f->path, k->log ? "logs" : "histories");
-  if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+  if (orr_make_folder(path, 0777) != 0 && errno != EEXIST) {
     fprintf(stderr, "orrery campaign: cannot make the folder '%s': %s\n", path, strerror(errno));
     return false;
   }

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/config/text/files.h"
+#include "rt/machine/make_folder.h"
 #include "tools/campaign/campaign_run.h"
 #include "tools/common/fingerprint.h"
 
@@ -223,7 +225,7 @@ void orr_slurm_refused(const char *folder) {
   char path[PATH_MAX], host[65] = "", print[ORR_FINGERPRINT_TEXT];
   gethostname(host, sizeof host - 1);
   snprintf(path, sizeof path, "%.3900s/refused", folder);
-  mkdir(path, 0777);
+  orr_make_folder(path, 0777);
   snprintf(path, sizeof path, "%.3900s/refused/%s", folder, host);
   FILE *out = fopen(path, "we");
   if (!out)
@@ -250,7 +252,7 @@ static void each_entry(const struct orr_folder *f, const char *below, void *to,
 
 static void say_refused(void *to, const char *path, const char *name) {
   char print[80] = "";
-  FILE *in = fopen(path, "re");
+  FILE *in = orr_text_open(path);
   (void)to;
   if (in && fgets(print, sizeof print, in))
     print[strcspn(print, "\n")] = '\0';
@@ -278,7 +280,7 @@ static void count_attempt(void *to, const char *path, const char *name) {
   }
   a->begun++;
   snprintf(file, sizeof file, "%.4200s/journal.jsonl", path);
-  FILE *in = fopen(file, "re");
+  FILE *in = orr_text_open(file);
   while (in && (c = fgetc(in)) != EOF)
     a->rows += c == '\n';
   if (in)

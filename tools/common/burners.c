@@ -1,5 +1,6 @@
 #include "tools/common/burners.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -8,13 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static _Noreturn void burn_on(int core) {
+static _Noreturn void burn(pid_t parent) {
   enum { BYTES = 4 << 20 };
-  cpu_set_t only;
-  CPU_ZERO(&only);
-  CPU_SET((size_t)core, &only);
-  sched_setaffinity(0, sizeof only, &only);
+  setpgid(0, 0); /* Ctrl-C is a word to the command, which ends it */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) /* it has ended before that */
+    _exit(1);
   char *from = calloc(1, BYTES), *to = malloc(BYTES);
   if (!from || !to)
     _exit(1);
@@ -25,19 +25,33 @@ static _Noreturn void burn_on(int core) {
   }
 }
 
+static void end(pid_t burner) {
+  kill(burner, SIGKILL);
+  while (waitpid(burner, NULL, 0) < 0 && errno == EINTR) {
+  }
+}
+
 bool orr_burners_add(struct orr_burners *burners, int core) {
-  pid_t child = burners->count < ORR_BURNERS_MAX ? fork() : -1;
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET((size_t)core, &only);
+  pid_t parent = getpid(), child = burners->count < ORR_BURNERS_MAX ? fork() : -1;
   if (child == 0)
-    burn_on(core);
-  if (child > 0)
-    burners->pid[burners->count++] = child;
-  return child > 0;
+    burn(parent);
+  if (child < 0)
+    return false;
+  setpgid(child, child); /* whoever is first */
+  burners->pid[burners->count++] = child;
+  if (sched_setaffinity(child, sizeof only, &only) == 0)
+    return true;
+  int error = errno;
+  end(burners->pid[--burners->count]);
+  errno = error;
+  return false;
 }
 
 void orr_burners_end(struct orr_burners *burners) {
-  for (size_t i = 0; i < burners->count; i++) {
-    kill(burners->pid[i], SIGKILL);
-    waitpid(burners->pid[i], NULL, 0);
-  }
+  for (size_t i = 0; i < burners->count; i++)
+    end(burners->pid[i]);
   burners->count = 0;
 }

@@ -13,7 +13,7 @@ struct orr_burners {
   pid_t pid[ORR_BURNERS_MAX];
 };
 
-/* One more, on that core. False: there is no room, or no process to be had. */
+/* One more, on that core and no other. False with errno: no room, no process to be had, or it may not run there. */
 bool orr_burners_add(struct orr_burners *burners, int core);
 /* Ends them all, and waits for it. */
 void orr_burners_end(struct orr_burners *burners);

@@ -1,8 +1,8 @@
 /* The subcommands of `orrery`.
  *
- * Each subcommand is one file in tools/: it reads its arguments, calls the rooms, prints, and defines one const `struct
- * orr_command`. To add one: write tools/<name>.c with its `orr_cmd_<name>`, declare that below, and name it in the
- * table of tools/main.c. main prints the help texts, so a subcommand never handles `--help` itself.
+ * Each subcommand has a folder in tools/: it reads its arguments, calls the rooms, prints, and defines one const
+ * `struct orr_command`. To add one: write tools/NAME/NAME.c with its `orr_cmd_NAME`, declare that below, and name it in
+ * the table of tools/main.c. main prints the help texts, so a subcommand never handles `--help` itself.
  */
 #ifndef ORR_TOOLS_COMMON_COMMANDS_H
 #define ORR_TOOLS_COMMON_COMMANDS_H

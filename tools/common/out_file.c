@@ -35,32 +35,90 @@ static void look_alike(int fd, const struct stat *old) {
   fchmod(fd, old->st_mode & 07777);
 }
 
-bool orr_out_file_open(struct orr_out_file *f, const char *path) {
+/* What stands at a path, and where a file for it is written. */
+struct target {
   struct stat there;
+  bool old, in_place;
+};
+
+/* False with errno: nothing can be written. */
+static bool look(struct orr_out_file *f, const char *path, struct target *t) {
   char *real = NULL;
   *f = (struct orr_out_file){0};
-  bool old = stat(path, &there) == 0, link = !old && readlink(path, f->path, 1) > 0;
-  if (link || (old && !S_ISREG(there.st_mode)))
-    return open_in_place(f, path);
-  if (old && access(path, W_OK) != 0)
+  t->old = stat(path, &t->there) == 0;
+  bool link = !t->old && readlink(path, f->path, 1) > 0;
+  t->in_place = link || (t->old && !S_ISREG(t->there.st_mode));
+  if (t->in_place)
+    return true;
+  if (t->old && access(path, W_OK) != 0)
     return false;
-  if (old)
+  if (t->old)
     real = realpath(path, NULL);
+  t->in_place = t->old && !real; /* deleted, and open behind a link of /proc: what is at `path` is that link */
+  if (t->in_place)
+    return true;
   int length = snprintf(f->path, sizeof f->path, "%s", real ? real : path);
   free(real);
-  if (length < 0 || (size_t)length >= sizeof f->path) {
-    errno = ENAMETOOLONG;
+  if (length >= 0 && (size_t)length < sizeof f->path)
+    return true;
+  errno = ENAMETOOLONG;
+  return false;
+}
+
+/* No new file can be made beside it, for a reason that says nothing of the file itself. */
+static bool is_none_beside(void) { return errno == EACCES || errno == EPERM || errno == ENAMETOOLONG; }
+
+bool orr_out_file_open(struct orr_out_file *f, const char *path) {
+  struct target t;
+  if (!look(f, path, &t))
     return false;
-  }
+  if (t.in_place)
+    return open_in_place(f, path);
   int fd = create_beside(f);
   if (fd < 0)
-    return (errno == EACCES || errno == EPERM || errno == ENAMETOOLONG) && open_in_place(f, path);
-  if (old)
-    look_alike(fd, &there);
+    return is_none_beside() && open_in_place(f, path);
+  if (t.old)
+    look_alike(fd, &t.there);
   f->out = fdopen(fd, "w");
   if (!f->out)
     close(fd);
   return f->out != NULL;
+}
+
+/* Whether a file can be made where none is. It is gone again, unless another has written to it meanwhile; a link that
+ * leads to it stays. */
+static bool may_make(const char *path, int more) {
+  struct stat now;
+  int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | more, 0666);
+  if (fd < 0)
+    return false;
+  char *made = realpath(path, NULL);
+  if (made && fstat(fd, &now) == 0 && now.st_size == 0)
+    unlink(made);
+  free(made);
+  close(fd);
+  return true;
+}
+
+bool orr_out_file_may(const char *path) {
+  struct orr_out_file f;
+  struct target t;
+  if (!look(&f, path, &t))
+    return false;
+  if (t.in_place && !t.old)
+    return may_make(path, 0);
+  if (t.in_place && S_ISDIR(t.there.st_mode))
+    errno = EISDIR;
+  if (t.in_place)
+    return !S_ISDIR(t.there.st_mode) && access(path, W_OK) == 0;
+  int fd = create_beside(&f);
+  if (fd < 0 && errno == ENAMETOOLONG && !t.old)
+    return may_make(path, O_EXCL);
+  if (fd < 0)
+    return is_none_beside() && t.old; /* which may be written: looked at above */
+  close(fd);
+  unlink(f.beside);
+  return true;
 }
 
 bool orr_out_file_close(struct orr_out_file *f, bool keep) {

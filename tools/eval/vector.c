@@ -7,41 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/config/text/files.h"
+
+enum { LONGEST_MIB = 16 }; /* some 700,000 numbers of 17 digits */
+
 static bool wrong(struct orr_vector *v, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(v->error, sizeof v->error, format, arguments);
   va_end(arguments);
   return false;
-}
-
-/* The text of a file, ended with a zero, and its bytes; NULL with errno set. */
-static char *read_file(const char *path, size_t *bytes) {
-  FILE *file = fopen(path, "r");
-  if (!file)
-    return NULL;
-  size_t used = 0, size = 4096, got;
-  char *text = malloc(size);
-  while (text && (got = fread(text + used, 1, size - used - 1, file)) > 0) {
-    used += got;
-    if (size - used < 2) {
-      char *more = realloc(text, size *= 2);
-      if (!more)
-        abort();
-      text = more;
-    }
-  }
-  if (!text)
-    abort();
-  int error = ferror(file) ? errno : 0;
-  fclose(file);
-  text[used] = '\0';
-  *bytes = used;
-  if (!error)
-    return text;
-  free(text);
-  errno = error;
-  return NULL;
 }
 
 static const char *skip(const char *at) { return at + strspn(at, " \t\r\n"); }
@@ -96,9 +71,12 @@ bool orr_vector_read(struct orr_vector *vector, const char *word) {
   if (!vector->from_file)
     return parse(vector, word);
   size_t bytes;
-  char *text = read_file(word + 1, &bytes);
+  char *text = orr_text_load(word + 1, (size_t)LONGEST_MIB << 20, &bytes);
+  if (!text && errno == EFBIG)
+    return wrong(vector, "'%.80s' is longer than %d MiB: give a file with a number for each speed", word + 1,
+                 LONGEST_MIB);
   if (!text)
-    return wrong(vector, "cannot read '%.80s': %s", word + 1, strerror(errno));
+    return wrong(vector, "cannot read '%.80s': %s", word + 1, orr_text_trouble(errno));
   const size_t length = strlen(text);
   bool good = length == bytes
                   ? parse(vector, text)

@@ -1,4 +1,4 @@
-/* `orrery timing`: has the loop become slower, or less steady? */
+/* `orrery timing`: has the executive become slower, or less steady? */
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,7 +105,8 @@ const struct orr_command orr_cmd_timing = {
             "                          only make it slower\n"
             "           --plot FILE.svg   the distributions of both, on log axes\n"
             "           --json, --junit FILE   the verdict as data\n",
-    .help_end = "merge    puts results together, of many nights and machines: percentiles up to p99.9999, with counts\n"
+    .help_end = "merge    puts results together, of many nights and machines: percentiles up to p99.9999, with\n"
+                "         counts; a part that stands in two of them is refused\n"
                 "trend    draws the percentiles of all results of a folder in their order of time, by commit and\n"
                 "         kernel, and marks where they changed: a page that needs nothing else\n"
                 "\n"

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "rt/machine/make_folder.h"
 #include "tools/common/commands.h"
 #include "tools/common/progress.h"
 #include "tools/timing/timing_flier.h"
@@ -92,6 +92,7 @@ struct look {
   struct orr_timing_comparison comparison;
   char reasons[ORR_TIMING_REASONS_MAX][ORR_TIMING_REASON];
   size_t reason_count;
+  bool facts_differ;
 };
 
 static struct orr_timing_report report_of(struct look *l) {
@@ -101,19 +102,23 @@ static struct orr_timing_report report_of(struct look *l) {
                                     .new = &l->result[1],
                                     .comparison = &l->comparison,
                                     .reason_count = l->reason_count,
-                                    .reasons = l->reasons};
+                                    .reasons = l->reasons,
+                                    .facts_differ = l->facts_differ};
 }
 
 static bool look_at(struct look *l, bool paired, double alarm) {
   const struct orr_timing_options options = {.paired = paired, .alarm = alarm, .decide = l->a->decide, .seed = 1};
   l->reason_count = orr_timing_incomparable(&l->result[0], &l->result[1], l->a->across, l->reasons);
-  if (l->reason_count > 0) {
+  l->facts_differ = l->reason_count > 0;
+  if (l->facts_differ) {
     l->comparison = (struct orr_timing_comparison){.verdict = ORR_TIMING_NOT_COMPARABLE};
     return true;
   }
   bool good = orr_timing_compare(&l->result[0].set, &l->result[1].set, &options, &l->comparison);
   if (!good)
     fputs("orrery timing compare: out of memory\n", stderr);
+  if (good && l->comparison.verdict == ORR_TIMING_NOT_COMPARABLE)
+    snprintf(l->reasons[l->reason_count++], ORR_TIMING_REASON, "no distribution has samples in both");
   return good;
 }
 
@@ -149,6 +154,31 @@ static int compare_files(struct look *l) {
 
 /* ---- flown in turn ----------------------------------------------------------------------------------------------- */
 
+/* The two files of --keep, and the others that are written at the end: what cannot be written is told before the first
+ * slice flies. */
+struct keeper {
+  char path[2][PATH_TEXT];
+  struct orr_timing_saver saver[2];
+};
+
+static bool open_keeper(const struct arguments *a, struct keeper *k) {
+  static const char *const names[] = {"base.json", "new.json"};
+  struct orr_timing_saver once;
+  bool good =
+      (!a->junit || orr_timing_saver_open(&once, a->junit)) && (!a->plot || orr_timing_saver_open(&once, a->plot));
+  if (!a->keep || !good)
+    return good;
+  if (orr_make_folder(a->keep, 0777) != 0 && errno != EEXIST) {
+    fprintf(stderr, "orrery timing compare: cannot make '%s': %s\n", a->keep, strerror(errno));
+    return false;
+  }
+  for (int side = 0; side < 2 && good; side++) {
+    snprintf(k->path[side], sizeof k->path[side], "%s/%s", a->keep, names[side]);
+    good = orr_timing_saver_open(&k->saver[side], k->path[side]);
+  }
+  return good;
+}
+
 /* A pair, whoever was first in the last one second in this. */
 static int fly_pair(const struct arguments *a, struct orr_timing_flier *flier, json_t *root[2], long pair) {
   int status = ORR_EXIT_OK;
@@ -183,7 +213,7 @@ static int looks_of(const struct arguments *a) {
   return looks;
 }
 
-static int fly_on(struct look *l, struct orr_timing_flier *flier, json_t *root[2]) {
+static int fly_on(struct look *l, struct orr_timing_flier *flier, struct keeper *k, json_t *root[2]) {
   const struct arguments *a = l->a;
   struct orr_progress bar;
   long until = a->slices;
@@ -193,6 +223,8 @@ static int fly_on(struct look *l, struct orr_timing_flier *flier, json_t *root[2
   for (long pair = 0; pair < a->limit && status == ORR_EXIT_OK; pair++) {
     orr_progress_show(&bar, (double)pair / (double)until);
     status = fly_pair(a, flier, root, pair);
+    for (int side = 0; side < 2 && a->keep && status == ORR_EXIT_OK; side++)
+      orr_timing_saver_save(&k->saver[side], k->path[side], root[side]);
     if (status != ORR_EXIT_OK || pair + 1 < until)
       continue;
     orr_progress_wipe(&bar);
@@ -208,31 +240,23 @@ static int fly_on(struct look *l, struct orr_timing_flier *flier, json_t *root[2
   return status;
 }
 
-static bool keep(const struct arguments *a, json_t *root[2]) {
-  static const char *const names[] = {"base.json", "new.json"};
-  char path[PATH_TEXT];
-  if (!a->keep)
-    return true;
-  if (mkdir(a->keep, 0777) != 0 && errno != EEXIST) {
-    fprintf(stderr, "orrery timing compare: cannot make '%s': %s\n", a->keep, strerror(errno));
-    return false;
-  }
+static bool keep(const struct arguments *a, const struct keeper *k, json_t *root[2]) {
   bool good = true;
-  for (int side = 0; side < 2; side++) {
-    snprintf(path, sizeof path, "%s/%s", a->keep, names[side]);
-    good = orr_timing_result_save(path, root[side]) && good;
-  }
+  for (int side = 0; side < 2 && a->keep; side++)
+    if (json_array_size(json_object_get(root[side], "parts")) > 0) /* else one that stands there is better */
+      good = orr_timing_result_save(k->path[side], root[side]) && good;
   return good;
 }
 
 static int fly_and_compare(struct look *l) {
   json_t *root[2] = {orr_timing_result_new(), orr_timing_result_new()};
   struct orr_timing_flier flier;
+  struct keeper keeper;
   int status = ORR_EXIT_BAD;
-  if (orr_timing_flier_open(&flier)) {
-    status = fly_on(l, &flier, root);
+  if (open_keeper(l->a, &keeper) && orr_timing_flier_open(&flier)) {
+    status = fly_on(l, &flier, &keeper, root);
     orr_timing_flier_close(&flier);
-    if (!keep(l->a, root))
+    if (!keep(l->a, &keeper, root))
       status = (int)orr_exit_outranking((enum orr_exit)status, ORR_EXIT_BAD);
   }
   if (status == ORR_EXIT_OK)

@@ -2,10 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,21 +55,28 @@ static int await(struct orr_timing_flier *f, pid_t child) {
   return status;
 }
 
+/* In the child. It ends in its own time when whoever looks at it has ended, even by SIGKILL. */
+static _Noreturn void be(const struct orr_timing_flier *f, pid_t parent, const char *program, char *const *words) {
+  int null = open("/dev/null", O_WRONLY);
+  dup2(null, STDOUT_FILENO); /* its summary is not ours */
+  close(null);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) /* it has ended before that */
+    _exit(ORR_EXIT_INCOMPLETE);
+  sigprocmask(SIG_SETMASK, &f->before, NULL);
+  execvp(program, words);
+  fprintf(stderr, "orrery timing: cannot start '%s': %s\n", program, strerror(errno));
+  _exit(ORR_EXIT_BAD);
+}
+
+/* The death signal comes when the thread that forks ends: callers have no other. */
 static pid_t spawn(const struct orr_timing_flier *f, const char *program, char *const *words) {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  pid_t child = -1;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0); /* its summary is not ours */
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setsigmask(&attributes, &f->before);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  int error = posix_spawnp(&child, program, &actions, &attributes, words, environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error)
-    fprintf(stderr, "orrery timing: cannot start '%s': %s\n", program, strerror(error));
-  return error ? -1 : child;
+  pid_t parent = getpid(), child = fork();
+  if (child == 0)
+    be(f, parent, program, words);
+  if (child < 0)
+    fprintf(stderr, "orrery timing: cannot start '%s': %s\n", program, strerror(errno));
+  return child;
 }
 
 static int take(struct orr_timing_flier *f, json_t *root) {

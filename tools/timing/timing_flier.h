@@ -1,7 +1,7 @@
 /* Flies slices in processes of their own, by this program or another build of it. [init]
  *
  * orr_timing_flier_open → orr_timing_flier_fly, slice after slice → orr_timing_flier_close, all on one thread.
- * Signals that end a run are held from open to close; a slice that flies is ended by them. */
+ * Signals that end a run are held from open to close; a slice that flies is ended by them, and when we are killed. */
 #ifndef ORR_TOOLS_TIMING_TIMING_FLIER_H
 #define ORR_TOOLS_TIMING_TIMING_FLIER_H
 

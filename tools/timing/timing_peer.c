@@ -61,11 +61,14 @@ static _Noreturn void command(const char *text) {
 }
 
 /* In the child, once it may go. */
-static _Noreturn void be(const struct orr_timing_case *c, const struct orr_timing_peers *p, size_t i, int core) {
+static _Noreturn void be(const struct orr_timing_case *c, const struct orr_timing_peers *p, size_t i, int core,
+                         pid_t parent) {
   char none;
   sigset_t all;
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) /* it has ended before that */
+    _exit(1);
   keep_off(core);
   close(p->gate[1]);
   while (read(p->gate[0], &none, 1) < 0 && errno == EINTR) {
@@ -92,9 +95,10 @@ static bool add(const struct orr_timing_case *c, const struct orr_run_link *link
     return false;
   }
   p->count++;
+  pid_t parent = getpid();
   p->pid[i] = fork();
   if (p->pid[i] == 0)
-    be(c, p, i, core);
+    be(c, p, i, core, parent);
   if (p->pid[i] > 0)
     setpgid(p->pid[i], p->pid[i]);
   return p->pid[i] > 0;

@@ -5,8 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "rt/tick/clock.h"
+#include "tools/common/json_file.h"
 #include "tools/common/out_file.h"
+#include "tools/common/text.h"
+
+static const int64_t SAVE_EVERY_NS = INT64_C(60000000000);
 
 /* ---- out --------------------------------------------------------------------------------------------------------- */
 
@@ -82,13 +89,40 @@ bool orr_timing_result_save(const char *path, const json_t *root) {
   return good;
 }
 
+/* A pipe cannot be written twice, nor can what our standard output goes to be replaced twice. */
+static bool is_replaceable(const char *path) {
+  struct stat there, ours;
+  if (stat(path, &there) != 0)
+    return true;
+  bool is_ours = fstat(STDOUT_FILENO, &ours) == 0 && ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+  return S_ISREG(there.st_mode) && !is_ours;
+}
+
+bool orr_timing_saver_open(struct orr_timing_saver *s, const char *path) {
+  *s = (struct orr_timing_saver){.at_end = !is_replaceable(path)};
+  if (orr_out_file_may(path))
+    return true;
+  fprintf(stderr, "orrery timing: cannot write '%s': %s\n", path, strerror(errno));
+  return false;
+}
+
+void orr_timing_saver_save(struct orr_timing_saver *s, const char *path, const json_t *root) {
+  int64_t now_ns = orr_clock_now_ns();
+  if (s->at_end || (s->saved_ns > 0 && now_ns - s->saved_ns < SAVE_EVERY_NS))
+    return;
+  orr_timing_result_save(path, root);
+  s->saved_ns = now_ns;
+}
+
 /* ---- in ---------------------------------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static bool wrong(struct orr_timing_result *r, const char *format, ...) {
+  char raw[ORR_TIMING_ERROR];
   va_list list;
   va_start(list, format);
-  vsnprintf(r->error, sizeof r->error, format, list);
+  vsnprintf(raw, sizeof raw, format, list);
   va_end(list);
+  orr_text_clean(raw, "", r->error, sizeof r->error); /* words of the file are in it, and terminals obey such bytes */
   return false;
 }
 
@@ -201,6 +235,8 @@ static bool take_parts(struct orr_timing_result *r) {
   json_array_foreach(parts, i, part) listed = listed && json_is_array(json_object_get(part, "slices"));
   if (!listed)
     return wrong(r, "a part without 'slices'");
+  if (count == 0)
+    return wrong(r, "no slice is in it: nothing was flown to its end; fly it again (orrery timing run)");
   if (count > ORR_TIMING_SLICES_MOST)
     return wrong(r, "%zu slices, and %d can be read", count, ORR_TIMING_SLICES_MOST);
   r->set.slice = calloc(count + 1, sizeof *r->set.slice);
@@ -227,11 +263,11 @@ bool orr_timing_result_of(json_t *root, struct orr_timing_result *r) {
 }
 
 bool orr_timing_result_load(const char *path, struct orr_timing_result *r) {
-  json_error_t error;
+  char trouble[ORR_JSON_TROUBLE];
   *r = (struct orr_timing_result){.root = NULL};
-  json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+  json_t *root = orr_json_load(path, JSON_REJECT_DUPLICATES, trouble);
   if (!root)
-    return wrong(r, "line %d, column %d: %s", error.line, error.column, error.text);
+    return wrong(r, "%s", trouble);
   return orr_timing_result_of(root, r);
 }
 
@@ -243,7 +279,7 @@ void orr_timing_result_close(struct orr_timing_result *r) {
 
 /* ---- what may be compared ---------------------------------------------------------------------------------------- */
 
-/* What must be the same: of each part, the value at a path, as text. */
+/* What must be known and the same: of each part, the value at a path. */
 static const struct aspect {
   const char *name, *what, *path[3];
 } aspects[] = {
@@ -267,35 +303,61 @@ static bool names(const char *across, const char *name) {
   return false;
 }
 
-static void value_text(const json_t *part, const struct aspect *a, char text[ORR_TIMING_REASON]) {
-  json_t *v = (json_t *)part;
+/* A copy of what a part says of it; NULL: nothing. What a machine did not tell stands there as an empty text. */
+static json_t *value_of(const json_t *part, const struct aspect *a) {
+  const json_t *v = part;
   for (size_t i = 0; i < 3 && a->path[i]; i++)
     v = json_object_get(v, a->path[i]);
-  json_t *copy = fact_of(v);
-  char *dumped = copy ? json_dumps(copy, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-  snprintf(text, ORR_TIMING_REASON, "%s", dumped ? dumped : "unknown");
-  free(dumped);
-  json_decref(copy);
+  const char *text = json_string_value(v);
+  return json_is_null(v) || (text && !*text) ? NULL : fact_of(v);
+}
+
+/* As much of both as there is room for, from a little before they part. */
+static void put_difference(const struct aspect *a, const json_t *one, const json_t *other,
+                           char reason[ORR_TIMING_REASON]) {
+  enum { ALIKE_MOST = 60, ALIKE_SHOWN = 20 };
+  const size_t how = JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS;
+  char raw[ORR_TIMING_REASON], *first = json_dumps(one, how), *second = json_dumps(other, how);
+  size_t alike = 0;
+  while (first && second && first[alike] && first[alike] == second[alike])
+    alike++;
+  size_t from = alike > ALIKE_MOST ? alike - ALIKE_SHOWN : 0;
+  const char *before = from > 0 ? "..." : "";
+  snprintf(raw, sizeof raw, "%s differs: %s%.120s, and %s%.120s", a->what, before, first ? first + from : "?", before,
+           second ? second + from : "?");
+  orr_text_clean(raw, "", reason, ORR_TIMING_REASON);
+  free(first);
+  free(second);
+}
+
+/* Whether a part has this value, which is known; else why not. */
+static bool is_as(const json_t *part, const struct aspect *a, const json_t *value, char reason[ORR_TIMING_REASON]) {
+  json_t *its = value_of(part, a);
+  bool same = value && its && json_equal(value, its);
+  if (!value || !its)
+    snprintf(reason, ORR_TIMING_REASON, "%s is not known", a->what);
+  else if (!same)
+    put_difference(a, value, its, reason);
+  json_decref(its);
+  return same;
 }
 
 size_t orr_timing_incomparable(const struct orr_timing_result *base, const struct orr_timing_result *new,
                                const char *across, char reasons[ORR_TIMING_REASONS_MAX][ORR_TIMING_REASON]) {
   const struct orr_timing_result *const both[] = {base, new};
-  char first[ORR_TIMING_REASON], other[ORR_TIMING_REASON];
   size_t count = 0, i;
   for (size_t k = 0; k < sizeof aspects / sizeof *aspects; k++) {
-    const struct aspect *a = &aspects[k];
-    bool told = names(across, a->name);
-    const json_t *part, *known = json_array_get(json_object_get(base->root, "parts"), 0);
-    value_text(known, a, first);
+    bool told = names(across, aspects[k].name);
+    const json_t *part;
+    json_t *value = value_of(json_array_get(json_object_get(base->root, "parts"), 0), &aspects[k]);
     for (size_t side = 0; side < 2; side++)
       json_array_foreach(json_object_get(both[side]->root, "parts"), i, part) {
-        value_text(part, a, other);
-        if (told || strcmp(first, other) == 0)
+        if (told || is_as(part, &aspects[k], value, reasons[count]))
           continue;
         told = true;
-        snprintf(reasons[count++], ORR_TIMING_REASON, "%s differs: %.120s, and %.120s", a->what, first, other);
+        count++;
       }
+    json_decref(value);
   }
   return count;
 }

@@ -22,7 +22,7 @@ struct orr_timing_result {
   char error[ORR_TIMING_ERROR];
 };
 
-/* False with `error`; closed then. `_of` takes the reference. */
+/* False with `error`, also where no slice is in it; closed then. `_of` takes the reference. */
 bool orr_timing_result_load(const char *path, struct orr_timing_result *result);
 bool orr_timing_result_of(json_t *root, struct orr_timing_result *result);
 void orr_timing_result_close(struct orr_timing_result *result);
@@ -37,8 +37,20 @@ bool orr_timing_result_add(json_t *to, const json_t *from, bool join);
 /* False with a message on standard error. */
 bool orr_timing_result_save(const char *path, const json_t *root);
 
-/* What keeps two results from being compared, in words ("the kernel differs: 6.1.0-rt, and 6.12.9-rt"), but for what
- * `across` names ("kernel,load", or NULL). Returns how many. */
+/* What is flown slice by slice is saved in between, so that a kill does not lose the night: after the first slice, then
+ * once a minute; a pipe and standard output get it once, at the end. */
+struct orr_timing_saver {
+  int64_t saved_ns; /* CLOCK_MONOTONIC; 0: not yet */
+  bool at_end;      /* only then */
+};
+
+/* Before the first slice. False with a message on standard error: it cannot be written. */
+bool orr_timing_saver_open(struct orr_timing_saver *saver, const char *path);
+/* After a slice. What fails is told, and tried again. */
+void orr_timing_saver_save(struct orr_timing_saver *saver, const char *path, const json_t *root);
+
+/* What keeps two results from being compared, in words ("the kernel differs: 6.1.0-rt, and 6.12.9-rt", "the load is not
+ * known"), but for what `across` names ("kernel,load", or NULL). Returns how many. */
 enum { ORR_TIMING_REASONS_MAX = 8, ORR_TIMING_REASON = 320 };
 size_t orr_timing_incomparable(const struct orr_timing_result *base, const struct orr_timing_result *new,
                                const char *across, char reasons[ORR_TIMING_REASONS_MAX][ORR_TIMING_REASON]);

@@ -83,6 +83,8 @@ struct campaign {
   const struct orr_timing_case *c;
   int64_t slices; /* 0: as many as there is time for */
   int64_t span_ns;
+  const struct orr_timing_loading *loading;
+  struct orr_timing_saver saver;
   json_t *root;
 };
 
@@ -97,7 +99,20 @@ static double part_of(const struct campaign *run, int64_t flown, int64_t begin_n
                          : (double)(orr_clock_now_ns() - begin_ns) / (double)run->span_ns;
 }
 
-static int fly_all(const struct campaign *run) {
+/* Adds a slice, if the load was there to its end, and saves it. */
+static int fly_one(struct campaign *run, struct orr_timing_flier *flier, const char *const *words, size_t count) {
+  json_t *slice = orr_timing_result_new();
+  int status = orr_timing_flier_fly(flier, NULL, words, count, slice);
+  if (status == ORR_EXIT_OK &&
+      (!orr_timing_load_lasts(run->c, run->loading) || !orr_timing_result_add(run->root, slice, true)))
+    status = ORR_EXIT_BAD;
+  if (status == ORR_EXIT_OK)
+    orr_timing_saver_save(&run->saver, run->a->out, run->root);
+  json_decref(slice);
+  return status;
+}
+
+static int fly_all(struct campaign *run) {
   const char *words[3 + 2 * ORR_TIMING_SETTINGS_MAX] = {"timing", "slice", run->a->path};
   size_t count = 3;
   struct orr_timing_flier flier;
@@ -113,7 +128,7 @@ static int fly_all(const struct campaign *run) {
   orr_progress_begin(&bar, 0);
   for (int64_t flown = 0; status == ORR_EXIT_OK && goes_on(run, flown, begin_ns); flown++) {
     orr_progress_show(&bar, part_of(run, flown, begin_ns));
-    status = orr_timing_flier_fly(&flier, NULL, words, count, run->root);
+    status = fly_one(run, &flier, words, count);
   }
   orr_progress_wipe(&bar);
   orr_timing_flier_close(&flier);
@@ -162,13 +177,14 @@ static bool take_span(const char *word, int64_t *span_ns) {
 static int run_case(const struct arguments *a, const struct orr_timing_case *c, long slices, int64_t span_ns) {
   struct campaign run = {.a = a, .c = c, .root = orr_timing_result_new(), .span_ns = span_ns};
   struct orr_timing_loading loading;
+  run.loading = &loading;
   run.slices = slices > 0 ? slices : span_ns > 0 ? 0 : c->slices;
   if (c->run->realtime.core >= 0)
     for (size_t i = 0; i < c->core_count; i++)
       if (c->core[i] == c->run->realtime.core && c->run->realtime.priority == 0)
         fprintf(stderr, "%s: warning: the load is on the executive's core, which has no real-time priority\n", c->path);
   int status = ORR_EXIT_BAD;
-  if (orr_timing_load_start(c, &loading)) {
+  if (orr_timing_saver_open(&run.saver, a->out) && orr_timing_load_start(c, &loading)) {
     status = fly_all(&run);
     orr_timing_load_end(&loading);
     status = save_and_tell(&run, status);

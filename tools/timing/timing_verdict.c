@@ -39,8 +39,7 @@ struct rows {
   double *count;      /* [all][bins] */
   double *sum;        /* [bins]: scratch */
   const struct orr_timing_slice **slice;
-  int *name;     /* [all]: of the distribution in the slice's own set */
-  double *value; /* [ORR_TIMING_ROWS]: scratch */
+  int *name; /* [all]: of the distribution in the slice's own set */
 };
 
 static int by_place(const void *a, const void *b) {
@@ -270,7 +269,7 @@ static void deal(struct weights *w, bool paired, uint64_t *seed) {
         to_new[s] = 1;
         to_new[w->base + s] = 0;
       }
-    for (size_t s = w->all - 1; s > 0 && !paired; s--) {
+    for (size_t s = w->all; !paired && s-- > 1;) {
       size_t other = orr_timing_below(seed, s + 1);
       double kept = to_new[s];
       to_new[s] = to_new[other];
@@ -397,7 +396,7 @@ static bool may_be_slower(const struct orr_timing_row *row) { return row->high_n
 
 /* Whoever may be slower is not faster, whatever other rows say. */
 static void judge(struct orr_timing_comparison *result, double alarm, bool enough) {
-  bool slower = false, faster = false, noisy = !enough || result->row_count == 0, doubtful = noisy;
+  bool slower = false, faster = false, noisy = !enough, doubtful = noisy;
   for (size_t i = 0; i < result->row_count; i++) {
     struct orr_timing_row *row = &result->row[i];
     row->counts_ns = counting_ns(row);
@@ -407,11 +406,12 @@ static void judge(struct orr_timing_comparison *result, double alarm, bool enoug
     noisy |= row->verdict == ORR_TIMING_NOISY && row->decides;
     doubtful |= row->verdict == ORR_TIMING_NOISY && row->decides && may_be_slower(row);
   }
-  result->verdict = slower     ? ORR_TIMING_SLOWER
-                    : doubtful ? ORR_TIMING_NOISY
-                    : faster   ? ORR_TIMING_FASTER
-                    : noisy    ? ORR_TIMING_NOISY
-                               : ORR_TIMING_SAME;
+  result->verdict = result->row_count == 0 ? ORR_TIMING_NOT_COMPARABLE
+                    : slower               ? ORR_TIMING_SLOWER
+                    : doubtful             ? ORR_TIMING_NOISY
+                    : faster               ? ORR_TIMING_FASTER
+                    : noisy                ? ORR_TIMING_NOISY
+                                           : ORR_TIMING_SAME;
 }
 
 /* P(new > base) − P(new < base) over all samples. */

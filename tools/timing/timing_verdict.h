@@ -12,6 +12,7 @@
  *   verdict     slower, faster   not by chance, no less than what counts, and the interval is to one side of 0
  *               same             the interval holds nothing as large as twice what counts
  *               too noisy        neither: more slices may tell
+ *               not comparable   no row: no distribution has samples in both
  * Deterministic: the same slices give the same numbers. [init]
  */
 #ifndef ORR_TOOLS_TIMING_TIMING_VERDICT_H
@@ -64,7 +65,8 @@ struct orr_timing_options {
   uint64_t seed;
 };
 
-/* False: no memory. O(names · (resamples + permutations) · slices · bins). */
+/* Without a distribution that has samples in both, they are not comparable. False: no memory.
+ * O(names · (resamples + permutations) · slices · bins). */
 bool orr_timing_compare(const struct orr_timing_set *base, const struct orr_timing_set *new,
                         const struct orr_timing_options *options, struct orr_timing_comparison *result);
 

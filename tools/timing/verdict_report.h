@@ -14,6 +14,7 @@ struct orr_timing_report {
   const struct orr_timing_comparison *comparison; /* its verdict rules, also where nothing could be compared */
   size_t reason_count;                            /* why they are not comparable */
   char (*reasons)[ORR_TIMING_REASON];
+  bool facts_differ;  /* that is why: --across would compare them */
   size_t most_slices; /* of each, that may still be flown; 0: another's business */
 };
 

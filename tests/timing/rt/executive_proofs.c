@@ -252,7 +252,7 @@ struct flight {
   char log[64]; /* path; empty: none */
 };
 
-/* Where this program writes a log: a write waits while the loop is in these frames. */
+/* Where this program writes a log: a write waits while the executive is in these frames. */
 static struct {
   _Atomic uint64_t frame;
   uint64_t stalled_from, stalled_to;
@@ -400,7 +400,7 @@ static void a_log_of_everything_leaves_the_loop_undisturbed(void **state) {
   assert_true(flight.result.bytes > frames * 3000);
 }
 
-/* A disk that takes nothing for three seconds, of which the ring holds one: frames are lost and counted, the loop
+/* A disk that takes nothing for three seconds, of which the ring holds one: frames are lost and counted, the executive
  * does not notice. */
 static void a_stalled_disk_costs_frames_of_the_log_and_nothing_else(void **state) {
   (void)state;

@@ -51,6 +51,21 @@ static void assert_cause(uint64_t number, enum orr_cause cause) {
              (long)r->end_ns, (long)r->lost_ns, (long)r->gap_ns, r->minor_faults, r->involuntary, r->voluntary);
 }
 
+/* Flies with a fault in one frame that takes no core from anybody. Where another thread took the core in that frame,
+ * or the machine stood still in it for as long as half the fault, they had a hand in its verdict: all is flown again,
+ * twenty times at most. */
+static void fly_undisturbed(const struct orr_rig *fault, const struct orr_cycle_options *o) {
+  bool disturbed = true;
+  for (int i = 0; disturbed && i < 20; i++) {
+    rig = *fault;
+    if (fault->fault == ORR_RIG_TOUCH) /* pages that were given back are fresh again */
+      madvise(fault->fault_memory, fault->fault_pages * (size_t)sysconf(_SC_PAGESIZE), MADV_DONTNEED);
+    orr_rig_run(&rig, o, &stats, &live);
+    const struct orr_frame_record *r = frame(FAULT_FRAME);
+    disturbed = r->involuntary > 0 || (fault->fault == ORR_RIG_BURN && r->gap_ns > fault->fault_ns / 2);
+  }
+}
+
 static void stages_run_in_order_and_finish_once(void **state) {
   (void)state;
   rig = (struct orr_rig){0};
@@ -146,9 +161,9 @@ static void a_full_margin_never_sleeps_and_no_margin_never_spins(void **state) {
 
 static void a_stage_that_burns_time_is_named_and_what_follows_is_not_its_fault(void **state) {
   (void)state;
-  rig = (struct orr_rig){.fault = ORR_RIG_BURN, .fault_frame = FAULT_FRAME, .fault_ns = 35 * MS};
+  const struct orr_rig fault = {.fault = ORR_RIG_BURN, .fault_frame = FAULT_FRAME, .fault_ns = 35 * MS};
   struct orr_cycle_options o = options(20);
-  orr_rig_run(&rig, &o, &stats, &live);
+  fly_undisturbed(&fault, &o);
   assert_cause(FAULT_FRAME, ORR_CAUSE_STAGE);
   assert_string_equal(stats.stage_name[frame(FAULT_FRAME)->stage], "compute");
   assert_true(live.late_stage[2] >= 1);
@@ -160,32 +175,30 @@ static void a_stage_that_burns_time_is_named_and_what_follows_is_not_its_fault(v
 static void page_faults_in_a_stage_are_told_from_computing(void **state) {
   (void)state;
   enum { PAGES = 40000 };
-  rig = (struct orr_rig){.fault = ORR_RIG_TOUCH,
-                         .fault_frame = FAULT_FRAME,
-                         .fault_memory = orr_rig_fresh_memory(PAGES),
-                         .fault_pages = PAGES};
+  struct orr_rig fault = {.fault = ORR_RIG_TOUCH, .fault_frame = FAULT_FRAME, .fault_pages = PAGES};
   struct orr_cycle_options o = options(20);
   o.period_ns = 2 * MS; /* some 20 ms of faults */
-  orr_rig_run(&rig, &o, &stats, &live);
+  fault.fault_memory = orr_rig_fresh_memory(PAGES);
+  fly_undisturbed(&fault, &o);
   assert_cause(FAULT_FRAME, ORR_CAUSE_PAGE_FAULT);
   assert_true(frame(FAULT_FRAME)->minor_faults >= PAGES);
-  munmap(rig.fault_memory, (size_t)PAGES * (size_t)sysconf(_SC_PAGESIZE));
+  munmap(fault.fault_memory, (size_t)PAGES * (size_t)sysconf(_SC_PAGESIZE));
 }
 
 static void a_stage_that_blocks_is_told_from_computing(void **state) {
   (void)state;
-  rig = (struct orr_rig){.fault = ORR_RIG_SLEEP, .fault_frame = FAULT_FRAME, .fault_ns = 35 * MS};
+  const struct orr_rig fault = {.fault = ORR_RIG_SLEEP, .fault_frame = FAULT_FRAME, .fault_ns = 35 * MS};
   struct orr_cycle_options o = options(20);
-  orr_rig_run(&rig, &o, &stats, &live);
+  fly_undisturbed(&fault, &o);
   assert_cause(FAULT_FRAME, ORR_CAUSE_BLOCKED);
   assert_true(frame(FAULT_FRAME)->lost_ns > 30 * MS);
 }
 
 static void a_gap_between_marks_with_no_switch_is_stolen(void **state) {
   (void)state;
-  rig = (struct orr_rig){.fault = ORR_RIG_SILENT, .fault_frame = FAULT_FRAME, .fault_ns = 35 * MS};
+  const struct orr_rig fault = {.fault = ORR_RIG_SILENT, .fault_frame = FAULT_FRAME, .fault_ns = 35 * MS};
   struct orr_cycle_options o = options(20);
-  orr_rig_run(&rig, &o, &stats, &live);
+  fly_undisturbed(&fault, &o);
   assert_true(frame(FAULT_FRAME)->gap_ns > 30 * MS);
   assert_cause(FAULT_FRAME, ORR_CAUSE_STOLEN);
 }

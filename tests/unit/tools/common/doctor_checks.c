@@ -107,6 +107,29 @@ static void a_good_machine_is_ok_in_every_line(void **state) {
   assert_int_equal(e.total_ticks, 1000);
 }
 
+/* Machines of aarch64 have no "model name". */
+static void a_processor_without_a_name_is_told_by_its_numbers(void **state) {
+  (void)state;
+  static const struct {
+    const char *info, *cpu;
+  } cases[] = {
+      {"processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\n"
+       "CPU part\t: 0xd0c\nCPU revision\t: 1\n\nprocessor\t: 1\nCPU implementer\t: 0x42\nCPU part\t: 0xd08\n",
+       "ARM implementer 0x41, part 0xd0c"},
+      {"processor\t: 0\nmodel name\t: ARMv7 Core\nCPU implementer\t: 0x41\nCPU part\t: 0xc07\n", "ARMv7 Core"},
+      {"CPU implementer\t: 0x41\nmodel name\t: Behind\nCPU part\t: 0xc07\n", "Behind"},
+      {"processor\t: 0\nCPU implementer\t: 0x41\n", ""},
+      {"processor\t: 0\nCPU part\t: 0xd0c\n", ""},
+      {"processor\t: 0\nisa\t: rv64imafdc\n", ""},
+  };
+  struct orr_environment e;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    put("proc/cpuinfo", cases[i].info);
+    orr_environment_read(&e, CORE, machine);
+    assert_string_equal(e.cpu, cases[i].cpu);
+  }
+}
+
 static void each_thing_that_is_wrong_makes_its_own_line_worse(void **state) {
   (void)state;
   static const struct {
@@ -262,6 +285,7 @@ static void io_uring_is_tried_and_judged(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       ON_A_MACHINE(a_good_machine_is_ok_in_every_line),
+      ON_A_MACHINE(a_processor_without_a_name_is_told_by_its_numbers),
       ON_A_MACHINE(each_thing_that_is_wrong_makes_its_own_line_worse),
       ON_A_MACHINE(a_guest_whose_kernel_comes_from_outside_is_told_so),
       cmocka_unit_test(advice_stands_in_the_order_of_gain),

@@ -110,6 +110,90 @@ static void what_keeps_two_apart_is_named(void **state) {
   orr_timing_result_close(&b);
 }
 
+/* An object of the only part of a result, by its path. */
+static json_t *of_part(struct orr_timing_result *r, const char *one, const char *two) {
+  json_t *at = json_array_get(json_object_get(r->root, "parts"), 0);
+  at = one ? json_object_get(at, one) : at;
+  return two ? json_object_get(at, two) : at;
+}
+
+static void opened_pair(struct orr_timing_result *a, struct orr_timing_result *b) {
+  static struct orr_histogram h;
+  fill(&h);
+  assert_true(orr_timing_result_of(part("6.1", &h), a));
+  assert_true(orr_timing_result_of(part("6.1", &h), b));
+}
+
+static void each_fact_that_differs_is_named(void **state) {
+  (void)state;
+  static char reasons[ORR_TIMING_REASONS_MAX][ORR_TIMING_REASON];
+  struct orr_timing_result a, b;
+  const struct {
+    const char *one, *two, *key, *across, *reason;
+    json_t *value;
+  } facts[] = {
+      {"environment", "power", "cpu", "processor", "the processor differs: \"A\", and \"B\"", json_string("B")},
+      {"environment", NULL, "cores_online", "processor", "the number of cores differs: 2, and 3", json_integer(3)},
+      {"case", NULL, "identity", "case", "the case differs: \"1\", and \"2\"", json_string("2")},
+      {"case", NULL, "load", "load", "the load differs: \"none\", and \"burner\"", json_string("burner")},
+  };
+  for (size_t k = 0; k < sizeof facts / sizeof *facts; k++) {
+    opened_pair(&a, &b);
+    assert_int_equal(json_object_set_new(of_part(&b, facts[k].one, facts[k].two), facts[k].key, facts[k].value), 0);
+    assert_int_equal(orr_timing_incomparable(&a, &b, NULL, reasons), 1);
+    assert_string_equal(reasons[0], facts[k].reason);
+    assert_int_equal(orr_timing_incomparable(&a, &b, facts[k].across, reasons), 0);
+    orr_timing_result_close(&a);
+    orr_timing_result_close(&b);
+  }
+}
+
+static void what_nobody_knows_is_not_the_same(void **state) {
+  (void)state;
+  static char reasons[ORR_TIMING_REASONS_MAX][ORR_TIMING_REASON];
+  struct orr_timing_result a, b;
+  opened_pair(&a, &b);
+  json_object_set_new(of_part(&a, "environment", NULL), "kernel", json_null());
+  json_object_del(of_part(&b, "environment", NULL), "kernel");
+  assert_int_equal(orr_timing_incomparable(&a, &b, NULL, reasons), 1);
+  assert_string_equal(reasons[0], "the kernel is not known");
+  assert_int_equal(orr_timing_incomparable(&b, &b, NULL, reasons), 1);
+  assert_int_equal(orr_timing_incomparable(&b, &b, "kernel", reasons), 0);
+  for (int side = 0; side < 2; side++)
+    json_object_set_new(of_part(side ? &b : &a, "environment", "power"), "cpu", json_string(""));
+  assert_int_equal(orr_timing_incomparable(&a, &b, NULL, reasons), 2);
+  assert_string_equal(reasons[1], "the processor is not known");
+  assert_int_equal(orr_timing_incomparable(&a, &b, "kernel,processor", reasons), 0);
+  for (int side = 0; side < 2; side++) {
+    json_object_del(of_part(side ? &b : &a, NULL, NULL), "environment");
+    json_object_del(of_part(side ? &b : &a, NULL, NULL), "case");
+  }
+  assert_int_equal(orr_timing_incomparable(&a, &b, NULL, reasons), 6);
+  assert_int_equal(orr_timing_incomparable(&a, &b, "kernel,processor,isolation,case,load", reasons), 0);
+  orr_timing_result_close(&a);
+  orr_timing_result_close(&b);
+}
+
+/* Facts that differ behind what a reason can show; the reason shows where. Terminals obey control characters. */
+static void facts_that_differ_late_are_not_the_same(void **state) {
+  (void)state;
+  static char reasons[ORR_TIMING_REASONS_MAX][ORR_TIMING_REASON];
+  struct orr_timing_result a, b;
+  char text[2][802];
+  opened_pair(&a, &b);
+  for (int side = 0; side < 2; side++) {
+    memset(text[side], 'x', sizeof text[side]);
+    memcpy(text[side] + 780, side ? "NEW\x7f" : "OLD\x7f", 5);
+    json_object_set_new(of_part(side ? &b : &a, "environment", "isolation"), "siblings", json_string(text[side]));
+  }
+  assert_int_equal(orr_timing_incomparable(&a, &b, NULL, reasons), 1);
+  assert_non_null(strstr(reasons[0], "the isolation of the core differs"));
+  assert_non_null(strstr(reasons[0], "OLD?"));
+  assert_non_null(strstr(reasons[0], "NEW?"));
+  orr_timing_result_close(&a);
+  orr_timing_result_close(&b);
+}
+
 #define DISTRIBUTION(text) "{\"orrery_timing\": 1, \"parts\": [{\"slices\": [{\"distributions\": {\"x\": " text "}}]}]}"
 
 static void what_is_wrong_is_refused_with_a_word(void **state) {
@@ -118,6 +202,8 @@ static void what_is_wrong_is_refused_with_a_word(void **state) {
       "[]",
       "{}",
       "{\"orrery_timing\": 2, \"parts\": []}",
+      "{\"orrery_timing\": 1, \"parts\": []}",
+      "{\"orrery_timing\": 1, \"parts\": [{\"slices\": []}]}",
       "{\"orrery_timing\": 1, \"parts\": 7}",
       "{\"orrery_timing\": 1, \"parts\": [{\"slices\": [5]}]}",
       "{\"orrery_timing\": 1, \"parts\": [5]}",
@@ -146,13 +232,36 @@ static void what_is_wrong_is_refused_with_a_word(void **state) {
   }
 }
 
+/* Whoever reads a message reads it in a terminal. */
+static void no_message_has_control_characters(void **state) {
+  (void)state;
+  static const char *const wrong[] = {
+      "{\"orrery_timing\": 1, \"parts\": [{\"slices\": [{\"distributions\": {\"\\u001b[2J\\u009bH\\u007fx\": {}}}]}]}",
+      "{\"orrery_timing\": 1, \"parts\": [{\"slices\": [{\"distributions\": {}, \"calm\": {\"frames\": 1, \"stages\": "
+      "{\"\\u001bc\": {}}}}]}]}",
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    struct orr_timing_result r;
+    json_t *root = json_loads(wrong[i], 0, NULL);
+    assert_non_null(root);
+    assert_false(orr_timing_result_of(root, &r));
+    assert_non_null(strstr(r.error, "no name of a distribution"));
+    for (const char *c = r.error; *c; c++)
+      assert_in_range((unsigned char)*c, ' ', '~');
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_written_is_read_again),
       cmocka_unit_test(merged_results_have_the_samples_of_all),
       cmocka_unit_test(slices_of_another_isolation_are_another_part_and_those_of_other_interrupts_are_not),
       cmocka_unit_test(what_keeps_two_apart_is_named),
+      cmocka_unit_test(each_fact_that_differs_is_named),
+      cmocka_unit_test(what_nobody_knows_is_not_the_same),
+      cmocka_unit_test(facts_that_differ_late_are_not_the_same),
       cmocka_unit_test(what_is_wrong_is_refused_with_a_word),
+      cmocka_unit_test(no_message_has_control_characters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,6 +150,21 @@ static void too_few_slices_are_too_noisy_whatever_they_show(void **state) {
   assert_int_equal(c.verdict, ORR_TIMING_NOISY);
 }
 
+static void sets_without_slices_say_nothing(void **state) {
+  (void)state;
+  static struct orr_timing_comparison result;
+  struct orr_prng p = {7919};
+  struct orr_timing_set some = make(&p, 9, &(struct change){-1, 0, 0}), none = {.name_count = 0};
+  const struct orr_timing_set *const sides[][2] = {{&none, &none}, {&none, &some}, {&some, &none}};
+  for (size_t k = 0; k < 6; k++) {
+    const struct orr_timing_options options = {.paired = k == 3, .draws = 300, .seed = 1};
+    assert_true(orr_timing_compare(sides[k % 3][0], sides[k % 3][1], &options, &result));
+    assert_int_equal(result.row_count, 0);
+    assert_int_equal(result.verdict, ORR_TIMING_NOT_COMPARABLE); /* more slices would tell no more */
+  }
+  orr_timing_set_free(&some);
+}
+
 /* The interval of a difference of 1600 ns in the median holds it in about 95 of 100; and the same seed says the same.
  * */
 static void the_interval_holds_the_true_difference(void **state) {
@@ -195,6 +210,7 @@ int main(void) {
       cmocka_unit_test(a_slower_stage_is_found_and_named),
       cmocka_unit_test(a_faster_stage_is_faster),
       cmocka_unit_test(too_few_slices_are_too_noisy_whatever_they_show),
+      cmocka_unit_test(sets_without_slices_say_nothing),
       cmocka_unit_test(the_interval_holds_the_true_difference),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

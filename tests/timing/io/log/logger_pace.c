@@ -1,7 +1,7 @@
 /* io/log/logger behind an executive at 20 kHz that hands over 400 numbers a frame, 64 MB/s, and computes nothing: what
  * it writes is whole, what it lost is told to the frame, also when the disk stands still for three seconds; and the
- * loop takes no page fault, no switch beyond its sleeps and no allocation meanwhile. This program's own pwrite stands
- * before libc's.
+ * executive takes no page fault, no switch beyond its sleeps and no allocation meanwhile. This program's own pwrite
+ * stands before libc's.
  *
  * LOG_SECONDS=60 flies so long, and then nothing may be lost while the disk moves: that needs a quiet machine. */
 #include <stdatomic.h>

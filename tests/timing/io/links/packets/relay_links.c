@@ -79,7 +79,7 @@ static struct peer start_peer(const char *how, const char *url) {
   int out[2], ready[2];
   ssize_t length = readlink("/proc/self/exe", program, sizeof program - 20);
   assert_true(length > 0);
-  for (int up = 0; up < 5; up++) /* build/release/tests/timing/io/links/relay_links */
+  for (int up = 0; up < 6; up++) /* build/release/tests/timing/io/links/packets/relay_links */
     *strrchr(program, '/') = 0;
   memcpy(program + strlen(program), "/echo", sizeof "/echo");
   assert_int_equal(pipe(out), 0);
