@@ -7,8 +7,8 @@
 #   tests/unit, tests/timing, tests/bench, tests/fuzz   one program per file, all with tests/support
 # Folders may be nested as deep as one likes; tests/gates/sources.sh fails if a source is in none of these lists.
 # Variables: CC=clang  ARCH=native  DEBUG=1  SANITIZE=1  V=1 (show the commands); each mix has its own folder,
-# build/<variant>, and build/orrery is the release build. For another processor: CC=aarch64-linux-gnu-gcc SYSROOT=build/arm64, whose
-# libraries `tools/sysroot arm64 build/arm64` unpacks there.
+# build/<variant>, and build/orrery is the release build. For another processor: CC=aarch64-linux-gnu-gcc
+# SYSROOT=build/arm64, whose libraries `tools/sysroot arm64 build/arm64` unpacks there.
 
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 HOST := $(shell uname -m)
@@ -26,22 +26,25 @@ VARIANT := $(or $(if $(FUZZ),fuzz),$(if $(SANITIZE),sanitize),$(if $(DEBUG),debu
 B := build/$(VARIANT)
 
 # --- flags -----------------------------------------------------------------------------------------------------------
-# The bits of a result are those of the source, whatever the compiler: it fuses no product with a sum (core says fma where it wants one), and reorders
-# nothing, so never -ffast-math. gcc 12 makes vfmaddsub of products and sums side by side all the same, in the vectors of straight-line code: hence the
-# third flag; tests/gates/core.sh looks for them.
+# The bits of a result are those of the source, whatever the compiler: it fuses no product with a sum (core says fma
+# where it wants one), and reorders nothing, so never -ffast-math. gcc 12 makes vfmaddsub of products and sums side by
+# side all the same, in the vectors of straight-line code: hence the third flag; tests/gates/core.sh looks for them.
 MATH := -ffp-contract=off -fno-math-errno -fno-tree-slp-vectorize -fno-trapping-math
-# Names and lines for traces and profiles; those of variables, which a debugger shows, with DEBUG=1. They cost a third of the sanitizers' compiling and
-# two thirds of every program.
+# Names and lines for traces and profiles; those of variables, which a debugger shows, with DEBUG=1. They cost a third
+# of the sanitizers' compiling and two thirds of every program.
 TRACES := $(if $(DEBUG),-g,-g1)
 OPTIMIZE := $(if $(FUZZ),-O2 -fno-omit-frame-pointer,$(if $(SANITIZE),-O1 -fno-omit-frame-pointer,$(if $(DEBUG),-Og,-O3)))
-# The fuzzer is told of edges and not of comparisons: most of those are the sanitizer's own, of addresses, and to tell them took two thirds of the time.
+# The fuzzer is told of edges and not of comparisons: most of those are the sanitizer's own, of addresses, and to tell
+# them took two thirds of the time.
 FUZZED := -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp
 CHECKS := $(if $(FUZZ),$(FUZZED)) $(if $(SANITIZE)$(FUZZ),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all)
-# -Wno-psabi: without AVX gcc would warn of how four doubles are passed; only static functions pass them (core/math/lanes.h).
+# -Wno-psabi: without AVX gcc would warn of how four doubles are passed; only static functions pass
+# them (core/math/lanes.h).
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Wshadow -Wvla -Wstrict-prototypes \
   -Wmissing-prototypes -Wundef -Wno-psabi -Werror
-# Whatever reads bytes of others is built to fail rather than to be led: canaries, checked copies, and a table of addresses that nobody can write once the
-# program runs. core has neither files nor packets, and its sweeps are the hot path: it goes without the first two. tests/gates/hardened.sh holds it.
+# Whatever reads bytes of others is built to fail rather than to be led: canaries, checked copies, and a table of
+# addresses that nobody can write once the program runs. core has neither files nor packets, and its sweeps are the hot
+# path: it goes without the first two. tests/gates/hardened.sh holds it.
 HARDEN := $(if $(SANITIZE)$(FUZZ)$(DEBUG),,-fstack-protector-strong -D_FORTIFY_SOURCE=2)
 HARDEN_LINK := -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
 ORR_FLAGS = -std=c17 -march=$(ARCH) $(OPTIMIZE) $(TRACES) $(MATH) $(CHECKS) $(WARNINGS) -fPIE -I. $(CFLAGS)
@@ -217,9 +220,10 @@ replays: $(patsubst %.c,$(B)/%-replay,$(FUZZERS))
 fuzzers: $(patsubst %.c,$(B)/%,$(FUZZERS))
 build-tests: installable unit replays $(TIMING_PROGRAMS) $(B)/tests/vectors/compare $(B)/tests/runner
 
-# Side by side, two for each of up to four processors, and one for each from eight on: scripts that fly in real time mostly sleep, but all of them on the
-# last core. No test minds a busy machine. Then, one at a time on a quiet one, the programs that measure time. The limit of ten minutes is for what hangs:
-# beside fifteen other programs the longest script takes two.
+# Side by side, two for each of up to four processors, and one for each from eight on: scripts that fly in real time
+# mostly sleep, but all of them on the last core. No test minds a busy machine. Then, one at a time on a quiet one,
+# the programs that measure time. The limit of ten minutes is for what hangs: beside fifteen other programs the
+# longest script takes two.
 SIDE_BY_SIDE = $(shell n=$$(nproc); echo $$((n < 4 ? 2 * n : n < 8 ? 8 : n < 64 ? n : 64)))
 test:
 	@tools/setup build test
@@ -231,8 +235,9 @@ test:
 	  -j 1 $(TIMING_PROGRAMS)
 
 # What needs heavy packages or more time: the quick gate, the spacecraft beside MuJoCo,
-# and whatever else stands in tests/all but all jobs of the PREEMPT_RT kernel in an emulator. Each part runs alone: `make check`, `tests/all/NAME.sh`.
-# All jobs of the guest take half an hour of two cores, so they stand in `make soak`; tests/all/rt-vm.sh has what takes minutes.
+# and whatever else stands in tests/all but all jobs of the PREEMPT_RT kernel in an emulator. Each part runs alone:
+# `make check`, `tests/all/NAME.sh`. All jobs of the guest take half an hour of two cores, so they stand in `make soak`;
+# tests/all/rt-vm.sh has what takes minutes.
 GUEST := tests/all/rt-kernel.sh
 .PHONY: test-all test-rest
 test-all: test
@@ -245,7 +250,8 @@ test-rest:
 
 # --- run -------------------------------------------------------------------------------------------------------------
 # An executive and flight software, two processes: over shared memory, over UDP, or in lockstep as fast as they go.
-# DURATION=5s flies so much of it, which is less than the file expects: incomplete, exit 3, of which make says `Error 3`.
+# DURATION=5s flies so much of it, which is less than the file expects: incomplete, exit 3, of
+# which make says `Error 3`.
 # SEGMENT and PORT are where the two meet: others for a second flight at the same time.
 FLIGHT := configs/cassini-slew.yaml
 DURATION ?=
@@ -256,8 +262,8 @@ UDP_LINK = links.fsw={transport: udp, listen: "127.0.0.1:$(PORT)", allow: [127.0
   timeout: {frames: 50, policy: zero}}
 SHM_LINK = $(if $(filter-out /orrery.cassini,$(SEGMENT)),--set links.fsw.name=$(SEGMENT))
 
-# $(call fly,URL,ARGUMENTS,PICTURE); Ctrl-C ends both programs, and the summary is still waited for. The flight software starts when the run has
-# its link: sooner it could meet another run there, and take that over.
+# $(call fly,URL,ARGUMENTS,PICTURE); Ctrl-C ends both programs, and the summary is still waited for. The flight software
+# starts when the run has its link: sooner it could meet another run there, and take that over.
 flown = $(strip $(B)/orrery run $(FLIGHT) $(1) $(if $(DURATION),--duration $(DURATION)))
 define fly
 @trap : INT; echo '$(B)/fsw $(1) cassini &'; echo '$(call flown,$(2))'; mine=build/.flight.$$$$; \
@@ -281,13 +287,17 @@ run-udp:
 run-lockstep:
 	$(call fly,shm:$(SEGMENT),--mode lockstep $(SHM_LINK),$(call picture,$(SEGMENT)))
 
-# --- check: the quick gate ---------------------------------------------------------------------------------------------
+# --- check: the quick gate --------------------------------------------------------------------------------------------
 SOURCES := $(filter-out $(CFS),$(foreach r,core rt io tools tests,$(call under,$(r),c)))
 HEADERS := $(foreach r,core rt io tools tests,$(call under,$(r),h))
+# Where lines of comment begin with #: scripts, with or without a suffix, this file, and what configs holds.
+COMMENTED = Makefile $(call under,configs,yaml) $(foreach e,sh py,$(call under,tools io tests examples,$(e))) \
+  $(sort $(shell find tools tests -type f -perm -u+x ! -name '*.*')) tests/all/rt-kernel/init tools/orrery.service debian/rules
 # What a package that may not be installed is needed for is left to `make bench`.
 JUDGED = $(filter-out tests/bench/%,$(SOURCES))
-# Files are looked at again when they or what they include change. clang's analyzer, which takes nearly all the time, walks
-# a quarter of its usual bound of nodes of each function, in a fifth of the time; DEEP=1 (`make soak`) walks them all.
+# Files are looked at again when they or what they include change. clang's analyzer, which takes nearly all the
+# time, walks a quarter of its usual bound of nodes of each function, in a fifth of the time; DEEP=1
+# (`make soak`) walks them all.
 DEEP ?=
 TIDY := build/tidy$(if $(DEEP),-deep)
 TIDIED = $(patsubst %,$(TIDY)/%.ok,$(JUDGED))
@@ -303,7 +313,7 @@ check:
 check-gcc: build-tests build-bench
 check-format:
 	@tests/gates/format.sh $(SOURCES) $(HEADERS) $(EXAMPLES) $(CFS)
-	@tests/gates/columns.sh $(SOURCES) $(HEADERS) $(EXAMPLES) $(CFS)
+	@tests/gates/columns.sh $(SOURCES) $(HEADERS) $(EXAMPLES) $(CFS) $(COMMENTED)
 check-cppcheck:
 	@CPPCHECK_DIR=build/cppcheck tests/gates/cppcheck.sh $(JUDGED)
 check-rooms: programs
@@ -331,7 +341,8 @@ sources:
 	  tests/runner.c tests/replay.c tests/vectors/compare.c $(EXAMPLES) $(CFS) $(HEADERS))
 
 # --- install ---------------------------------------------------------------------------------------------------------
-# PREFIX is where it will run, DESTDIR a folder in front of it for packaging. LIBDIR and PYTHONDIR as tools/install says.
+# PREFIX is where it will run, DESTDIR a folder in front of it for packaging. LIBDIR and
+# PYTHONDIR as tools/install says.
 PREFIX ?= /usr/local
 DESTDIR ?=
 .PHONY: install uninstall installable deb
@@ -363,9 +374,10 @@ fuzz:
 	@$(SUBMAKE) $(JOBS) CC=clang FUZZ=1 SANITIZE= DEBUG= fuzzers
 	@tests/fuzz/run.sh $(FUZZ_SECONDS) -1 $(patsubst %.c,build/fuzz/%,$(FUZZERS))
 
-# Minutes of real time, millions of steps, an hour of torture, and ten million executions of each fuzz target, as many targets at a time as there are
-# processors, and twelve hours each at most: some 2.5 hours of fuzzing on two processors of their own, by the rates in tests/README.md; case and state
-# take most. FUZZ_EXECUTIONS=1000000 asks for fewer. flaky.sh, whole.sh and timing_compare.sh take hours, and a machine of their own:
+# Minutes of real time, millions of steps, an hour of torture, and ten million executions of each fuzz target, as many
+# targets at a time as there are processors, and twelve hours each at most: some 2.5 hours of fuzzing on two processors
+# of their own, by the rates in tests/README.md; case and state take most. FUZZ_EXECUTIONS=1000000 asks for fewer.
+# flaky.sh, whole.sh and timing_compare.sh take hours, and a machine of their own:
 # they are run by hand.
 FUZZ_EXECUTIONS ?= 10000000
 soak:
@@ -392,8 +404,9 @@ build-bench: programs $(patsubst %.c,$(B)/%,$(READY))
 $(B)/tests/bench/%: $(B)/tests/bench/%.o $(TEST_ROOMS)
 	$(call link,$(call links_with,tests/bench/$*.c) $(PKG_LIBS))
 
-# A PREEMPT_RT kernel in an emulator as a gate: figures by stage, counted, beside tests/baseline/counted_guest, and what --fix does on cgroup v1 and v2.
-# RT_KERNEL and RT_KERNEL2 are files or Debian packages; with both, the figures of the two kernels stand side by side. BOOTS=40: so many boots.
+# A PREEMPT_RT kernel in an emulator as a gate: figures by stage, counted, beside tests/baseline/counted_guest, and what
+# --fix does on cgroup v1 and v2. RT_KERNEL and RT_KERNEL2 are files or Debian packages; with both, the figures of the
+# two kernels stand side by side. BOOTS=40: so many boots.
 RT_KERNEL ?=
 RT_KERNEL2 ?=
 .PHONY: rt-vm

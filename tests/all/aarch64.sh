@@ -1,6 +1,7 @@
 #!/bin/sh
-# AArch64: cross-compiled, and run by qemu-aarch64. It has the hashes of tests/baseline/state_hash, for every run of configs and two hundred random spacecraft, from gcc and
-# from clang; logs of the release build fly again there, and its logs here. tests/all/same_bits.sh holds x86-64's builds to the same.
+# AArch64: cross-compiled, and run by qemu-aarch64. It has the hashes of tests/baseline/state_hash, for every run of
+# configs and two hundred random spacecraft, from gcc and from clang; logs of the release build fly again there, and its
+# logs here. tests/all/same_bits.sh holds x86-64's builds to the same.
 . tests/support/script.sh
 . tests/support/builds.sh
 skip() {

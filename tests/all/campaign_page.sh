@@ -1,6 +1,6 @@
 #!/bin/sh
-# The report of a campaign in a browser (Debian's chromium, without a window): its script runs to the end, draws what there is to draw, fetches nothing, and
-# what the page says of the flights is what the table holds.
+# The report of a campaign in a browser (Debian's chromium, without a window): its script runs to the end, draws what
+# there is to draw, fetches nothing, and what the page says of the flights is what the table holds.
 . tests/support/script.sh
 command -v chromium >/dev/null || {
   echo "skipped: chromium is not installed"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Sun and Moon of runs against DE405, over a hundred years: tests/support/de405.py reads the ephemeris with code of its own.
+# Sun and Moon of runs against DE405, over a hundred years: tests/support/de405.py reads the
+# ephemeris with code of its own.
 . tests/support/script.sh
 folder=${ORR_DE405:-/usr/share/casacore/data/ephemerides/DE405}
 [ -e "$folder/table.f0i" ] || {

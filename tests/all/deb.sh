@@ -1,6 +1,6 @@
 #!/bin/sh
-# The Debian package: built without a network, unpacked into a root of its own, and the cubesat flown from another folder by a client that
-# pkg-config links. The state at the end is that of the build it was made from.
+# The Debian package: built without a network, unpacked into a root of its own, and the cubesat flown from another
+# folder by a client that pkg-config links. The state at the end is that of the build it was made from.
 . tests/support/script.sh
 command -v dh >/dev/null && command -v dpkg-buildpackage >/dev/null || {
   echo "skipped: debhelper is not installed"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# What fields, air and plates cost beside one evaluation of cassini, in instructions, which no load changes: `orrery bench --environment` under callgrind.
+# What fields, air and plates cost beside one evaluation of cassini, in instructions, which no load changes:
+# `orrery bench --environment` under callgrind.
 . tests/support/script.sh
 command -v valgrind >/dev/null || {
   echo "skipped: valgrind is not installed"

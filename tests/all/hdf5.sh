@@ -1,5 +1,6 @@
 #!/bin/sh
-# A log as HDF5, opened by h5py (python3-h5py) and by h5dump (hdf5-tools): each number, text and unit is that of the log, by the Python reader of logs.
+# A log as HDF5, opened by h5py (python3-h5py) and by h5dump (hdf5-tools): each number, text and unit is that of the
+# log, by the Python reader of logs.
 . tests/support/script.sh
 python=
 for p in python3 /usr/bin/python3; do $p -c 'import h5py' 2>/dev/null && python=$p && break; done

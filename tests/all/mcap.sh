@@ -1,6 +1,7 @@
 #!/bin/sh
-# Logs by the reader of MCAP's authors (npm @mcap/core; fzstd unpacks for it): a whole log by its index; one cut anywhere, or of a run that was
-# killed, as a stream; a cut one, repaired, by its index. Plain and packed with zstd. Each reads as many messages as `orrery log` does; sums are checked.
+# Logs by the reader of MCAP's authors (npm @mcap/core; fzstd unpacks for it): a whole log by its index; one cut
+# anywhere, or of a run that was killed, as a stream; a cut one, repaired, by its index. Plain and packed with zstd.
+# Each reads as many messages as `orrery log` does; sums are checked.
 . tests/support/script.sh
 command -v node >/dev/null && command -v npm >/dev/null || {
   echo "skipped: nodejs and npm are not installed"

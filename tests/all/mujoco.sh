@@ -1,5 +1,6 @@
 #!/bin/sh
-# Cassini with its bus made rigid against MuJoCo: ten seconds from the same model data. Built and run where libmujoco-dev is installed.
+# Cassini with its bus made rigid against MuJoCo: ten seconds from the same model data. Built and run where
+# libmujoco-dev is installed.
 set -u
 export "ORRERY=${ORRERY:-$PWD/build/release/orrery}"
 program=$(dirname "$ORRERY")/tests/bench/mujoco_cassini

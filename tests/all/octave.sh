@@ -1,5 +1,6 @@
 #!/bin/sh
-# The identities of the papers, in octave as core/README.md shows them: for each tree of tests/vectors, and for spacecraft with modes.
+# The identities of the papers, in octave as core/README.md shows them: for each tree of tests/vectors, and
+# for spacecraft with modes.
 . tests/support/script.sh
 command -v octave-cli >/dev/null || {
   echo "skipped: octave is not installed"

@@ -1,14 +1,15 @@
 #!/bin/sh
 # Debian's PREEMPT_RT kernel in an emulator, with the programs as built and busybox around them:
-#   latency   one processor whose time is its count of instructions: the tick beside cyclictest, spacecraft at 1 kHz. It is the length of the way
-#             through a real RT kernel; hardware jitter is not in it.
+#   latency   one processor whose time is its count of instructions: the tick beside cyclictest, spacecraft at 1 kHz. It
+#             is the length of the way through a real RT kernel; hardware jitter is not in it.
 #   same      such a guest booted twice: every number of a run is the same in both
 #   features  two processors in their own time: what --fix does on cgroup v2, seen from outside, and what undoes it.
 #   older     the same of `doctor --fix` on cgroup v1, where it moves every task
 #   both      three processors, two of them cleared at the same time on cgroup v2, and given back in either order
 #   log       such a guest with memory for files: what a log costs the wake-up
 #   flight    such a guest, with a flight whose log the host replays
-#   can       such a guest with a virtual CAN bus, vcan: in lockstep over it the bits of shared memory and of UDP here, then real time
+#   can       such a guest with a virtual CAN bus, vcan: in lockstep over it the bits of shared memory and of
+#             UDP here, then real time
 #   bench     with SLICE_SECONDS=10: `orrery bench --rt` in the guest of the first kind
 # With JOBS="log features" only these jobs run. With KEEP=FOLDER the guests and their consoles stay there.
 set -u
@@ -55,7 +56,8 @@ start() { # JOB: in the background, its time is its count of instructions
 }
 emulators=
 start latency
-# The emulator is the same to the bit mostly: on a busy host a timer of its own may fall elsewhere. Hence three attempts.
+# The emulator is the same to the bit mostly: on a busy host a timer of its own may fall
+# elsewhere. Hence three attempts.
 if wanted same; then
   for attempt in 1 2 3; do
     for name in same.1 same.2; do

@@ -1,15 +1,19 @@
 #!/bin/sh
 # Debian's PREEMPT_RT kernel in an emulator as a gate (make rt-vm):
-#   counted   one processor whose time is its count of instructions: reference, cassini and cubesat, idle and loaded, with executive, io thread and flight
-#             software. The figures by stage stand beside tests/baseline/counted_guest: 50 instructions more in any stage fail, and the stage is named; so do
-#             frames late, page faults, switches, and a priority that is another. Boots are taken until two have one checksum, four at most.
+#   counted   one processor whose time is its count of instructions: reference, cassini and cubesat, idle and
+#             loaded, with executive, io thread and flight software. The figures by stage stand beside
+#             tests/baseline/counted_guest: 50 instructions more in any stage fail, and the stage is named; so do
+#             frames late, page faults, switches, and a priority that is another. Boots are taken until two have
+#             one checksum, four at most.
 #   features  what --fix does on cgroup v2, and on v1: jobs of tests/all/rt-kernel.sh
 #
-#   tests/all/rt-vm.sh                       both; JOBS="counted" one of them; exit 77 where kernel, compiler or emulator are not those of the baseline
+#   tests/all/rt-vm.sh                       both; JOBS="counted" one of them; exit 77 where kernel, compiler or
+#                                            emulator are not those of the baseline
 #   tests/all/rt-vm.sh --update              writes the baseline anew, and prints what differs (make rt-baseline)
 #   tests/all/rt-vm.sh compare KERNEL KERNEL2   figures of two kernels side by side, of the second's own boot image
 #   BOOTS=40 tests/all/rt-vm.sh              so many boots, and how many of them have the commonest checksum
-# RT_KERNEL is a file or a Debian package (guest_kernel in tests/support/guest.sh). With KEEP=FOLDER consoles and results stay there.
+# RT_KERNEL is a file or a Debian package (guest_kernel in tests/support/guest.sh). With KEEP=FOLDER
+# consoles and results stay there.
 set -u
 export "ORRERY=${ORRERY:-$PWD/build/release/orrery}"
 baseline=tests/baseline/counted_guest

@@ -1,7 +1,8 @@
 #!/bin/sh
-# One hash for every build: gcc and clang from -O0 to -O3, processors without AVX, with and without fused multiply-adds. Each build is made in a folder of its own,
-# flies every run of configs for a second and two hundred random spacecraft, and has the hashes of tests/baseline/state_hash. Logs of the release build (gcc -O3, x86-64-v3)
-# fly again under each, and those that each records under the release build. aarch64.sh does the same for AArch64.
+# One hash for every build: gcc and clang from -O0 to -O3, processors without AVX, with and without fused multiply-adds.
+# Each build is made in a folder of its own, flies every run of configs for a second and two hundred random spacecraft,
+# and has the hashes of tests/baseline/state_hash. Logs of the release build (gcc -O3, x86-64-v3) fly again under each,
+# and those that each records under the release build. aarch64.sh does the same for AArch64.
 . tests/support/script.sh
 . tests/support/builds.sh
 [ "$(uname -m)" = x86_64 ] || {

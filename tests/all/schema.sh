@@ -1,6 +1,6 @@
 #!/bin/sh
-# `orrery schema` by an independent validator (npm ajv and yaml): every file that the reader takes is good, and every file whose mistake is one of
-# structure (a key, a type, a word, a name) is not.
+# `orrery schema` by an independent validator (npm ajv and yaml): every file that the reader takes is good, and every
+# file whose mistake is one of structure (a key, a type, a word, a name) is not.
 . tests/support/script.sh
 command -v node >/dev/null && command -v npm >/dev/null || {
   echo "skipped: nodejs and npm are not installed"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# A campaign on a cluster: Debian's slurm-wlm on this machine, with a munge of its own and two daemons. While it flies, the daemon of one node, its step daemon
-# and its job are killed: the node is given up, its task is flown on the other one, and the table is that of a campaign flown here, to the byte.
+# A campaign on a cluster: Debian's slurm-wlm on this machine, with a munge of its own and two daemons. While it flies,
+# the daemon of one node, its step daemon and its job are killed: the node is given up, its task is flown on the other
+# one, and the table is that of a campaign flown here, to the byte.
 . tests/support/script.sh
 for program in munged slurmctld slurmd sbatch; do
   command -v $program >/dev/null || PATH=$PATH:/usr/sbin
@@ -71,21 +72,18 @@ Y
 "$ORRERY" campaign run "$dir/c.yaml" -o "$dir/there" --slurm --partition flights --array-size 4 >"$dir/out" 2>&1 || fail "submit: $(cat "$dir/out")"
 
 # all of a node that is in the middle of a flight: the job, the step daemon above it, the daemon
-ours() { # PID: a process of a job on n1 of this cluster
-  [ -n "$(tr '\0' '\n' <"/proc/$1/environ" 2>/dev/null | grep -cx -e 'SLURMD_NODENAME=n1' -e "SLURM_CONF=$SLURM_CONF" | grep 2)" ]
-} 2>/dev/null
-jobs_of_node() {
-  victims=
-  for p in /proc/[0-9]*; do ours "${p#/proc/}" && victims="$victims ${p#/proc/}"; done
-  [ -n "$victims" ] && [ -n "$(find "$dir/there/attempts" -name journal.jsonl -size +0 2>/dev/null)" ]
+jobs_of_node() { # those of this cluster on n1, and the step daemons above them
+  victims='' steps=''
+  # shellcheck disable=SC2046
+  for file in $(grep -lzxF "SLURM_CONF=$SLURM_CONF" /dev/null $(grep -lzxF SLURMD_NODENAME=n1 /proc/[0-9]*/environ 2>/dev/null) 2>/dev/null); do
+    p=${file#/proc/} p=${p%/environ}
+    parent=$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$p/status" 2>/dev/null)
+    victims="$victims $p"
+    grep -q slurmstepd "/proc/${parent:-none}/comm" 2>/dev/null && steps="$steps $parent"
+  done
+  [ -n "$steps" ] && [ -n "$(find "$dir/there/attempts" -name journal.jsonl -size +0 2>/dev/null)" ]
 }
-await jobs_of_node || fail "no task flies: $(squeue; cat "$dir/there"/*.out)"
-steps=
-for p in $victims; do
-  parent=$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$p/status" 2>/dev/null)
-  grep -q slurmstepd "/proc/$parent/comm" 2>/dev/null && steps="$steps $parent"
-done
-[ -n "$steps" ] || fail "no step daemon above the job"
+await jobs_of_node || fail "no task flies below a step daemon: $(squeue; cat "$dir/there"/*.out)"
 # shellcheck disable=SC2086
 kill -9 $first $steps $victims 2>"$dir/err"
 before=$(find "$dir/there/attempts" -name complete | wc -l)

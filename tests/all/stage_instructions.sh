@@ -1,9 +1,11 @@
 #!/bin/sh
-# Instructions of one frame by stage, counted by valgrind's callgrind in batch, beside tests/baseline/stage_instructions: 50 more in any stage fail, and the
-# stage is named; 50 fewer are told. The same on every run, whatever else the machine does. Only publish of cassini-slew is left out: its linked-in controller
-# copies numbers by where the stack lies, which a longer variable of the environment moves by a hundred instructions.
+# Instructions of one frame by stage, counted by valgrind's callgrind in batch, beside
+# tests/baseline/stage_instructions: 50 more in any stage fail, and the stage is named; 50 fewer are told. The same on
+# every run, whatever else the machine does. Only publish of cassini-slew is left out: its linked-in controller copies
+# numbers by where the stack lies, which a longer variable of the environment moves by a hundred instructions.
 #
-#   tests/all/stage_instructions.sh            compares; exit 77 where compiler, flags, C library, valgrind or processor are not those of the baseline
+#   tests/all/stage_instructions.sh            compares; exit 77 where compiler, flags, C library, valgrind or processor
+#                                              are not those of the baseline
 #   tests/all/stage_instructions.sh --update   writes the baseline anew, and prints what differs (make rt-baseline)
 set -u
 orrery=$(readlink -f "${ORRERY:-build/release/orrery}")

@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make ARCH=x86-64`: it builds for processors without AVX, in a tree of its own; the vectors hold, and a flight passes. That its
-# bits are those of every build is for same_bits.sh.
+# `make ARCH=x86-64`: it builds for processors without AVX, in a tree of its own; the vectors hold, and a flight passes.
+# That its bits are those of every build is for same_bits.sh.
 . tests/support/script.sh
 [ "$(uname -m)" = x86_64 ] || {
   echo "skipped: another machine than x86-64"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Completion in zsh, asked for in a terminal of its own as a user would by the tabulator: commands, options, kinds, sections and files.
+# Completion in zsh, asked for in a terminal of its own as a user would by the tabulator: commands, options,
+# kinds, sections and files.
 . tests/support/script.sh
 command -v zsh >/dev/null || {
   echo "skipped: zsh is not installed"

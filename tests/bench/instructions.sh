@@ -1,6 +1,7 @@
 #!/bin/sh
-# Instructions of one forward-dynamics evaluation, and of one command over shared memory, counted by valgrind's callgrind: the same
-# on every run of the same build, whatever else the machine does. Two runs of different length; their difference has no start-up in it.
+# Instructions of one forward-dynamics evaluation, and of one command over shared memory, counted by valgrind's
+# callgrind: the same on every run of the same build, whatever else the machine does. Two runs of different length;
+# their difference has no start-up in it.
 set -eu
 orrery=${ORRERY:-build/orrery}
 commands=$(dirname "$(readlink -f "$orrery")")/tests/bench/commands

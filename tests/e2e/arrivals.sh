@@ -1,6 +1,7 @@
 #!/bin/sh
-# When answers came: the summary of a run in real time says how long before their boundaries. Flight software that takes 40 of 100 ms before it answers is
-# never said to be earlier than that; the state does not know of it; in lockstep, and over shared memory, where nothing stamps what comes, nothing is said.
+# When answers came: the summary of a run in real time says how long before their boundaries. Flight software that takes
+# 40 of 100 ms before it answers is never said to be earlier than that; the state does not know of it; in lockstep, and
+# over shared memory, where nothing stamps what comes, nothing is said.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 cat >"$dir/slow.py" <<'P'

@@ -1,5 +1,6 @@
 #!/bin/sh
-# configs/wire-booms.yaml in batch, in lockstep and in real time: one state_hash, with flight software that leaves the jet shut.
+# configs/wire-booms.yaml in batch, in lockstep and in real time: one state_hash, with flight software
+# that leaves the jet shut.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 cat >"$dir/peer.py" <<'P'
@@ -17,7 +18,7 @@ fly() { # MODE ARGUMENTS...
 }
 fly batch || fail "batch: $(cat "$dir/err" "$dir/batch")"
 fly batch --duration 6s || fail "batch, 6 s: $(cat "$dir/err")"
-link="links={fsw: {transport: shm, name: $name, rate: 10 Hz, telemetry: [gyro.rate], commands: [jet.on_time], wait: 10 s}}"
+link="links={fsw: {transport: shm, name: $name, rate: 10 Hz, telemetry: [gyro.rate], commands: [jet.on_time], wait: 60 s}}"
 for mode in lockstep realtime; do
   python3 -I -S -B "$dir/peer.py" "shm:$name" >"$dir/peer" 2>&1 &
   peer=$!
@@ -26,7 +27,8 @@ for mode in lockstep realtime; do
   [ "$(grep state_hash "$dir/$mode")" = "$(grep state_hash "$dir/batch")" ] || fail "$mode has other bits than batch"
 done
 
-# A pulse that a script, a sequence or ctl sets in a frame of the link burns although the link says zero then; one of the link's own overrules it, and is said.
+# A pulse that a script, a sequence or ctl sets in a frame of the link burns although the link says zero then; one of
+# the link's own overrules it, and is said.
 jets() { # FILE: commanded, and of them thrusting in the end
   awk -F, 'NR > 1 && $2 > 0 {n++; s += $2} $3 > 0 {b++} END {printf "%d %.9g %d\n", n, s, (b > 0)}' "$1"
 }

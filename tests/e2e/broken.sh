@@ -1,6 +1,7 @@
 #!/bin/sh
-# Faults in the three modes: their logs fly again to the same bits, from any checkpoint; a fault is in the log and the summary with its frame; batch
-# and lockstep have one hash where the same flight software answers; a run without faults has the hash it had.
+# Faults in the three modes: their logs fly again to the same bits, from any checkpoint; a fault is in the log and the
+# summary with its frame; batch and lockstep have one hash where the same flight software answers; a run without
+# faults has the hash it had.
 . tests/support/script.sh
 
 faults='faults=[{name: shake, channel: gyro.rate, at: 2 s, for: 3 s, noise: 0.1 deg/s},

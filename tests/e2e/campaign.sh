@@ -1,6 +1,7 @@
 #!/bin/sh
-# Campaigns: one table to the byte whatever the workers, kills and resumes; a flight flown again; flights that crash, hang and take too much memory; files that
-# are wrong; another build or other elementary functions; flight software outside.
+# Campaigns: one table to the byte whatever the workers, kills and resumes; a flight flown again; flights that
+# crash, hang and take too much memory; files that are wrong; another build or other elementary functions;
+# flight software outside.
 . tests/support/script.sh
 
 sed 's/duration: 60 s/duration: 20 s/; s/at: 25 s/at: 15 s/' configs/cubesat.yaml >"$dir/ship.yaml"
@@ -186,6 +187,15 @@ cp -r "$dir/one" "$dir/build"
 sed -i 's/\("fingerprint": "\).\{4\}/\1zzzz/' "$dir/build/campaign.json"
 campaign run "$dir/c.yaml" -o "$dir/build" --resume >"$dir/out" 2>"$dir/err" && fail "another build"
 grep -q 'has another build than' "$dir/err" || fail "$(cat "$dir/err")"
+sed -i 's/\("fingerprint": "\)/\1\\u001b[2J/' "$dir/build/campaign.json"
+campaign run "$dir/c.yaml" -o "$dir/build" --resume >"$dir/out" 2>"$dir/err" && fail "another build"
+grep -q 'they have ?\[2Jzzzz' "$dir/err" || fail "control characters of a folder: $(cat -v "$dir/err")"
+
+# nor does its page hold words of a folder as they are
+sed -i 's|\("verdict": "\)|\1<script>|' "$dir/build/summary.json"
+campaign report "$dir/build" -o "$dir/page.html" >"$dir/out" 2>"$dir/err" || fail "report: $(cat "$dir/err")"
+grep -q '<script>pa\|<script>fa\|<script>in' "$dir/page.html" && fail "the page holds a script of a folder"
+grep -q '&lt;script&gt;' "$dir/page.html" || fail "the page lacks the verdict: $(head -n 30 "$dir/page.html")"
 
 # it stands in the summary of a run, its log and the table, and depends on the functions of the C library
 print=$(sed -n 's/.*"fingerprint": "\(.*\)",/\1/p' "$dir/one/campaign.json")

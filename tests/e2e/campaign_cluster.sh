@@ -1,6 +1,7 @@
 #!/bin/sh
-# The tasks of a cluster, by a stand-in for sbatch that runs them here one after the other: submitted once each, attempts apart, only those that came to their
-# end count, other builds are refused by name, what is missing is flown later. tests/all/slurm.sh has a real one.
+# The tasks of a cluster, by a stand-in for sbatch that runs them here one after the other: submitted once each,
+# attempts apart, only those that came to their end count, other builds are refused by name, what is missing is flown
+# later. tests/all/slurm.sh has a real one.
 . tests/support/script.sh
 mkdir "$dir/bin"
 cat >"$dir/bin/sbatch" <<'S'

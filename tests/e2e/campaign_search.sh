@@ -1,7 +1,7 @@
 #!/bin/sh
-# A corner that fails by construction. Torques about x and z turn a body of equal inertias, without coupling: its rates are T t / I. It fails where both rates
-# are beyond their bounds. The campaign finds it; what is left of a flight that failed is that corner, within 1 % of where the closed form has it; the worst
-# case is a corner of the bounds.
+# A corner that fails by construction. Torques about x and z turn a body of equal inertias, without coupling: its rates
+# are T t / I. It fails where both rates are beyond their bounds. The campaign finds it; what is left of a flight that
+# failed is that corner, within 1 % of where the closed form has it; the worst case is a corner of the bounds.
 . tests/support/script.sh
 cat >"$dir/spin.yaml" <<'Y'
 orrery: 1

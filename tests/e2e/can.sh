@@ -1,7 +1,8 @@
 #!/bin/sh
-# The cubesat on a CAN bus, flown by a Python program that knows the document of its frames alone. There is no bus here: a library in front of the C library
-# makes a Unix socket of messages of it, each a frame as the kernel has it (the bus of the kernel is in tests/all/rt-kernel, job can). Doubles have the bits of
-# shared memory, whole numbers those of the same packets over UDP.
+# The cubesat on a CAN bus, flown by a Python program that knows the document of its frames alone. There is no bus
+# here: a library in front of the C library makes a Unix socket of messages of it, each a frame as the kernel has it
+# (the bus of the kernel is in tests/all/rt-kernel, job can). Doubles have the bits of shared memory, whole numbers
+# those of the same packets over UDP.
 . tests/support/script.sh
 . tests/support/can_layouts.sh
 
@@ -28,7 +29,7 @@ fly shm lockstep
 whole shm
 [ "$(hash_of "$dir/shm" | wc -c)" -eq 17 ] || fail "no hash: $(cat "$dir/shm")"
 
-# --- doubles: the bits of shared memory ---------------------------------------------------------------------------------
+# --- doubles: the bits of shared memory -------------------------------------------------------------------------------
 for form in doubles fd; do
   can_link $form "transport: can
     interface: vcan7
@@ -43,7 +44,7 @@ for form in doubles fd; do
   grep -q '1 refused: other_id' "$dir/$form" || fail "$form: nothing is said of a frame that is nobody's: $(cat "$dir/$form")"
 done
 
-# --- whole numbers: the bits of the same packets over UDP ---------------------------------------------------------------
+# --- whole numbers: the bits of the same packets over UDP -------------------------------------------------------------
 can_link whole "transport: can
     interface: vcan7" >"$dir/whole.yaml"
 can_link whole "transport: udp
@@ -59,7 +60,7 @@ whole udp
 [ "$(hash_of "$dir/whole")" = "$(hash_of "$dir/udp")" ] || fail "whole numbers have other bits on CAN than over UDP: $(cat "$dir/whole" "$dir/udp")"
 [ "$(hash_of "$dir/whole")" != "$(hash_of "$dir/shm")" ] || fail "whole numbers and doubles have the same bits"
 
-# --- real time ----------------------------------------------------------------------------------------------------------
+# --- real time --------------------------------------------------------------------------------------------------------
 rm -f "$dir/bus"
 peer "unix:$dir/bus" whole
 await test -e "$dir/bus" || fail "no bus"
@@ -73,7 +74,7 @@ assert 0 < int(sys.argv[2]) <= 60, sys.argv[2]
 assert lost["longest_in_the_socket_ns"] >= 0 and lost["error_frames"] == 0, lost
 P2
 
-# --- what is wrong with a bus -------------------------------------------------------------------------------------------
+# --- what is wrong with a bus -----------------------------------------------------------------------------------------
 says() { # WORDS COMMAND...
   words=$1
   shift

@@ -1,7 +1,8 @@
 #!/bin/sh
-# The app of tools/cfs, compiled against a stand-in for the headers of cFE (tests/cfe), flies the run file beside it: in lockstep with Orrery's packets
-# and with bare messages of cFE, with the same bits; in real time, where its clock begins again, beside software with other message ids. It only reacts,
-# so no run waits for it. What speaks and never answers brings a hint.
+# The app of tools/cfs, compiled against a stand-in for the headers of cFE (tests/cfe), flies the run file beside
+# it: in lockstep with Orrery's packets and with bare messages of cFE, with the same bits; in real time, where its
+# clock begins again, beside software with other message ids. It only reacts, so no run waits for it. What speaks
+# and never answers brings a hint.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 app=$((port + 1))
@@ -72,7 +73,8 @@ assert link["refused"]["other_id"] == 10 and link["refused"]["malformed"] == 0 a
 assert link["hint"] is None, link
 P
 
-# who speaks and answers nothing, and whom telemetry does not reach; whose answers are refused for a range, and who leaves, needs no 'peer'
+# who speaks and answers nothing, and whom telemetry does not reach; whose answers are refused for a range, and
+# who leaves, needs no 'peer'
 sed "s/, peer: '[^']*'/, wait: 60 s/" "$dir/run.yaml" >"$dir/nopeer.yaml"
 cat >"$dir/speak.py" <<'P'
 import socket, sys, time

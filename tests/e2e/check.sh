@@ -88,7 +88,8 @@ awk 'BEGIN {
 [ "$(grep -c 'revolute about' "$dir/said")" -eq 10000 ] || fail "not every body of a deep tree is shown"
 [ "$(wc -c < "$dir/said")" -lt 3000000 ] || fail "a deep tree takes $(wc -c < "$dir/said") bytes"
 
-# A spring of 10 Hz: rk4 follows it up to 2.828/2π·10 Hz = 45 ms. Beyond that check and run warn at the step; two sub-steps will do.
+# A spring of 10 Hz: rk4 follows it up to 2.828/2π·10 Hz = 45 ms. Beyond that check and run warn at the
+# step; two sub-steps will do.
 cat > "$dir/stiff.yaml" <<'YAML'
 orrery: 1
 spacecraft: {bodies: {arm: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], hinge: {kind: revolute, axis: [0, 0, 1], to: inertial, stiffness: 3947.8418 N m/rad}}}}

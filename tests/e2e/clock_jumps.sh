@@ -1,6 +1,7 @@
 #!/bin/sh
-# The date jumps by days, forward and back, at each look of the run and of its flight software: lockstep has the bits of batch, and in real time every frame
-# is flown and answered. The date is that of a library in front of the C library's; that of a whole machine is set in the guest (tests/all/rt-kernel/features.sh).
+# The date jumps by days, forward and back, at each look of the run and of its flight software: lockstep has the bits of
+# batch, and in real time every frame is flown and answered. The date is that of a library in front of the C library's;
+# that of a whole machine is set in the guest (tests/all/rt-kernel/features.sh).
 . tests/support/script.sh
 [ -z "$(nm -D "$ORRERY" 2>/dev/null | grep asan)" ] || exit 77 # the sanitizer wants to be the first library
 cat >"$dir/jump.c" <<'C'

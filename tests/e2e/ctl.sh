@@ -1,6 +1,7 @@
 #!/bin/sh
-# `orrery ctl` and orrery_ctl.py: a run is paused, stepped, commanded and stopped from outside, in batch, lockstep and real time; what they command stands in
-# the log with its frame and flies again; who may speak; five clients at once that are killed at random cost the loop nothing.
+# `orrery ctl` and orrery_ctl.py: a run is paused, stepped, commanded and stopped from outside, in batch, lockstep and
+# real time; what they command stands in the log with its frame and flies again; who may speak; five clients at once
+# that are killed at random cost the executive nothing.
 #
 #   tests/e2e/ctl.sh      SECONDS (4) of the five clients, SEED (1)
 . tests/support/script.sh

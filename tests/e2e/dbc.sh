@@ -1,6 +1,7 @@
 #!/bin/sh
-# CAN databases: what `orrery icd --format dbc` prints is read back to the same bits, by the run and by a reader in Python (tests/support/dbc.py), and so is one
-# that somebody else wrote, with other names and units. The bus is the stand-in of tests/e2e/can.sh.
+# CAN databases: what `orrery icd --format dbc` prints is read back to the same bits, by the run and by a reader in
+# Python (tests/support/dbc.py), and so is one that somebody else wrote, with other names and units. The bus is the
+# stand-in of tests/e2e/can.sh.
 . tests/support/script.sh
 . tests/support/can_layouts.sh
 start_stand_in
@@ -26,7 +27,7 @@ dbc_link() { # KEYS...: of the link
   printf '    %s\n' "$@"
 }
 
-# --- of a link on no bus: a double in each frame, with the bits of shared memory -----------------------------------------
+# --- of a link on no bus: a double in each frame, with the bits of shared memory --------------------------------------
 "$ORRERY" icd configs/cubesat.yaml --format dbc >"$dir/each.dbc" || fail "no database"
 dbc_link 'dbc: each.dbc' >"$dir/each.yaml"
 peer "unix:$dir/bus" "dbc:$dir/each.dbc"
@@ -40,7 +41,8 @@ same each shm
 for file in each again; do sed 's/^CM_.*//; s/\[[^]]*\]//' "$dir/$file.dbc" | sort -u >"$dir/$file.lines"; done
 cmp "$dir/each.lines" "$dir/again.lines" || fail "what was read is printed otherwise: $(diff "$dir/each.lines" "$dir/again.lines")"
 
-# --- of a layout: whole numbers of both byte orders, the bits of that layout, spoken by who knows the layout and by who knows the file -------------------------
+# --- of a layout: whole numbers of both byte orders, the bits of that layout, spoken by who knows the layout and by
+# who knows the file
 can_link whole "transport: can
     interface: vcan7" >"$dir/whole.yaml"
 peer "unix:$dir/bus" whole
@@ -53,7 +55,7 @@ for form in whole "dbc:$dir/whole.dbc"; do
   same read whole
 done
 
-# --- somebody else's: names, units, offsets, both byte orders, and much that is none of the run's ----------------------------
+# --- somebody else's: names, units, offsets, both byte orders, and much that is none of the run's ---------------------
 cat >"$dir/theirs.dbc" <<'P2'
 VERSION "a; BO_ 1 b: 8 c"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# configs/deployment.yaml: five geared panels and a four-bar unfold, come to rest and leave the bus at rest, by both methods of
-# solving loops alike; a run that is saved on the way goes on with the same bits.
+# configs/deployment.yaml: five geared panels and a four-bar unfold, come to rest and leave the bus at rest, by both
+# methods of solving loops alike; a run that is saved on the way goes on with the same bits.
 . tests/support/script.sh
 run() { "$ORRERY" run configs/deployment.yaml --mode batch --step 10ms --json "$@" 2>&1; }
 # the first number of a channel in a JSON summary
@@ -26,7 +26,8 @@ incomplete run --duration 12s --save-state "$dir/state" >"$dir/half" || fail "sa
 incomplete run --duration 8s --from-state "$dir/state" >"$dir/whole" || fail "going on: $(cat "$dir/whole")"
 [ "$(grep state_hash "$dir/whole")" = "$(grep state_hash "$dir/embed20")" ] || fail "saved and continued, it has other bits"
 
-# the crank driven: the aggregate has no freedom of its own left; and a start that is not closed is closed around it, and said
+# the crank driven: the aggregate has no freedom of its own left; and a start that is not closed is
+# closed around it, and said
 incomplete "$ORRERY" run configs/deployment.yaml --mode batch --step 10ms --duration 1s --set simulation.initial.crank.q.0=0.5 \
   --set 'actuators.brake={kind: hinge_motor, hinge: crank, mode: rate}' >"$dir/driven" 2>&1 || fail "driven: $(cat "$dir/driven")"
 grep -q 'loops  *closed at the start by moving hinges by up to 0.751 rad (panel_2)' "$dir/driven" ||

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The cubesat that stops its tumbling on magnetorquers and points on wheels: examples/detumble.py flies configs/detumble.yaml in lockstep to what the
-# file expects, every frame answered. With rods that give nothing it does not, so it is the rods that stop it.
+# The cubesat that stops its tumbling on magnetorquers and points on wheels: examples/detumble.py flies
+# configs/detumble.yaml in lockstep to what the file expects, every frame answered. With rods that give nothing it does
+# not, so it is the rods that stop it.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 fly() { # ARGUMENTS...: the summary into $dir/out

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A run that diverges says so as a person would, with the inner reason after it, and leaves its picture and its table; in batch and in real time.
+# A run that diverges says so as a person would, with the inner reason after it, and leaves its picture and its table;
+# in batch and in real time.
 . tests/support/script.sh
 cat >"$dir/run.yaml" <<'END'
 orrery: 1

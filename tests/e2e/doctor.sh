@@ -120,7 +120,8 @@ code=$?
 grep -q '^wake-up latency' "$dir/long" || fail "the summary comes after a signal"
 grep -q '^orrery doctor: ended by a signal (Terminated)' "$dir/long" || fail "nobody says that a signal ended it: $(cat "$dir/long")"
 [ -e "/dev/shm/orrery.rt.$child" ] && fail "the statistics block stays"
-# the signal alone makes it incomplete, which is exit 3: shown where all else is well, for which a busy machine gets five tries
+# the signal alone makes it incomplete, which is exit 3: shown where all else is well, for which a
+# busy machine gets five tries
 shown=
 for _ in 1 2 3 4 5; do
   "$ORRERY" doctor --seconds 600 --rate 100 --json >"$dir/json" 2>/dev/null &

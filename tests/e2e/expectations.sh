@@ -1,5 +1,6 @@
 #!/bin/sh
-# Each sort of expectation against its value computed from the exported table; the same in lockstep; the verdict as a JUnit file, valid whatever came out.
+# Each sort of expectation against its value computed from the exported table; the same in lockstep; the verdict as a
+# JUnit file, valid whatever came out.
 . tests/support/script.sh
 
 expect='expect=[{name: rms, channel: gyro.rate, of: rms, below: 1 deg/s, after: 2 s},

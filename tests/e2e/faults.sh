@@ -1,8 +1,10 @@
 #!/bin/sh
-# A run at 1 kHz with two links at once, one over shared memory and one over UDP, whose flight software is killed and started again, suspended,
-# late, hostile, or cuts the segment: the run goes on by the policy of each link, and the summary says what happened, counted by cause.
+# A run at 1 kHz with two links at once, one over shared memory and one over UDP, whose flight software is killed and
+# started again, suspended, late, hostile, or cuts the segment: the run goes on by the policy of each link, and the
+# summary says what happened, counted by cause.
 #
-# What a busy machine may delay is waited for: the flight software goes on when the run says that an answer was applied, and the run ends then.
+# What a busy machine may delay is waited for: the flight software goes on when the run says that an answer was
+# applied, and the run ends then.
 . tests/support/script.sh
 python=$(python3 -c 'import sys; print(sys.executable)') # itself, not a script that looks for it
 shm=$(url_of shm)
@@ -73,7 +75,7 @@ show() { # FILE: what there is to see
   cat "$dir/s" "$dir/u" "$dir"/*err
 }
 
-# --- hostile: every fault by its cause; in lockstep with the bits of a run without ----------------------------------------------------------
+# --- hostile: every fault by its cause; in lockstep with the bits of a run without ------------------------------------
 all=nan,inf,range,layout,version,foreign,future,replay,old,sum
 peer s $shm torque=0.02 on_time=0.001
 peer u $udp torque=0.03 on_time=0.002
@@ -100,8 +102,9 @@ said hostile 'all(l["late"] == l["answers"]["late"] and len(l["last_late"]) == m
 said hostile 'all(len(did[w]["late"]) == 2 and l["late"] >= 2 and (l["late"] > 16 or set(did[w]["late"]) <= {x["answers"] for x in l["last_late"]})
                   for l, w in links)' || fail "two answers of each were not late: $(show hostile)"
 
-# --- killed and started again, then suspended, in real time ----------------------------------------------------------------------------------
-# Silence lasts longer than the link allows, from whenever it began. The run has no end of its own: it is ended when both have recovered.
+# --- killed and started again, then suspended, in real time -----------------------------------------------------------
+# Silence lasts longer than the link allows, from whenever it began. The run has no end of its own: it is ended
+# when both have recovered.
 sed 's/, duration: 1 s//' "$dir/run.yaml" >"$dir/endless.yaml"
 look_after() { # LINK URL
   "$python" tests/support/faulty_peer.py "$2" torque=0.02 die=400 2>>"$dir/$1.err"
@@ -136,7 +139,7 @@ said killed 'j["channels"]["wheel_u.torque"][0] == 0.05 and
              j["channels"]["wheel_s.torque"][0] in (0.05, 0 if s["last_silences"][-1]["last"] > j["frames"] - 20 else 0.05)' ||
   fail "recovered: $(show killed)"
 
-# --- commands stop: hold, zero, stop, each link by its own policy ----------------------------------------------------------------------------
+# --- commands stop: hold, zero, stop, each link by its own policy -----------------------------------------------------
 peer s $shm torque=0.02 on_time=0.5 die=300
 peer u $udp torque=0.03 on_time=0.5 die=300
 fly --mode realtime --duration 5s --json --set 'links.u.timeout={frames: 10, policy: zero}' >"$dir/policy" 2>"$dir/err" || fail "hold and zero: $(show policy)"
@@ -154,7 +157,7 @@ for link in s u; do
   grep -q 'timed out 1 times: no command for 300 frames of the link; then the run stops' "$dir/stop" || fail "stop is told: $(cat "$dir/stop")"
 done
 
-# --- the segment cut to nothing under us -----------------------------------------------------------------------------------------------------
+# --- the segment cut to nothing under us ------------------------------------------------------------------------------
 peer s $shm torque=0.02 truncate=300
 peer u $udp torque=0.03
 fly --mode realtime --duration 5s --json >"$dir/cut" 2>"$dir/err" || fail "truncated: $(show cut)"
@@ -169,7 +172,7 @@ gone
 grep -q 'the shared memory was shrunk under us' "$dir/cut" && grep -q "^ended  *by link 's': no command" "$dir/cut" ||
   fail "truncated in lockstep: $(cat "$dir/cut")"
 
-# --- the peer ends the run -------------------------------------------------------------------------------------------------------------------
+# --- the peer ends the run --------------------------------------------------------------------------------------------
 while read -r mode link; do
   peer s $shm torque=0.02 end=$([ $link = s ] && echo 300 || echo 999999)
   peer u $udp torque=0.03 end=$([ $link = u ] && echo 300 || echo 999999)

@@ -1,7 +1,8 @@
 #!/bin/sh
-# The first frame of a run in real time follows the peer that came, over shared memory and over UDP: what takes long before it (rehearsal,
-# calibration) is done before anybody is let in. A client that waits one second for its first frame, as the README's does, gets it. A machine
-# that stalls may need another try; calibration alone takes a second of every try.
+# The first frame of a run in real time follows the peer that came, over shared memory and over UDP: what takes
+# long before it (rehearsal, calibration) is done before anybody is let in. A client that waits one second for
+# its first frame, as the README's does, gets it. A machine that stalls may need another try; calibration alone
+# takes a second of every try.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 cat >"$dir/peer.py" <<'P'
@@ -37,7 +38,7 @@ for transport in shm udp; do
   grep -q ' frames out, [1-9][0-9]* commands applied' "$dir/out" || fail "$transport: no command applied: $(cat "$dir/out")"
 done
 
-# --- a signal while it waits: prepared, and no frame flown; no log either ----------------------------------------------------
+# --- a signal while it waits: prepared, and no frame flown; no log either ---------------------------------------------
 "$ORRERY" run "$dir/shm.yaml" --mode realtime --ready "$dir/waits" --log "$dir/none.mcap" >"$dir/out" 2>"$dir/err" &
 run=$!
 await [ -s "$dir/waits" ] || fail "it never waits"

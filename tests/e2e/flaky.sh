@@ -1,5 +1,6 @@
 #!/bin/bash
-# tests/soak/flaky.sh on a program that fails in every third run: the table, the logs, four busy processes when they are wanted and none left.
+# tests/soak/flaky.sh on a program that fails in every third run: the table, the logs, four busy processes when they
+# are wanted and none left.
 . tests/support/script.sh
 burners() { grep -lzx -e"$1" /proc/[0-9]*/cmdline 2>/dev/null | wc -l; } # PID of flaky.sh
 cat >"$dir/third" <<END
@@ -42,7 +43,7 @@ grep -q '^| all 1 | - | - | - |' "$dir/out" || fail "ended early it prints no ta
 
 # names stand for all that have them
 tests/soak/flaky.sh -l links >"$dir/out"
-grep -qx build/release/tests/unit/io/links/port "$dir/out" && grep -qx build/release/tests/timing/io/links/relay_links "$dir/out" && grep -qx tests/e2e/links.sh "$dir/out" ||
+grep -qx build/release/tests/unit/io/links/port "$dir/out" && grep -qx build/release/tests/timing/io/links/packets/relay_links "$dir/out" && grep -qx tests/e2e/links.sh "$dir/out" ||
   fail "tests named so: $(cat "$dir/out")"
 tests/soak/flaky.sh -l nosuchtest >"$dir/out" 2>&1 && fail "a name that no test has is taken"
 exit 0

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The main job: cassini's slew under the sample flight software. One state_hash in batch (linked in), in lockstep over shared memory and over
-# UDP; flight software that is killed in the slew and started again settles it, by the policy of the link in between, over both.
+# The main job: cassini's slew under the sample flight software. One state_hash in batch (linked in), in lockstep over
+# shared memory and over UDP; flight software that is killed in the slew and started again settles it, by the policy of
+# the link in between, over both.
 . tests/support/script.sh
 run() { "$ORRERY" run configs/cassini-slew.yaml "$@"; }
 
@@ -28,9 +29,10 @@ kill "$peer" 2>/dev/null
 wait "$peer" 2>/dev/null
 [ "$(hash_of "$dir/udp")" = "$first" ] || fail "lockstep over UDP has other bits than batch"
 
-# Killed at 8 s, in the middle of the slew; back after a second and a half, of which one is flown without commands; the run ends three seconds after it has
-# settled: all by the run's own clock, whenever this script has its turn. Over shared memory and over UDP, side by side. The flight software has a priority
-# where it can be had, so that a busy machine does not keep it from its core.
+# Killed at 8 s, in the middle of the slew; back after a second and a half, of which one is flown without commands; the
+# run ends three seconds after it has settled: all by the run's own clock, whenever this script has its turn. Over
+# shared memory and over UDP, side by side. The flight software has a priority where it can be had, so that a busy
+# machine does not keep it from its core.
 first=
 chrt -f 70 true 2>/dev/null && first='chrt -f 70'
 tell() { "$ORRERY" ctl --json "$@" 2>/dev/null; } # PID QUESTION

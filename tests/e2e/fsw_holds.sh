@@ -1,5 +1,6 @@
 #!/bin/sh
-# The sample flight software stays when no frame comes for longer than five seconds: it says so, and answers the next one. Here the run is suspended.
+# The sample flight software stays when no frame comes for longer than five seconds: it says so, and answers the next
+# one. Here the run is suspended.
 . tests/support/script.sh
 over shm configs/cubesat.yaml >"$dir/run.yaml"
 "$ORRERY" run "$dir/run.yaml" --mode lockstep --duration 100000s --no-log >"$dir/out" 2>&1 &

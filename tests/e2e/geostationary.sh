@@ -1,6 +1,7 @@
 #!/bin/sh
-# The geostationary satellite through the shadow of the Earth: examples/geostationary.py flies configs/geostationary.yaml in lockstep to what the file expects,
-# every frame answered. Where the Earth throws no shadow, or a drive stands still, it does not meet that.
+# The geostationary satellite through the shadow of the Earth: examples/geostationary.py flies
+# configs/geostationary.yaml in lockstep to what the file expects, every frame answered. Where the Earth throws no
+# shadow, or a drive stands still, it does not meet that.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 fly() { # ARGUMENTS...: the summary into $dir/out

@@ -1,12 +1,14 @@
 #!/bin/sh
-# A run goes on from any moment of a log: with the bits that it had where nothing is another; with other parameters, scripts, links and flight
-# software; in every mode, and flight software outside is told. What cannot be gone on from is refused.
+# A run goes on from any moment of a log: with the bits that it had where nothing is another; with other
+# parameters, scripts, links and flight software; in every mode, and flight software outside is told. What cannot
+# be gone on from is refused.
 . tests/support/script.sh
 cubesat=configs/cubesat.yaml
 fly() { "$ORRERY" run "$@" >"$dir/out" 2>"$dir/err" || fail "run $*: $(cat "$dir/out" "$dir/err")"; }
 free="--set realtime.priority=0 --set realtime.core=any"
 
-# batch: the same bits from a checkpoint, from between two, from the first frame; also from a log that is compressed, cut, or went on itself
+# batch: the same bits from a checkpoint, from between two, from the first frame; also from a log that is
+# compressed, cut, or went on itself
 "$ORRERY" run $cubesat --mode batch --duration 20s --log "$dir/a.mcap" --set 'record={checkpoint: 4 s}' >"$dir/whole" || fail "the whole run"
 hash=$(hash_of "$dir/whole")
 "$ORRERY" run $cubesat --mode batch --duration 20s --log "$dir/z.mcap" --set 'record={checkpoint: 4 s, compression: zstd}' >/dev/null || fail "zstd"
@@ -23,7 +25,8 @@ same again 15s 5s
 same z 9.57s 10.43s
 same a 0s 20s
 
-# a procedure is read from the disk, also by its name alone, and flies again; what begins when is told from where the run begins
+# a procedure is read from the disk, also by its name alone, and flies again; what begins when is told
+# from where the run begins
 cat >"$dir/leg.yaml" <<'Y'
 sequence:
   - {wait: 100 ms}
@@ -74,8 +77,8 @@ for setting in spacecraft.bodies.bus.mass=8 'spacecraft.bodies.bus.inertia=[0.05
   [ "$setting" = spacecraft.bodies.bus.mass=8 ] || [ "$this" != "$hash" ] || fail "$setting changes nothing"
 done
 
-# Flight software outside: new here, and told. The law of the cubesat remembers nothing, so it has the same bits in every mode, over every
-# transport, and linked in.
+# Flight software outside: new here, and told. The law of the cubesat remembers nothing, so it has the same bits in
+# every mode, over every transport, and linked in.
 for t in shm udp; do over $t $cubesat | sed 's|orrery: 1|&\nrecord: {checkpoint: 1 s}|' >"$dir/$t.yaml"; done
 "$fsw" "$(url_of shm)" cubesat 2>"$dir/fsw" &
 peer=$!

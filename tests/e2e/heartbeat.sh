@@ -1,6 +1,7 @@
 #!/bin/sh
-# What the summary says of flight software that no longer answers: one that hangs is told from one that is dead, from one that left, and from one
-# that lives and only says nothing. In real time and in lockstep; over UDP, where a process cannot be seen, life from silence.
+# What the summary says of flight software that no longer answers: one that hangs is told from one that is dead, from
+# one that left, and from one that lives and only says nothing. In real time and in lockstep; over UDP, where a process
+# cannot be seen, life from silence.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 for transport in shm udp; do
@@ -59,7 +60,8 @@ try shm lockstep silent lives --json
 try udp lockstep dead mute --json
 try udp lockstep silent lives --json
 
-# --- what happened is told in the order of time: the last sign of life, then the silence; and the end of flight software as the cause of it
+# --- what happened is told in the order of time: the last sign of life, then the silence; and the end of flight
+# software as the cause of it
 cause() { # FATE STATE WHY DO
   python3 "$dir/peer.py" "$(url_of shm)" "$1" 2>"$dir/err" &
   peer=$!

@@ -1,13 +1,13 @@
 #!/bin/sh
-# `orrery icd`: real packets of a run, of several pieces and all types, taken apart with each format, give the numbers that the client reads. The
-# Python client over both carriers; the capture as tshark sees it, where tshark is.
+# `orrery icd`: real packets of a run, of several pieces and all types, taken apart with each format, give the numbers
+# that the client reads. The Python client over both carriers; the capture as tshark sees it, where tshark is.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 over udp configs/cubesat.yaml | sed "s|transport: udp|transport: udp, mtu: 160|
   s|telemetry: .*target\]|telemetry: ['*']|; /stiffness/d; s/policy: hold},/policy: hold}}/
   s|commands: \[wheel_\*.torque\]|commands: [wheel_y.torque, wheel_z.torque]|" >"$dir/run.yaml"
 near=$name.near
-echo "  near: {transport: shm, name: $near, rate: 10 Hz, telemetry: [gyro.*, star.*], commands: [wheel_x.torque], wait: 10 s}" >>"$dir/run.yaml"
+echo "  near: {transport: shm, name: $near, rate: 10 Hz, telemetry: [gyro.*, star.*], commands: [wheel_x.torque], wait: 60 s}" >>"$dir/run.yaml"
 for format in markdown c python json xtce cosmos eds; do
   "$ORRERY" icd "$dir/run.yaml" --format $format >"$dir/icd.$format" || fail "icd --format $format"
 done
@@ -36,8 +36,8 @@ over udp "$dir/alike.yaml" | sed 's/gyro-1/GYRO/g; s/gyro_1/gyro/g' >"$dir/capit
 [ $? -eq 1 ] && [ ! -s "$dir/none" ] && grep -q 'would both be FSW_GYRO_RATE_X' "$dir/err" || fail "small letters and capitals in COSMOS: $(cat "$dir/err")"
 "$ORRERY" icd configs/cubesat.yaml --format json --set links.fsw.rate=50Hz | grep -q '"divisor": 2' || fail "icd --set"
 
-# C: compiles by itself without a warning, also where a number's address is taken, in C++ too; it prints what it finds in a payload, and in the first
-# packet of a frame, with the sum that its function gives
+# C: compiles by itself without a warning, also where a number's address is taken, in C++ too; it prints what it finds
+# in a payload, and in the first packet of a frame, with the sum that its function gives
 cat >"$dir/decode.c" <<'C'
 #include <stdio.h>
 #include "icd.h"

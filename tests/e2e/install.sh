@@ -1,6 +1,6 @@
 #!/bin/sh
-# What is installed works from another folder: the examples are compiled against it by pkg-config alone, fly the cubesat with the same bits in C,
-# C++ and Python, and the solver gives what `orrery eval` gives. Uninstalling leaves nothing.
+# What is installed works from another folder: the examples are compiled against it by pkg-config alone, fly the cubesat
+# with the same bits in C, C++ and Python, and the solver gives what `orrery eval` gives. Uninstalling leaves nothing.
 . tests/support/script.sh
 command -v pkg-config >/dev/null && command -v cc >/dev/null || exit 77
 build=$(dirname "$ORRERY")
@@ -9,7 +9,8 @@ tools/install "$build" "$version" "$dir/usr" || fail "tools/install: $?"
 top=$PWD
 find "$dir/usr" | sort >"$dir/list"
 [ "$(wc -l <"$dir/list")" -ge 150 ] || fail "few files are installed: $(cat "$dir/list")"
-# a tree may be /orrery, as the topics of logs are, and what is installed may stand in /usr/share/orrery: so a folder of it, and no part of a longer path
+# a tree may be /orrery, as the topics of logs are, and what is installed may stand in /usr/share/orrery: so a folder of
+# it, and no part of a longer path
 tree="(^|[^[:alnum:]._/-])$(printf %s "$top" | sed 's/[^[:alnum:]/_-]/\\&/g')"
 grep -rlE "$tree(/|\$)" "$dir/usr/lib/pkgconfig" && fail "what is installed names the tree that it comes from"
 grep -rlE "$tree/(build|configs|core|examples|io|rt|tests|tools)" "$dir/usr/share" && fail "what is installed names the tree that it comes from"
@@ -108,7 +109,8 @@ printf 'orrery: 1\nspacecraft: {bodies: {a: {}}}\n' >wrong.yaml
 ./accelerations wrong.yaml a 2>"$dir/err" && fail "accelerations takes a wrong file"
 grep -q 'wrong.yaml:2' "$dir/err" || fail "accelerations does not say what is wrong with a file: $(cat "$dir/err")"
 
-# the documents: every link leads to a file that is installed; the program of the README is compiled by its line, and flies
+# the documents: every link leads to a file that is installed; the program of the README is
+# compiled by its line, and flies
 find "$dir/usr/share" -name '*.md' | while read -r page; do
   grep -o '](\([^)#]*\)[^)]*)' "$page" | sed 's/^](//; s/[)#].*//' | grep -v '^https*:' | while read -r target; do
     [ -z "$target" ] || [ -e "$(dirname "$page")/$target" ] || echo "${page#"$dir"}: $target"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Hinges that jam in closed loops (a four-bar and geared panels, each by both methods) and one that has a motion: the same bits in batch, in lockstep and in
-# real time; the log flies again, whole and from within a jam; from outside they begin and end as in the file.
+# Hinges that jam in closed loops (a four-bar and geared panels, each by both methods) and one that has a motion: the
+# same bits in batch, in lockstep and in real time; the log flies again, whole and from within a jam; from outside they
+# begin and end as in the file.
 . tests/support/script.sh
 
 cat >"$dir/jams.yaml" <<'Y'
@@ -10,7 +11,7 @@ faults:
   - {hinge: crank, at: 2500 ms, for: 200 ms, jammed: true}
   - {hinge: dish, at: 800 ms, for: 1 s, jammed: 300 ms}
 Y
-link="{fsw: {transport: shm, name: $name, rate: 100 Hz, telemetry: [angle_1.position], commands: [brake.torque], wait: 10 s}}"
+link="{fsw: {transport: shm, name: $name, rate: 100 Hz, telemetry: [angle_1.position], commands: [brake.torque], wait: 60 s}}"
 dish='{mass: 2, com: [0.1, 0, 0], inertia: [0.1, 0.1, 0.1, 0, 0, 0], hinge: {kind: revolute, to: bus.imu, axis: [0, 0, 1], motion: {sine: {amplitude: 20 deg, frequency: 0.3 Hz}}}}'
 fly() { # MODE ARGUMENTS...
   mode=$1

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Logs held to expectations that were written later: the verdicts and values are those of a run that expects the same, in the order of the rules; exit
-# statuses; a file that is no rules; a log that is cut; one of a lockstep run with faults and a sequence.
+# Logs held to expectations that were written later: the verdicts and values are those of a run that expects the
+# same, in the order of the rules; exit statuses; a file that is no rules; a log that is cut; one of a lockstep run
+# with faults and a sequence.
 . tests/support/script.sh
 
 cat >"$dir/rules.yaml" <<'Y'
@@ -31,7 +32,8 @@ judge 3 "$dir/a.mcap" "$dir/late.yaml"
 echo 'faults: []' >"$dir/faults.yaml"
 judge 1 "$dir/a.mcap" "$dir/faults.yaml"
 grep -q "faults.yaml:1:1: error: a file that is laid over a run holds expect here, not 'faults'" "$dir/err" || fail "$(cat "$dir/err")"
-# rules that are wrong by themselves are told once, before any log is read; those that do not fit, once for logs of the same devices
+# rules that are wrong by themselves are told once, before any log is read; those that do not fit, once for
+# logs of the same devices
 echo 'expect: [{chanel: bus.rate, below: 1, after: soon}]' >"$dir/wrong.yaml"
 judge 1 "$dir/a.mcap" "$dir/b.mcap" /nowhere.mcap "$dir/wrong.yaml"
 [ "$(grep -c "unknown key 'chanel'" "$dir/err")" -eq 1 ] && grep -q "wrong.yaml:1:46: error: 'after' takes" "$dir/err" || fail "wrong rules: $(cat "$dir/err")"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# JUnit files hold to the schema that collectors share, whatever came out and whatever things are called: by tests/support/junit.py, which refuses 42 mistakes,
-# and by xmllint with tests/data/junit.xsd, where that is installed.
+# JUnit files hold to the schema that collectors share, whatever came out and whatever things are called: by
+# tests/support/junit.py, which refuses 42 mistakes, and by xmllint with tests/data/junit.xsd, where that is installed.
 . tests/support/script.sh
 xmllint=$(command -v xmllint)
 

@@ -1,7 +1,8 @@
 #!/bin/sh
-# A link over UDP with a key_file. The sample flight software, the echo peer and the client in Python fly with the key, with the bits of the flight without;
-# through a network that loses, repeats, delays and garbles, too. Without the key, or with another, nobody flies, and is told why. What a stranger sends, and
-# what he took down of the run before, ends nothing and is counted apart.
+# A link over UDP with a key_file. The sample flight software, the echo peer and the client in Python fly with the key,
+# with the bits of the flight without; through a network that loses, repeats, delays and garbles, too. Without the key,
+# or with another, nobody flies, and is told why. What a stranger sends, and what he took down of the run before, ends
+# nothing and is counted apart.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 run() { "$ORRERY" run "$@"; }
@@ -31,7 +32,8 @@ for peer in "$fsw" "$(dirname "$ORRERY")/echo" 'python3 -I -S -B io/client/orrer
   [ "$peer" != "$fsw" ] || [ "$(hash_of "$dir/out")" = "$(hash_of "$dir/quiet")" ] || fail "a key changes the bits: $(cat "$dir/out" "$dir/quiet")"
 done
 
-# a network that does everything to datagrams, copies among it; each copy is refused by its counter, and each that is garbled by its seal
+# a network that does everything to datagrams, copies among it; each copy is refused by its counter, and each
+# that is garbled by its seal
 for peer in "$fsw" 'python3 -I -S -B io/client/orrery_client.py'; do
   : >"$dir/net"
   python3 -I tests/support/network.py $((port + 1)) "$port" 5 10 5 >"$dir/net" 2>&1 &
@@ -88,7 +90,8 @@ for _ in range(40):  # it is told where the last of its questions was answered i
 P
 refuses 'the wrong key in Python' 'has another key' python3 -I -S -B "$dir/wrong.py" "$url" "$dir/other"
 
-# the packets of a flight, taken down on the way, then said again to the next run; and a stranger's END of a later generation
+# the packets of a flight, taken down on the way, then said again to the next run; and a stranger's
+# END of a later generation
 cat >"$dir/recorded.py" <<'P'
 import pickle, socket, sys
 sys.path.insert(0, "io/client")

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Packets that somebody else defined (`layout`), spoken by a Python program that knows the document alone. With doubles a run in lockstep has the bits of shared
-# memory; a polled device answers with the frame that is answered next, so its bits do not depend on who was faster; what does not fit its bits is told.
+# Packets that somebody else defined (`layout`), spoken by a Python program that knows the document alone. With doubles
+# a run in lockstep has the bits of shared memory; a polled device answers with the frame that is answered next, so its
+# bits do not depend on who was faster; what does not fit its bits is told.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 

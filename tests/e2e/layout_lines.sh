@@ -1,7 +1,8 @@
 #!/bin/sh
-# Packets that somebody else defined, in streams of bytes: bare (`framing: raw`), and by COBS and SLIP, over a serial port, TCP both ways and Unix sockets.
-# With doubles a run in lockstep has the bits of shared memory; what lies between packets on the line is skipped and counted; a device that is asked answers
-# with the frame that is answered next. Flight software is a Python program that knows the documents alone.
+# Packets that somebody else defined, in streams of bytes: bare (`framing: raw`), and by COBS and SLIP, over a serial
+# port, TCP both ways and Unix sockets. With doubles a run in lockstep has the bits of shared memory; what lies between
+# packets on the line is skipped and counted; a device that is asked answers with the frame that is answered next.
+# Flight software is a Python program that knows the documents alone.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 

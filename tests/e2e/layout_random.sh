@@ -1,7 +1,7 @@
 #!/bin/sh
-# Layouts that nobody chose: fields of any width and both byte orders, scales, states, counters, times, lengths and checksums, drawn from a seed, each
-# packet held bit for bit against a codec in Python that was made from the conventions alone; and commands of drawn bits, whose numbers are those that
-# the codec says.
+# Layouts that nobody chose: fields of any width and both byte orders, scales, states, counters, times, lengths and
+# checksums, drawn from a seed, each packet held bit for bit against a codec in Python that was made from the
+# conventions alone; and commands of drawn bits, whose numbers are those that the codec says.
 #
 #   tests/e2e/layout_random.sh     SEEDS ("1 2")
 . tests/support/script.sh

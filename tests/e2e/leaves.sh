@@ -1,6 +1,6 @@
 #!/bin/sh
-# Flight software that closes its link in lockstep ends the run at once, over shared memory and over UDP: nobody is there to answer. What is said
-# when none came is what then happens.
+# Flight software that closes its link in lockstep ends the run at once, over shared memory and over UDP: nobody is
+# there to answer. What is said when none came is what then happens.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 cat >"$dir/peer.py" <<'P'
@@ -35,7 +35,7 @@ for transport in shm udp; do
   grep -q '30 frames out, 10 commands applied' "$dir/out" || fail "$transport: $(cat "$dir/out")"
 done
 
-# --- nobody comes: what is said, in each mode and by each policy ---------------------------------------------------------------
+# --- nobody comes: what is said, in each mode and by each policy ------------------------------------------------------
 alone() { # MODE LINK WORDS
   "$ORRERY" run "$dir/shm.yaml" --mode "$1" --duration 100ms --set "links.fsw.wait=50 ms" --set "$2" >"$dir/out" 2>"$dir/err"
   grep -q "no flight software came in 0.05 s; $3" "$dir/err" || fail "$1, $2: $(cat "$dir/err")"
@@ -46,7 +46,7 @@ alone lockstep 'links.fsw.lockstep={timeout: 60 ms, policy: stop}' 'its first an
 alone lockstep 'links.fsw.lockstep={timeout: 60 ms, policy: continue}' 'each answer is waited for 0.06 s, and without it the run goes on$'
 grep -q 'going on without' "$dir/err" && fail "it does not go on without: $(cat "$dir/err")"
 
-# --- commands come, and all are refused: that is said, and not that there were none -----------------------------------------------
+# --- commands come, and all are refused: that is said, and not that there were none -----------------------------------
 cat >"$dir/wild.py" <<'P'
 import sys
 sys.path.insert(0, "io/client")

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Faults of the line that carries a link: wrong bits, lost and doubled bytes, a line that is stuck, a node that babbles, a cable that is out for a while. The
-# same bits in batch and in lockstep over a serial port, TCP and a Unix stream; the parts that were asked for; the log flies again; and on the line the
-# damage is there, so that flight software has to find it.
+# Faults of the line that carries a link: wrong bits, lost and doubled bytes, a line that is stuck, a node that
+# babbles, a cable that is out for a while. The same bits in batch and in lockstep over a serial port, TCP and a Unix
+# stream; the parts that were asked for; the log flies again; and on the line the damage is there, so that flight
+# software has to find it.
 . tests/support/script.sh
 cat >"$dir/faults.yaml" <<'Y'
 faults:
@@ -49,8 +50,9 @@ a = link["answers"]
 assert j["state_hash"] == sys.argv[2], "other bits than in batch"
 assert sum(a.values()) == link["published"] == 850, "every frame has one end"
 print(sys.argv[1], a, link["refused"])
-# packets of commands have 8 + 24 + 24 + 4 bytes, of telemetry 16 + 24 + 88 + 4, and frames 7 more; at 10 Hz, means and four deviations. Unplugged: 30
-# frames, and the answer to the one before; stuck: 40 of telemetry; babbling: a quarter of 80, and the answers then to frames that came
+# packets of commands have 8 + 24 + 24 + 4 bytes, of telemetry 16 + 24 + 88 + 4, and frames 7 more; at 10 Hz, means and
+# four deviations. Unplugged: 30 frames, and the answer to the one before; stuck: 40 of telemetry; babbling: a quarter
+# of 80, and the answers then to frames that came
 share = lambda rate, n: 1 - (1 - rate) ** n
 def near(what, got, *parts):
     mean = sum(n * p for n, p in parts)
@@ -67,7 +69,8 @@ done
 "$ORRERY" run --from "$dir/serial.mcap@50s" --mode batch --no-log --duration 35s --set 'expect=[]' >"$dir/going" 2>&1
 [ "$(hash_of "$dir/going")" = "$hash" ] || fail "going on damages others: $(cat "$dir/going")"
 
-# packets of somebody else, bare on a serial line: what a program that knows their document alone sees of it. Twice the same bits, whoever is slow
+# packets of somebody else, bare on a serial line: what a program that knows their document alone sees of it. Twice the
+# same bits, whoever is slow
 cat >"$dir/bare.yaml" <<Y
 orrery: 1
 spacecraft: {bodies: {bus: {mass: 10, inertia: [2, 2, 2, 0, 0, 0], hinge: {kind: free, to: inertial}, nodes: {n: {at: [0, 0, 0]}}}}}

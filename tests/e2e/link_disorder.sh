@@ -1,7 +1,8 @@
 #!/bin/sh
-# Faults of links beyond lost commands: commands that come in another order or twice, and telemetry that is cut, lost, damaged, out of order or copied.
-# Batch, lockstep over both carriers with flight software in C, and in Python, have the same bits; each kind shows in its counts; saved states go on with
-# the same; logs fly again; and where every answer was on time, real time has these bits, too.
+# Faults of links beyond lost commands: commands that come in another order or twice, and telemetry that is cut, lost,
+# damaged, out of order or copied. Batch, lockstep over both carriers with flight software in C, and in Python, have the
+# same bits; each kind shows in its counts; saved states go on with the same; logs fly again; and where every answer was
+# on time, real time has these bits, too.
 #
 #   tests/e2e/link_disorder.sh      TRIES (3) in real time
 . tests/support/script.sh
@@ -29,7 +30,8 @@ only() { # FAULT: the hash of a flight in batch that has it alone
 }
 fly configs/cubesat.yaml --mode batch >"$dir/plain" 2>&1 || fail "$(cat "$dir/plain")"
 plain=$(hash_of "$dir/plain")
-# what comes twice changes nothing; what is lost, damaged or overtaken is not seen, whichever it is; each kind of the rest changes the flight
+# what comes twice changes nothing; what is lost, damaged or overtaken is not seen, whichever it is; each kind of
+# the rest changes the flight
 for fault in 'copies: 1' 'of: telemetry, copies: 1' 'loss: 0' 'of: telemetry, reorder: 0'; do
   [ "$(only "$fault")" = "$plain" ] || fail "$fault changes the flight"
 done

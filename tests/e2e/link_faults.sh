@@ -1,6 +1,7 @@
 #!/bin/sh
-# Faults of links: commands that are cut off, lost or damaged on their way, in the frames that the seed says. The same bits in batch and in lockstep over both
-# carriers; each lost answer is a boundary missed, and counted; the log flies again.
+# Faults of links: commands that are cut off, lost or damaged on their way, in the frames that the seed says.
+# The same bits in batch and in lockstep over both carriers; each lost answer is a boundary missed, and
+# counted; the log flies again.
 . tests/support/script.sh
 cat >"$dir/faults.yaml" <<'Y'
 faults:

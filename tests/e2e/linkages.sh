@@ -1,6 +1,6 @@
 #!/bin/sh
-# Linkages drawn by a seed: eval, --trajectory and run give the same answer of the same state, be it a motion or a refusal, and embedding and augmentation the same motion,
-# driven ones included, whose speeds at the start are found.
+# Linkages drawn by a seed: eval, --trajectory and run give the same answer of the same state, be it a motion or a
+# refusal, and embedding and augmentation the same motion, driven ones included, whose speeds at the start are found.
 . tests/support/script.sh
 exec python3 - "$ORRERY" "$dir" ${1:-0} ${2:-18} <<'E2'
 import csv, json, math, random, subprocess, sys

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The log of a run: what it holds, as the command, the Python reader and the run itself say; what a log that cannot be written costs; which
-# logs are kept.
+# The log of a run: what it holds, as the command, the Python reader and the run itself say; what a log that cannot be
+# written costs; which logs are kept.
 . tests/support/script.sh
 cubesat=configs/cubesat.yaml
 run="$ORRERY run $cubesat --mode batch"

@@ -1,7 +1,8 @@
 #!/bin/sh
-# A disk that fails a log in the middle of a run in real time: too little room, at the start or while it flies; the file removed, or cut short by
-# somebody else; a disk that takes no writes; a file that may not grow. Each is told, the run flies all its frames and ends as it would have, and
-# what is in the log is whole. The disks are small ones in memory, in a name space of mounts.
+# A disk that fails a log in the middle of a run in real time: too little room, at the start or while it flies; the file
+# removed, or cut short by somebody else; a disk that takes no writes; a file that may not grow. Each is told, the run
+# flies all its frames and ends as it would have, and what is in the log is whole. The disks are small ones in memory,
+# in a name space of mounts.
 . tests/support/script.sh
 if [ -z "${IN_NAMESPACE-}" ]; then
   how=$([ "$(id -u)" -eq 0 ] && echo -m || echo -rm)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A run in real time killed at any instant leaves a log that is whole up to its last chunk: it has lost no more than a second and what the disk
-# had not, it can be repaired, and it flies again bit for bit. KILLS=N kills so many runs.
+# A run in real time killed at any instant leaves a log that is whole up to its last chunk: it has lost no more than a
+# second and what the disk had not, it can be repaired, and it flies again bit for bit. KILLS=N kills so many runs.
 . tests/support/script.sh
 kills=${KILLS:-15} seed=${SEED:-$$} beside=5
 {

@@ -1,12 +1,12 @@
 #!/bin/sh
-# A disk that stands still in the middle of a run in real time: the log loses frames and says which, and the run flies all of its own. The log flies
-# again identical from the next checkpoint on, and a run goes on from there; from within what is lost, and from behind it without a checkpoint
-# between, going on is refused.
+# A disk that stands still in the middle of a run in real time: the log loses frames and says which, and the run flies
+# all of its own. The log flies again identical from the next checkpoint on, and a run goes on from there; from within
+# what is lost, and from behind it without a checkpoint between, going on is refused.
 . tests/support/script.sh
 . tests/support/stall.sh
 log=$dir/a.mcap
 LD_PRELOAD=$dir/stall.so STALL=$dir/stalls "$ORRERY" run configs/reference.yaml --mode realtime --step 1ms --duration 20s --set 'expect=[]' --log "$log" \
-  --set 'record={channels: ["*"], checkpoint: 1 s}' --no-sandbox --set realtime.priority=0 --set realtime.core=any >"$dir/out" 2>"$dir/err" &
+  --set 'record={channels: ["*"], checkpoint: 1 s}' --no-sandbox --set realtime.priority=0 --set realtime.core=any --set realtime.spin=0s >"$dir/out" 2>"$dir/err" &
 run=$!
 grown() { [ "$(stat -c %s "$log" 2>/dev/null || echo 0)" -gt 5000000 ]; }
 behind() { grep -q 'the disk is behind' "$dir/err"; }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Forces in closed loops as channels of a run: in the table, the log, the interface document, expectations and the summary of `check`; by
-# name, with the prefix of a part; with the same bits in every mode.
+# Forces in closed loops as channels of a run: in the table, the log, the interface document, expectations and the
+# summary of `check`; by name, with the prefix of a part; with the same bits in every mode.
 . tests/support/script.sh
 cat >"$dir/wing.yaml" <<'Y'
 bodies:
@@ -21,7 +21,7 @@ spacecraft:
 actuators: {push: {kind: wrench, node: bus.origin}, motor: {kind: hinge_motor, hinge: r_root, mode: torque}}
 simulation: {step: 5 ms, duration: 1 s, initial: {r_root: {q: [0.3]}, r_tip: {q: [1.5707963267948966]}, r_strut: {q: [0.9272952180016122]}, r_drum: {q: [-0.9]}}}
 commands: [{channel: motor.torque, at: 0 s, sine: {amplitude: 2 N m, frequency: 1 Hz}}]
-links: {fsw: {transport: shm, name: $name, rate: 200 Hz, telemetry: ['loops.*'], commands: [push.force], wait: 10 s}}
+links: {fsw: {transport: shm, name: $name, rate: 200 Hz, telemetry: ['loops.*'], commands: [push.force], wait: 60 s}}
 expect:
   - {channel: loops.r_loop0.moment, between: [-20 N m, 20 N m]}
   - {channel: loops.r_stay.force.y, above: -1 kN}

@@ -1,5 +1,6 @@
 #!/bin/sh
-# What is said of closed loops: their rank and how they were put together, states that do not close, postures that are singular.
+# What is said of closed loops: their rank and how they were put together, states that do not close,
+# postures that are singular.
 . tests/support/script.sh
 vectors=tests/vectors
 # expect EXIT PATTERN COMMAND...: the command ends so and says so

@@ -1,7 +1,8 @@
 #!/bin/sh
-# A lost packet costs time and no bits: lockstep over UDP through a network that loses, repeats, delays and reorders 0.1 to 30 % of the datagrams in both
-# directions, as a seed says. Cassini under the sample flight software has the bits of batch; a law in Python has those that it has over shared memory. Then
-# the same with frames and commands that take several packets each, and where half of the datagrams are followed by a copy that is cut or has a byte changed.
+# A lost packet costs time and no bits: lockstep over UDP through a network that loses, repeats, delays and reorders 0.1
+# to 30 % of the datagrams in both directions, as a seed says. Cassini under the sample flight software has the bits of
+# batch; a law in Python has those that it has over shared memory. Then the same with frames and commands that take
+# several packets each, and where half of the datagrams are followed by a copy that is cut or has a byte changed.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 run() { "$ORRERY" run "$@"; }

@@ -1,6 +1,7 @@
 #!/bin/sh
-# `make run`, `make run-udp`, `make run-lockstep` as a new user has them: in a tree of their own, without git, by a user without rights where this
-# one is root. What is said, the picture, the exit status, what is left behind; the two in real time for two seconds only.
+# `make run`, `make run-udp`, `make run-lockstep` as a new user has them: in a tree of their own, without git, by a user
+# without rights where this one is root. What is said, the picture, the exit status, what is left behind; the two in
+# real time for two seconds only.
 . tests/support/script.sh
 built=$(dirname "$ORRERY")
 case ${built##*/} in release*) ;; *) exit 77 ;; esac
@@ -30,8 +31,9 @@ picture=build/cassini-slew.${name#/}.svg
 said run-lockstep "^picture     $dir/tree/$picture"
 [ "$(grep -c 'class="p"' "$dir/tree/$picture")" -eq 5 ] || fail "the picture has not its five panels"
 
-# in real time: two seconds are not all that is expected, so the verdict is `incomplete`; on a machine that takes time away in pieces too short to be told
-# from computing it is `failed` for overruns that count as our own, and says so. tests/timing shows that there are none on a machine that takes none.
+# in real time: two seconds are not all that is expected, so the verdict is `incomplete`; on a machine that takes time
+# away in pieces too short to be told from computing it is `failed` for overruns that count as our own, and says so.
+# tests/timing shows that there are none on a machine that takes none.
 for target in run run-udp; do
   port=$((port + 1))
   make_in $target $target DURATION=2s

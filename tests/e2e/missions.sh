@@ -1,6 +1,6 @@
 #!/bin/sh
-# The other spacecraft that the sample flight software flies, the wings and the chain: each meets what it expects in batch, in lockstep over shared memory and
-# over UDP, with one state_hash.
+# The other spacecraft that the sample flight software flies, the wings and the chain: each meets what it expects in
+# batch, in lockstep over shared memory and over UDP, with one state_hash.
 . tests/support/script.sh
 fly() { # FILE URL MISSION ARGUMENTS...
   file=$1 url=$2 mission=$3

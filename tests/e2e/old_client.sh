@@ -1,5 +1,6 @@
 #!/bin/sh
-# A client and a run of other versions of the wire: the client refuses, names both, and says what to do; in C and in Python. Over UDP: tests/unit/io.
+# A client and a run of other versions of the wire: the client refuses, names both, and says what to do; in C and in
+# Python. Over UDP: tests/unit/io.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 over shm configs/cubesat.yaml >"$dir/run.yaml"

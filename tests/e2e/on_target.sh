@@ -1,6 +1,8 @@
 #!/bin/sh
-# `attitude: target` and `rate: target` of an initial state: whatever the target is (in time, of the orbit, the Sun, the ground, another body), the first pointing error is zero to the last
-# digits, and the node turns as its target does, by differences of the target's own channel. Also of a node away from the hinge, of a hinge with a rotation, of a bent body, of a ball hinge.
+# `attitude: target` and `rate: target` of an initial state: whatever the target is (in time, of the orbit, the Sun,
+# the ground, another body), the first pointing error is zero to the last digits, and the node turns as its target
+# does, by differences of the target's own channel. Also of a node away from the hinge, of a hinge with a rotation, of
+# a bent body, of a ball hinge.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 time_target='[{at: 0 s, attitude: [0.5, -0.5, 0.5, 0.5]}, {at: 20 s, attitude: [0.1, 0.7, 0.1, 0.7]}]'
@@ -64,7 +66,8 @@ for path in sorted(glob.glob(sys.argv[1] + "/*.csv")):
     rate = [rows[0][at["bus.imu.rate." + c]] for c in "xyz"]
     error = [r[at["bus.pointing_error"]] for r in rows]
     assert error[0] < 2e-15, (name, error[0])
-    # slopes over one and two steps, put together for the slope at frame 0; the rate is in node axes, which are the target's there
+    # slopes over one and two steps, put together for the slope at frame 0; the rate is in node axes,
+    # which are the target's there
     one, two = log_rate(target[0], target[1], 0.01), log_rate(target[0], target[2], 0.02)
     wanted = [2 * a - b for a, b in zip(one, two)]
     assert max(abs(a - b) for a, b in zip(wanted, rate)) < 5e-9, (name, wanted, rate)

@@ -1,7 +1,8 @@
 #!/bin/sh
-# In real time, when every answer of the flight software was on time, a run has the state_hash of batch: cassini in its slew, the wings, the chain, the
-# cubesat, over shared memory and over UDP; and another where `latch: asap` applies each answer before its boundary. Whether answers are on time is for the machine to say: each flight is tried a few times until one had them all by
-# the summary's counts, and is a skip that says so where none had.
+# In real time, when every answer of the flight software was on time, a run has the state_hash of batch: cassini in its
+# slew, the wings, the chain, the cubesat, over shared memory and over UDP; and another where `latch: asap` applies each
+# answer before its boundary. Whether answers are on time is for the machine to say: each flight is tried a few times
+# until one had them all by the summary's counts, and is a skip that says so where none had.
 #
 #   tests/e2e/on_time.sh      SECONDS_EACH (5 for cassini, 1 for the cubesat, 3 for the others)   TRIES (4)
 . tests/support/script.sh

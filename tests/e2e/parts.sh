@@ -1,11 +1,12 @@
 #!/bin/sh
-# One file of an array serves both sides: a part with `mirror` is the image of the part in a mirror, and one with `rotation` is turned as by hand;
-# tests/support/mirror.py judges random parts by what a mirror is. A part that says neither has the bits that it had.
+# One file of an array serves both sides: a part with `mirror` is the image of the part in a mirror, and one with
+# `rotation` is turned as by hand; tests/support/mirror.py judges random parts by what a mirror is. A part that says
+# neither has the bits that it had.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 python3 tests/support/mirror.py "$ORRERY" "$dir" 24 >"$dir/out" || fail "$(cat "$dir/out")"
 
-# --- an array on each side, with loops: their motions are images of each other ---------------------------------------------------
+# --- an array on each side, with loops: their motions are images of each other ----------------------------------------
 cat >"$dir/wing.yaml" <<'END'
 bodies:
   inner: {mass: 3, com: [0.1, 0.5, 0], inertia: [0.3, 0.02, 0.3, 0.01, 0, 0.005], hinge: {kind: revolute, to: mount, axis: [1, 0, 0], stiffness: 2, rest: 0.1},
@@ -37,7 +38,7 @@ assert max(abs(x) for x in at("bus.rate.x") + at("bus.rate.z") + at("bus.positio
 assert max(abs(x) for x in at("bus.position.z")) > 1e-3, "the bus does not recoil"
 P
 
-# --- what is wrong with them ------------------------------------------------------------------------------------------------------
+# --- what is wrong with them ------------------------------------------------------------------------------------------
 wrong() { # VALUES WORDS
   sed "s/mirror: y/$1/" "$dir/craft.yaml" >"$dir/wrong.yaml"
   "$ORRERY" check "$dir/wrong.yaml" >"$dir/out" 2>&1

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Files whose names have spaces, letters beyond ASCII, what means something to a shell, to XML or to C, bytes that are no letters at all, or
-# are long: they are read and written, and what is said of them is still JSON, SVG, C and Python with nothing left out.
+# Files whose names have spaces, letters beyond ASCII, what means something to a shell, to XML or to C, bytes that
+# are no letters at all, or are long: they are read and written, and what is said of them is still JSON, SVG, C and
+# Python with nothing left out.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 python3 - "$dir" <<'P' >"$dir/names" || exit 1

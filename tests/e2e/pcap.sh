@@ -1,6 +1,7 @@
 #!/bin/sh
-# Captures of a network as a source of commands: what flight software said over UDP, written to pcap files of every kind by a script of the tests, flies again to
-# the bits of the live run, in every mode; with an echo whatever the stamps are, without one by its stamps.
+# Captures of a network as a source of commands: what flight software said over UDP, written to pcap files of every kind
+# by a script of the tests, flies again to the bits of the live run, in every mode; with an echo whatever the stamps
+# are, without one by its stamps.
 . tests/support/script.sh
 . tests/support/can_layouts.sh
 
@@ -36,7 +37,7 @@ same() { # NAME WHAT
   [ -n "$(hash_of "$dir/$1")" ] && [ "$(hash_of "$dir/again")" = "$(hash_of "$dir/$1")" ] || fail "$2: other bits than live: $(cat "$dir/again" "$dir/$1")"
 }
 
-# --- with an echo -------------------------------------------------------------------------------------------------------
+# --- with an echo -----------------------------------------------------------------------------------------------------
 over udp configs/cubesat.yaml | sed 's|transport: udp, \(.*\), rate|transport: udp, \1,\n     rate|' >"$dir/echo.yaml"
 live echo "$fsw" "udp:127.0.0.1:$((port + 1))"
 for kind in ethernet-us-little ethernet-ns-big vlan-us-big cooked-ns-little cooked2-us-little raw-ns-little; do
@@ -52,7 +53,7 @@ cp "$dir/again" "$dir/short"
 again echo raw-ns-little.pcap realtime --duration 2s
 same short 'real time'
 
-# --- without ------------------------------------------------------------------------------------------------------------
+# --- without ----------------------------------------------------------------------------------------------------------
 can_link whole "transport: udp
     listen: 127.0.0.1:$port" >"$dir/bare.yaml"
 live bare python3 -I tests/support/can_peer.py "udp:$((port + 1))" whole
@@ -65,14 +66,14 @@ done
 again bare bare.pcap batch --set 'links.fsw.begin=60 ms'
 [ "$(hash_of "$dir/again")" != "$(hash_of "$dir/bare")" ] || fail "stamps mean nothing: the test shows nothing"
 
-# --- going on from a checkpoint ------------------------------------------------------------------------------------------
+# --- going on from a checkpoint ---------------------------------------------------------------------------------------
 again bare bare.pcap batch
 cp "$dir/again" "$dir/whole"
 "$ORRERY" run "$dir/again.yaml" --mode batch --duration 10s --set "links.fsw.port=$port" --no-log --save-state "$dir/state" >"$dir/first" 2>&1 || fail "half: $(cat "$dir/first")"
 "$ORRERY" run "$dir/again.yaml" --mode batch --duration 10s --set "links.fsw.port=$port" --no-log --from-state "$dir/state" >"$dir/again" 2>&1 || fail "the other half: $(cat "$dir/again")"
 same whole 'from a saved state'
 
-# --- what is cut, and what is none ----------------------------------------------------------------------------------------
+# --- what is cut, and what is none ------------------------------------------------------------------------------------
 python3 tests/support/pcap.py cut "$dir/bare.pcap" "$dir/cut.pcap" 5
 again bare cut.pcap batch
 grep -q 'cut.pcap ends within a packet' "$dir/err" || fail "no word of a capture that was cut: $(cat "$dir/err")"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The picture of a run: channels that are asked for, each unit in panels of its own with their elements in the legend; log axes that say so; the error towards targets that move; a raster
-# of thrusters, filled while they burn by the table of the same flight; axes of a run that diverged, which keep to what was before it ran away.
+# The picture of a run: channels that are asked for, each unit in panels of its own with their elements in the legend;
+# log axes that say so; the error towards targets that move; a raster of thrusters, filled while they burn by the table
+# of the same flight; axes of a run that diverged, which keep to what was before it ran away.
 . tests/support/script.sh
 
 fly() { "$ORRERY" run configs/cassini-slew.yaml --mode batch --duration 12s --set 'expect=[]' "$@"; }

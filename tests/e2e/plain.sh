@@ -1,6 +1,6 @@
 #!/bin/sh
-# Links over UDP where the kernel has no io_uring, no rings of buffers (before 5.19) or no multishot receive (before 6.0): plain calls carry every
-# frame, with the bits of the ring, and the run says what is missing.
+# Links over UDP where the kernel has no io_uring, no rings of buffers (before 5.19) or no multishot receive (before
+# 6.0): plain calls carry every frame, with the bits of the ring, and the run says what is missing.
 . tests/support/script.sh
 cc=${CC:-cc}
 # Starts a program for which one system call fails.
@@ -23,7 +23,8 @@ int main(int count, char **words) {
   return 127;
 }
 C
-# Between a program and liburing: a receive that shall go on has a flag that no kernel knows, as an older one does not know that.
+# Between a program and liburing: a receive that shall go on has a flag that no kernel knows, as an
+# older one does not know that.
 cat >"$dir/older.c" <<'C'
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,6 +1,7 @@
 #!/bin/sh
-# A test procedure of twenty lines: the cubesat detumbles and slews, a wheel seizes at a condition, it recovers, the verdict is JUnit. The same bits in
-# batch, in lockstep and, where every answer was on time, in real time; its log flies again; steps stand in the log with their frames.
+# A test procedure of twenty lines: the cubesat detumbles and slews, a wheel seizes at a condition, it recovers, the
+# verdict is JUnit. The same bits in batch, in lockstep and, where every answer was on time, in real time; its log flies
+# again; steps stand in the log with their frames.
 #
 #   tests/e2e/procedure.sh      TRIES (1) in real time, of 18.5 s each
 . tests/support/script.sh
@@ -74,8 +75,8 @@ passes "$dir/lockstep"
 identical "$dir/lockstep.mcap"
 [ "$(hash_of "$dir/lockstep")" = "$(hash_of "$dir/batch")" ] || fail "lockstep: $(hash_of "$dir/lockstep"), batch: $(hash_of "$dir/batch")"
 
-# in real time, whole: all its steps, to the verdict, with a slew of 4 s in place of 20, so that it takes 18.5 s. Whether answers are on time is for the machine to say;
-# the verdict has to be the same.
+# in real time, whole: all its steps, to the verdict, with a slew of 4 s in place of 20, so that it takes 18.5 s.
+# Whether answers are on time is for the machine to say; the verdict has to be the same.
 fast='pointing.bus.target=[{at: 4 s, attitude: [0, 0, 0, 1]}, {at: 8 s, attitude: [0, 0, 0.173648178, 0.984807753]}]'
 whole() { # MODE ARGUMENTS...
   mode=$1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What takes more than two seconds tells how far it is, and the time left: `orrery bench` and `orrery doctor`, as batch runs do (screen.sh). On a
-# terminal alone, and nothing of it is left between their lines.
+# What takes more than two seconds tells how far it is, and the time left: `orrery bench` and `orrery doctor`, as batch
+# runs do (screen.sh). On a terminal alone, and nothing of it is left between their lines.
 . tests/support/script.sh
 cat >"$dir/watch.py" <<'P'
 import os, pty, re, sys

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The controller that is linked in flies whatever wheels span the axes and whatever thrusters turn both ways: the cubesat with a pyramid of four
-# wheels, with three wheels in another order and askew, on thrusters alone, and on both. Its target is reached by each.
+# The controller that is linked in flies whatever wheels span the axes and whatever thrusters turn both ways: the
+# cubesat with a pyramid of four wheels, with three wheels in another order and askew, on thrusters alone, and on both.
+# Its target is reached by each.
 . tests/support/script.sh
 craft() { # ACTUATORS COMMANDS
   awk -v file="$dir/actuators" -v commands="$2" '/^actuators:/ { while ((getline line < file) > 0) print line; skip = 1; next } /^sensors:/ { skip = 0 }
@@ -93,7 +94,7 @@ P
 grep -q 'wheels wheel_1.torque, wheel_2.torque turn it about their axes$' "$dir/out" || fail "two wheels, in check: $(cat "$dir/out")"
 grep -q 'thrusters jet_1.on_time, .*, jet_8.on_time turn what these wheels do not' "$dir/out" || fail "thrusters, in check: $(cat "$dir/out")"
 
-# --- a command that no wheel or thruster takes is left alone: at rest, or as somebody else sets it ----------------------------------------
+# --- a command that no wheel or thruster takes is left alone: at rest, or as somebody else sets it --------------------
 { printf 'actuators:\n  gust: {kind: wrench, node: bus.imu}\n'; for k in '1, 0, 0' '0, 1, 0' '0, 0, 1'; do m=$((${m:-0} + 1)); echo "  wheel_$m: {$wheel, axis: [$k]}"; done; } >"$dir/actuators"
 craft "$dir/actuators" 'gust.force, wheel_*.torque'
 "$ORRERY" run "$dir/run.yaml" --mode batch --csv "$dir/out.csv" --json "$dir/said.json" --set 'expect=[{channel: bus.pointing_error, below: 0.3 deg, after: 55 s}]' >"$dir/out" 2>&1 ||
@@ -114,7 +115,7 @@ tail -1 "$dir/out.csv" | grep -Eq ',0,0,(1e-06|9.99[0-9]*e-07)' || fail "what a 
 
 cp "$dir/both" "$dir/actuators"
 
-# --- what does not span is refused, with the reason --------------------------------------------------------------------------
+# --- what does not span is refused, with the reason -------------------------------------------------------------------
 refused() { # COMMANDS WORDS
   craft_with_nodes "$1"
   "$ORRERY" check "$dir/run.yaml" >"$dir/out" 2>&1
@@ -124,7 +125,7 @@ refused() { # COMMANDS WORDS
 refused 'wheel_1.torque, wheel_2.torque' 'do not span the three axes'
 refused 'jet_1.on_time, jet_2.on_time' 'thrusters that turn both ways'
 
-# --- the interface document gives the ranges of commands ---------------------------------------------------------------------------
+# --- the interface document gives the ranges of commands --------------------------------------------------------------
 craft_with_nodes 'wheel_*.torque, jet_*.on_time'
 "$ORRERY" icd "$dir/run.yaml" >"$dir/out" || fail "icd"
 grep -q '`wheel_1.torque` | f64 | N m | level | -0.0002 … 0.0002, clipped to ±2e-05 |' "$dir/out" || fail "$(cat "$dir/out")"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The Python client needs nothing but the standard library: its unit tests and its echo peer run isolated from all else (-I) and without site
-# packages (-S), and answer every frame over both carriers. It notices a run that is killed, and opens the next one, whatever its layout.
+# The Python client needs nothing but the standard library: its unit tests and its echo peer run isolated from all else
+# (-I) and without site packages (-S), and answer every frame over both carriers. It notices a run that is killed, over
+# each carrier but a serial port, and opens the next one, whatever its layout.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 isolated() { python3 -I -S -B "$@"; }
@@ -17,7 +18,8 @@ for transport in shm udp; do
   grep -q '100 seen, 0 lost, 100 answered' "$dir/echo" || fail "$transport: $(cat "$dir/echo")"
 done
 
-# ten times what the device can do is taken, and clipped; the first command that is refused for a number is told with its channel, value, range and frame; the log names what it counts
+# ten times what the device can do is taken, and clipped; the first command that is refused for a number is told with
+# its channel, value, range and frame; the log names what it counts
 cat >"$dir/bad.py" <<'P'
 import sys
 sys.path.insert(0, "io/client")
@@ -55,7 +57,8 @@ while len(layouts) < 2:
             died += 1
 assert died == 1 and layouts[0] != layouts[1], (died, layouts)
 P
-for transport in shm udp; do
+for transport in shm udp tcp unix stream; do
+  over $transport configs/cubesat.yaml >"$dir/$transport.yaml"
   : >"$dir/frames"
   isolated "$dir/again.py" "$(url_of $transport)" >"$dir/frames" 2>"$dir/err" &
   peer=$!

@@ -1,7 +1,8 @@
 #!/bin/sh
-# What README.md shows is so. Every command on a line of its own is tried, and one that this test does not know fails it; the programs in C and
-# in Python are compiled and started by the lines beside them and fly the run beside them; the flights of the Makefile are flown by its own
-# recipes. Verbatim but for names and ports (tests run side by side), how long it takes, and real time. Then the manuals' own examples.
+# What README.md shows is so. Every command on a line of its own is tried, and one that this test does not know fails
+# it; the programs in C and in Python are compiled and started by the lines beside them and fly the run beside them; the
+# flights of the Makefile are flown by its own recipes. Verbatim but for names and ports (tests run side by side), how
+# long it takes, and real time. Then the manuals' own examples.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 built=$(dirname "$ORRERY")
@@ -20,14 +21,14 @@ block c | own >"$dir/yours.c"
 block python | own >"$dir/yours.py"
 awk '/^```/ { code = !code } !code && /^    [^ ]/ { sub(/^ */, ""); sub(/ +#.*/, ""); print }' README.md >"$dir/commands"
 
-# --- the spacecraft is the file that it says it is, laid out to be read --------------------------------------------------------
+# --- the spacecraft is the file that it says it is, laid out to be read -----------------------------------------------
 block yaml >"$dir/shown.yaml"
 cmp -s "$dir/shown.yaml" configs/cubesat.yaml || fail "README.md shows another configs/cubesat.yaml: $(diff "$dir/shown.yaml" configs/cubesat.yaml)"
 for kind in yaml c python; do
   block $kind | awk 'length > 100 { bad = 1; print } END { exit bad }' || fail "README.md: lines of more than 100 columns"
 done
 
-# --- the commands ------------------------------------------------------------------------------------------------------------
+# --- the commands -----------------------------------------------------------------------------------------------------
 recipe() { env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -n "$1"; }
 # a flight of the Makefile, two seconds of it, in lockstep; what it expects of the whole flight it cannot meet
 fly_recipe() {
@@ -62,7 +63,7 @@ for target in run-udp run-lockstep; do
   fly_recipe $target
 done
 
-# --- your own flight software ------------------------------------------------------------------------------------------------
+# --- your own flight software -----------------------------------------------------------------------------------------
 (cd "$dir" && eval "$compile") || fail "$compile"
 gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -I. -o "$dir/strict" "$dir/yours.c" "$built/libclient.a" ||
   fail "the program in C, with gcc and every warning"
@@ -86,8 +87,8 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) { sub(/ .*/, "", $i); at[$i] = i } 
   END { exit !(torque != 0 && last * last < 0.5 * first * first) }' "$dir/c.csv" || fail "the law in C turns nothing"
 fly "$start_python" --set links.fsw.name="$name"
 [ "$(hash_of "$dir/out")" = "$in_c" ] || fail "the same law in Python has other bits"
-# the same in real time, by the lines beside them: commands are applied, and both programs say that all went well. A machine that stalls for a second
-# ends the program in C, which waits no longer: then another try
+# the same in real time, by the lines beside them: commands are applied, and both programs say that all went well. A
+# machine that stalls for a second ends the program in C, which waits no longer: then another try
 fly_live() { # START
   for try in 1 2 3; do
     (cd "$dir" && eval "exec env $1") 2>"$dir/err" &
@@ -119,7 +120,7 @@ for start in "$start_c" "$start_python"; do
   [ "$(hash_of "$dir/out")" = "$in_c" ] || fail "$start has other bits over UDP"
 done
 
-# --- the manuals' own examples -----------------------------------------------------------------------------------------------
+# --- the manuals' own examples ----------------------------------------------------------------------------------------
 {
   printf '#include "io/client/client.h"\nint main(void) {\n'
   awk '/^ \*   struct orr_client c;/ { on = 1 } on && /^ \*$/ { exit } on { sub(/^ \*/, ""); print }' io/client/client.h
@@ -133,7 +134,7 @@ lines = ast.get_docstring(ast.parse(open("io/client/orrery_client.py").read())).
 print("import orrery_client\n" + textwrap.dedent("\n".join(l for l in lines if l.startswith("    "))))' | own >"$dir/yours.py"
 fly "$start_python" --set links.fsw.name="$name"
 [ "$(hash_of "$dir/out")" = "$in_c" ] || fail "the example in orrery_client.py has other bits"
-# --- what the READMEs name to see a figure again --------------------------------------------------------------------------------
+# --- what the READMEs name to see a figure again ----------------------------------------------------------------------
 # runs as it is named: from the top of the tree, on what make built, where nobody says another
 for script in $(grep -ho '`tests/[a-z0-9_/-]*\.sh`' README.md ./*/README.md | tr -d '`' | sort -u); do
   [ -x "$script" ] || fail "a README names $script"

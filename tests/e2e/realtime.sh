@@ -1,6 +1,6 @@
 #!/bin/sh
-# `orrery run --mode realtime`: the bits of batch, also when it is cut short; overruns by policy and cause; signals; what is
-# missing; a solver that fails. No time is judged here, so other tests may run beside it.
+# `orrery run --mode realtime`: the bits of batch, also when it is cut short; overruns by policy and cause; signals;
+# what is missing; a solver that fails. No time is judged here, so other tests may run beside it.
 . tests/support/script.sh
 cubesat=$dir/cubesat.yaml
 # links to the outside have tests of their own
@@ -15,7 +15,8 @@ said() { # FILE EXPRESSION: of a summary in JSON, as j
 }
 root=$([ "$(id -u)" -eq 0 ] && echo yes || echo no)
 
-# the same bits as batch: at its own rate, at 1 kHz, with devices and link out of phase; with numbers that are flushed to zero
+# the same bits as batch: at its own rate, at 1 kHz, with devices and link out of phase; with numbers
+# that are flushed to zero
 while IFS='|' read -r what arguments; do
   # shellcheck disable=SC2086
   batch=$(fly batch $arguments | hash_of) && real=$(fly realtime $arguments | hash_of)
@@ -59,8 +60,9 @@ said json 'all(0 <= h["p50_ns"] for n, h in j["timing"]["histograms"].items() if
 said json 'j["environment"]["kernel"]["release"] and "preempt_rt" in j["environment"]["kernel"]' || fail "the environment"
 said json 'j["rehearsal"]["frames"] >= 2 and 0 < j["rehearsal"]["typical_ns"] <= j["rehearsal"]["longest_ns"]' || fail "the rehearsal"
 
-# A plant many times slower than its period, on any processor: every frame overruns, so the policy alone decides which are caught up and
-# which slip. Which are late by their own doing and which follow another is left to the numbers of each: what a frame takes differs.
+# A plant many times slower than its period, on any processor: every frame overruns, so the policy alone decides which
+# are caught up and which slip. Which are late by their own doing and which follow another is left to the numbers of
+# each: what a frame takes differs.
 heavy='--step 100us --set simulation.substeps=1000 --duration 20ms --json --set realtime.spin=0s --set realtime.phase=0s'
 # shellcheck disable=SC2086
 {
@@ -240,7 +242,8 @@ if [ "$root" = yes ] && [ "$(nproc)" -ge 2 ]; then
   sleep 600 &
   sleeper=$!
   before=$(cat /proc/$sleeper/cpuset) runtime=$(cat /proc/sys/kernel/sched_rt_runtime_us)
-  "$ORRERY" run "$cubesat" --mode realtime --set "realtime.core=$(($(nproc) - 1))" --fix --move "$sleeper" >"$dir/out" 2>"$dir/fixed" &
+  "$ORRERY" run "$dir/endless.yaml" --mode realtime --set realtime.spin=0s --set "realtime.core=$(($(nproc) - 1))" --fix --move "$sleeper" \
+    >"$dir/out" 2>"$dir/fixed" &
   child=$!
   await flies "$child" || fail "the run with --fix does not start: $(cat "$dir/fixed")"
   during=$(cat /proc/$sleeper/cpuset)
@@ -260,7 +263,7 @@ if [ "$root" = yes ] && [ "$(nproc)" -ge 2 ]; then
     *) grep -q "^warning: core $core is that of another run, too: process $child (.*orrery run " "$dir/err" || fail "one core for two: $(cat "$dir/err")" ;;
     esac
   done
-  [ -s "/run/orrery/$child.undo" ] || fail "the first has lost its journal"
+  [ -s "/run/orrery/$child.undo" ] || fail "the first has lost its journal: $(ls -l /run/orrery 2>&1; cat "$dir/fixed" "$dir/out" "$dir/err")"
   [ "$(cat /proc/$sleeper/cpuset)" = "$during" ] || fail "those who were refused moved the task"
   kill -TERM "$child"
   wait "$child"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A log flies again: identical in every mode, from any checkpoint and when cut (log_lost.sh: when frames are missing); and one number that is another, of an
-# output, a command or a state, is found where it stands.
+# A log flies again: identical in every mode, from any checkpoint and when cut (log_lost.sh: when frames are missing);
+# and one number that is another, of an output, a command or a state, is found where it stands.
 . tests/support/script.sh
 
 identical() { # ARGUMENTS: of replay; what it says in out

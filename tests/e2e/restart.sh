@@ -1,6 +1,6 @@
 #!/bin/sh
-# The executive is killed under its flight software and started again: the same flight software notices, opens the new run, and answers its every
-# frame. Over both transports.
+# The executive is killed under its flight software and started again: the same flight software notices, opens the new
+# run, and answers its every frame. Over both transports.
 . tests/support/script.sh
 notices() { grep -q 'the run has died' "$dir/fsw"; }
 # $1 transport, $2 URL

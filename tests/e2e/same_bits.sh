@@ -1,6 +1,7 @@
 #!/bin/sh
-# Every run of configs has the state_hash of tests/baseline/state_hash, from the release build (gcc -O3) and from the one with sanitizers (-O1), where
-# that is built: the bits are those of the source. tests/all/same_bits.sh flies other compilers and processors.
+# Every run of configs has the state_hash of tests/baseline/state_hash, from the release build (gcc -O3) and from the
+# one with sanitizers (-O1), where that is built: the bits are those of the source. tests/all/same_bits.sh flies other
+# compilers and processors.
 #
 #   same_bits.sh             compares
 #   same_bits.sh --only      compares this build alone

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Of a run over UDP the threads of packets, log and `orrery ctl` are in sandboxes, and no thread keeps rights that it does not need, by the kernel's own words, as root and
-# as nobody; what else a run does goes on: its log, picture, table, state and summary. What a thread in a sandbox cannot do: tests/unit/io/links/packets/sandbox.c.
+# Of a run over UDP the threads of packets, log and `orrery ctl` are in sandboxes, and no thread keeps rights that it
+# does not need, by the kernel's own words, as root and as nobody; what else a run does goes on: its log, picture,
+# table, state and summary. What a thread in a sandbox cannot do: tests/unit/io/links/packets/sandbox.c.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 over udp configs/cubesat.yaml >"$dir/run.yaml"
@@ -9,14 +10,15 @@ url=$(url_of udp)
 # FILE KEY
 word() { sed -n "s/^$2:[[:space:]]*//p" "$1"; }
 
-# What threads keep of the rights that this shell's children begin with: the first one CHOWN, DAC_OVERRIDE, FOWNER; those that allocate IPC_LOCK where a limit on locked memory
-# stands and may not be lifted (SYS_RESOURCE).
+# What threads keep of the rights that this shell's children begin with: the first one CHOWN, DAC_OVERRIDE, FOWNER;
+# those that allocate IPC_LOCK where a limit on locked memory stands and may not be lifted (SYS_RESOURCE).
 mine=$((0x$(word /proc/self/status CapEff)))
 memory=0
 [ "$(ulimit -l)" = unlimited ] || [ $((mine & 0x1000000)) -ne 0 ] || memory=$((mine & 0x4000))
 files=$((mine & 0xb))
 
-# RUN WHAT FIRST MEMORY: all threads of a run. None gets more rights. The first one has FIRST; the others MEMORY, but for that of packets, which has none
+# RUN WHAT FIRST MEMORY: all threads of a run. None gets more rights. The first one has FIRST; the others MEMORY, but
+# for that of packets, which has none
 judge_threads() {
   caged=0 free=0 keepers=0
   for task in /proc/$1/task/*; do
@@ -90,7 +92,8 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
   if $nobody test -x "$ORRERY"; then
     mkdir "$dir/theirs"
     chown 65534 "$dir/theirs"
-    # at a port of their own: the kernel may still hold that of the run before, and nobody cannot see that no process has it
+    # at a port of their own: the kernel may still hold that of the run before, and nobody cannot
+    # see that no process has it
     port=$((port + 1))
     url=$(url_of udp)
     over udp configs/cubesat.yaml >"$dir/run.yaml"
@@ -99,7 +102,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
     [ "$caged" -eq 3 ] || fail "$caged threads of nobody in a sandbox"
   fi
 fi
-# in batch, the loop's thread is the first one
+# in batch, the executive's thread is the first one
 mkdir -m 700 "$dir/batch"
 ORRERY_CTL=$dir/batch/ctl "$ORRERY" run configs/cubesat.yaml --mode batch --paused --log "$dir/batch/log.mcap" >"$dir/out" 2>"$dir/err" &
 run=$!

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The summary names the actuators that could not follow, by limit, for how long and since when: the counts are those that the table of the flight gives, batch and real time (which
-# flies its first frames over and over before it begins) say the same, and who was within all limits is not named.
+# The summary names the actuators that could not follow, by limit, for how long and since when: the counts are those
+# that the table of the flight gives, batch and real time (which flies its first frames over and over before it begins)
+# say the same, and who was within all limits is not named.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 cat >"$dir/run.yaml" <<'R'

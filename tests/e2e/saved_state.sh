@@ -1,6 +1,6 @@
 #!/bin/sh
-# Saved states: any damage is noticed, and states of another form, build or run are refused with what to do. What a run leaves is
-# written beside its place, so that a full disk destroys nothing.
+# Saved states: any damage is noticed, and states of another form, build or run are refused with what to do. What a run
+# leaves is written beside its place, so that a full disk destroys nothing.
 . tests/support/script.sh
 ship=configs/cubesat.yaml
 fly() { "$ORRERY" run $ship --mode batch --duration 1s --set 'expect=[]' "$@"; }

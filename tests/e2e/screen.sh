@@ -1,6 +1,7 @@
 #!/bin/sh
-# The live screen of a run in real time, seen through a terminal of our own: what stands on it, that it is redrawn in place, also on a narrow and on a
-# low terminal, and that it says when the flight software falls silent; without a terminal plain lines. No time is judged.
+# The live screen of a run in real time, seen through a terminal of our own: what stands on it, that it is redrawn in
+# place, also on a narrow and on a low terminal, and that it says when the flight software falls silent; without a
+# terminal plain lines. No time is judged.
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir" /dev/shm/orrery.screen.$$.*' EXIT
 python3 - "$ORRERY" "$dir" $$ <<'P'
@@ -170,7 +171,7 @@ print("\n".join(dict.fromkeys(wrong)))
 sys.exit(1 if wrong else 0)
 P
 
-# --- a batch run of more than two seconds tells how far it is, and the time left; on a terminal alone ----------------------------
+# --- a batch run of more than two seconds tells how far it is, and the time left; on a terminal alone -----------------
 cat >"$dir/watch.py" <<'P'
 import os, pty, re, signal, sys, time
 pid, fd = pty.fork()

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Several links of one run: both transports, four rates, a phase, telemetry alone and commands alone; peers in C and in Python. One state_hash whoever
-# answers; each link waits for its own peer before frame 0, whether those before it have one or not.
+# Several links of one run: both transports, four rates, a phase, telemetry alone and commands alone; peers in C
+# and in Python. One state_hash whoever answers; each link waits for its own peer before frame 0, whether those
+# before it have one or not.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 built=$(dirname "$ORRERY")
@@ -110,7 +111,8 @@ waited=$((($(date +%s%N) - begin) / 1000000))
 [ "$(grep -c 'going on without' "$dir/err")" -eq 4 ] && [ $waited -ge 10000 ] && [ $waited -lt 30000 ] ||
   fail "four links that wait for ten seconds each took $waited ms: $(cat "$dir/err")"
 
-# lockstep goes as fast as both can, with a peer that cannot wake the run, too: over shared memory not much slower than over UDP
+# lockstep goes as fast as both can, with a peer that cannot wake the run, too: over shared memory not
+# much slower than over UDP
 took() { # LINK MAPPING
   peer "$1" python
   "$ORRERY" run "$dir/run.yaml" --mode lockstep --set "links={$1: $2}" >"$dir/out" 2>&1 || fail "$1 alone: $(cat "$dir/out")"
@@ -118,7 +120,8 @@ took() { # LINK MAPPING
   sed -n 's/^took *\([^ ]*\) s.*/\1/p' "$dir/out"
 }
 body="rate: 500 Hz, telemetry: [gyro.*], commands: [wheel_a.torque], wait: 20 s"
-# The least of each, in turns, of up to twelve: other programs only ever add. A run that sleeps too long does so in each of them.
+# The least of each, in turns, of up to twelve: other programs only ever add. A run that sleeps too long
+# does so in each of them.
 over_shm='' over_udp=''
 near() { # the least of the first list is below three times that of the second
   echo "$over_shm | $over_udp" | awk -F'|' '

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The upper stage that spins and nutates with the slosh of its tanks, in lockstep: it has nothing to command, so a wrench is put on it, and flight software
-# that answers each frame with zeros. It meets what its file expects, with the bits of batch.
+# The upper stage that spins and nutates with the slosh of its tanks, in lockstep: it has nothing to command,
+# so a wrench is put on it, and flight software that answers each frame with zeros. It meets what its file
+# expects, with the bits of batch.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 wrench='actuators.push={kind: wrench, node: stage.imu}'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Stops, and a gear with backlash, located in the step: what check says a frame costs, what the summary counts, and one state_hash in batch, in real time, out of a saved
-# state and out of a log.
+# Stops, and a gear with backlash, located in the step: what check says a frame costs, what the summary counts, and one
+# state_hash in batch, in real time, out of a saved state and out of a log.
 . tests/support/script.sh
 cat >"$dir/run.yaml" <<'Y'
 orrery: 1

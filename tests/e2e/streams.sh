@@ -1,6 +1,6 @@
 #!/bin/sh
-# Standard streams that are closed, or whose reader goes away: what the run says gets into no shared memory, it flies to its end, takes back what it
-# did, and does not call that a success.
+# Standard streams that are closed, or whose reader goes away: what the run says gets into no shared memory, it flies to
+# its end, takes back what it did, and does not call that a success.
 . tests/support/script.sh
 fly() { # ARGUMENTS...
   exec "$ORRERY" run configs/cubesat.yaml --mode realtime --set links.fsw.name=$name --set realtime.phase=0s --set realtime.spin=0s "$@"

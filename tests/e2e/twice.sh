@@ -1,6 +1,7 @@
 #!/bin/sh
-# Two runs that want one place: the second is refused, and says who has it and what to do; the first flies on with its own flight software. Over both
-# transports, in both modes that open links; batch opens none. What a killed run left is taken over.
+# Two runs that want one place: the second is refused, and says who has it and what to do; the first flies on
+# with its own flight software. Over both transports, in both modes that open links; batch opens none. What a
+# killed run left is taken over.
 . tests/support/script.sh
 for transport in shm udp; do
   over $transport configs/cubesat.yaml >"$dir/$transport.yaml"
@@ -70,13 +71,18 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
   done
 fi
 
-# A port that no process has any more, but the kernel, which takes its time with what an ended run left, is waited for. Here a process that the run cannot
-# see holds it for three seconds.
+# A port that no process has any more, but the kernel, which takes its time with what an ended run left, is waited for.
+# Here a process that the run cannot see holds it for three seconds.
 if unshare --pid --fork --mount-proc true 2>/dev/null; then
   python3 -c '
 import socket, sys, time
 held = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-held.bind(("127.0.0.1", int(sys.argv[1])))
+for left in range(300, 0, -1): # the kernel may hold it still
+    try:
+        held.bind(("127.0.0.1", int(sys.argv[1])))
+        break
+    except OSError:
+        time.sleep(0.1)
 print("held", flush=True)
 time.sleep(3)' "$port" >"$dir/held" &
   holder=$!

@@ -1,7 +1,7 @@
 #!/bin/sh
-# A device by its maker's interface document: the inertial unit of configs/vn100.yaml, asked over a pseudo-terminal by a program that was written from
-# that document alone (tests/support/vn100_host.py). What it reads are the numbers of the sensors, rounded to 32 bits, at their times, whatever lies
-# between its requests on the line.
+# A device by its maker's interface document: the inertial unit of configs/vn100.yaml, asked over a pseudo-terminal by a
+# program that was written from that document alone (tests/support/vn100_host.py). What it reads are the numbers of the
+# sensors, rounded to 32 bits, at their times, whatever lies between its requests on the line.
 . tests/support/script.sh
 command -v python3 >/dev/null || exit 77
 "$ORRERY" run configs/vn100.yaml --mode batch --no-log --set 'links={}' --csv "$dir/truth.csv" >"$dir/out" 2>&1 || fail "batch: $(cat "$dir/out")"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A run with every term of the environment has one state_hash in batch, in lockstep and in real time, and another one without any one of its forces.
+# A run with every term of the environment has one state_hash in batch, in lockstep and in real time, and another one
+# without any one of its forces.
 . tests/support/script.sh
 fly() { # MODE ARGUMENTS...: the hash
   mode=$1
@@ -28,7 +29,8 @@ DAYS
   fail "with an 'eop': $(cat "$dir/out")"
 grep -q '^sky ' "$dir/out" && fail "the summary with an 'eop': $(cat "$dir/out")"
 "$ORRERY" run configs/orbit.yaml --mode batch --no-log --set 'expect=[]' --duration 1s --csv "$dir/plain.csv" --channels environment.longitude >"$dir/out" 2>&1 || fail "$(cat "$dir/out")"
-# 0.05 s of UT1 turn the Earth by 3.646e-6 rad more; the pole moves the longitude by its place times the tangent of the latitude, here next to none
+# 0.05 s of UT1 turn the Earth by 3.646e-6 rad more; the pole moves the longitude by its place times the tangent of the
+# latitude, here next to none
 paste -d, "$dir/turned.csv" "$dir/plain.csv" | awk -F, 'NR == 2 { exit !($2 - $4 < -3.5e-6 && $2 - $4 > -3.8e-6) }' ||
   fail "0.05 s of UT1 are not 3.65e-6 rad of longitude: $(head -n 2 "$dir/turned.csv" "$dir/plain.csv")"
 behind=simulation.initial.bus.orbit.elements.anomaly=180deg

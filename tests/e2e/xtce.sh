@@ -1,7 +1,7 @@
 #!/bin/sh
-# `orrery icd --format xtce`: the documents of many runs hold to the schema of XTCE 1.2 and add up; one that is broken in any of many ways is refused;
-# flight software that knows the document and nothing else reads the packets of a run and commands it. Where XTCE_SCHEMA names a copy of OMG's
-# SpaceSystem.xsd, xmllint judges all of that, too.
+# `orrery icd --format xtce`: the documents of many runs hold to the schema of XTCE 1.2 and add up; one that is broken
+# in any of many ways is refused; flight software that knows the document and nothing else reads the packets of a run
+# and commands it. Where XTCE_SCHEMA names a copy of OMG's SpaceSystem.xsd, xmllint judges all of that, too.
 command -v python3 >/dev/null || exit 77
 . tests/support/script.sh
 
@@ -88,7 +88,8 @@ for i, (seen, what, then) in enumerate(BREAKS):
 P
 python3 "$dir/break.py" "$dir/small.xml" "$dir" || fail "a broken document"
 
-# flight software that knows only the document: it describes, lives, takes every frame, answers in two packets or more, and ends the run
+# flight software that knows only the document: it describes, lives, takes every frame, answers in two packets
+# or more, and ends the run
 cat >"$dir/peer.py" <<'P'
 import functools, re, socket, sys
 sys.path.insert(0, "tests/support")

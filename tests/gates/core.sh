@@ -3,10 +3,12 @@
 #
 #   tests/gates/core.sh LIBCORE
 #
-# 1. Undefined symbols are mem*, str*, an assert's, ERFA's in sky.o, and of libm the four that IEEE 754 rounds in one way: no heap, stdio, lock, clock or
-#    file, and no function whose last bits are the C library's. ERFA's objects in their turn refer to libm and themselves alone, where its archive is installed.
+# 1. Undefined symbols are mem*, str*, an assert's, ERFA's in sky.o, and of libm the four that IEEE 754 rounds in one
+#    way: no heap, stdio, lock, clock or file, and no function whose last bits are the C library's. ERFA's objects in
+#    their turn refer to libm and themselves alone, where its archive is installed.
 # 2. No writable data at file scope.
-# 3. Products and sums are fused where the source says so and nowhere else: no vfmaddsub, which gcc 12 makes of separate ones.
+# 3. Products and sums are fused where the source says so and nowhere else: no vfmaddsub, which
+#    gcc 12 makes of separate ones.
 set -eu
 lib=$1
 wrong=0

@@ -1,8 +1,8 @@
 #!/bin/sh
 # tests/gates/cppcheck.sh FILE...
 #
-# CPPCHECK_DIR: keeps what was found of each file, so that only changed ones are looked at again. It goes when this script
-# changes.
+# CPPCHECK_DIR: keeps what was found of each file, so that only changed ones are looked at again. It goes
+# when this script changes.
 dir=${CPPCHECK_DIR:-}
 if [ -n "$dir" ]; then
   [ "$0" -nt "$dir" ] && rm -rf "$dir"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The programs are built hard: addresses at random (PIE), no writable table of addresses (RELRO with BIND_NOW), no executable stack, canaries on
-# the stack, checked copies (FORTIFY).
+# The programs are built hard: addresses at random (PIE), no writable table of addresses (RELRO with BIND_NOW), no
+# executable stack, canaries on the stack, checked copies (FORTIFY).
 #
 #   tests/gates/hardened.sh PROGRAM...
 #

@@ -7,12 +7,14 @@
 #   io/wire/wire.h       nothing of ours       io/client   io/wire and itself
 #   tools                all                   tools/fsw   the same as io/client, the client and itself
 #   tests                all
-#   tools/cfs            an app of cFS, in another house: not looked at
+#   tools/cfs            an app of cFS, compiled in cFS's own tree: not judged here
 #
 # Inside core, rt and io, rooms stand in the order of `order` below: a file includes its own room and those before it.
 # Inside tools, a subcommand includes its own folder and tools/common; those that fly a run borrow from tools/run, too.
-# core may use only those system headers that bring no clock, file, thread or heap; ERFA's, which is as pure, in sky.c alone.
+# core may use only those system headers that bring no clock, file, thread or heap; ERFA's, which is
+# as pure, in sky.c alone.
 # No two sources of the product share a stem, except main: a file is found by its name.
+# A test stands in tests/unit or tests/timing as what it tests stands in the tree, and bears its stem, or STEM_WHAT.
 set -eu
 cd "${1:-.}"
 
@@ -101,6 +103,22 @@ find core rt io tools -name '*.[ch]' 2>/dev/null | awk -F/ '
   if (stem == "main") next
   if (stem in first && first[stem] != folder) { print folder "/" stem ": " first[stem] "/" stem " has that name already"; wrong = 1 }
   else first[stem] = folder
+}
+END { exit wrong }' || wrong=1
+
+# Tests, beside the sources that they test; core_allocation.c is of all of core, and counting.h of several tests.
+{
+  find core rt io tools tests/support -name '*.[ch]' -o -name '*.py'
+  find tests/unit tests/timing -name '*.[ch]' -o -name '*.py'
+} 2>/dev/null | awk '
+{ path = $0; sub(/\.[a-z]+$/, "", path) }
+!/^tests\/(unit|timing)\// { source[path]; next }
+/\/core_allocation\.c$|\/counting\.h$/ { next }
+{
+  sub(/^tests\/[a-z]+\//, "", path)
+  sub(/^support\//, "tests/support/", path)
+  while (!(path in source) && sub(/_[^_\/]*$/, "", path)) continue
+  if (!(path in source)) { print $0 ": no source in that folder bears its stem"; wrong = 1 }
 }
 END { exit wrong }' || wrong=1
 exit ${wrong:-0}

@@ -106,6 +106,17 @@ tools/common/bad.c|"tools/run/u.h"|tools/common comes before tools/run
 E2
   file house/io/links/t.h </dev/null
   stops 't: .*/t has that name already' "$gates/rooms.sh" house
+  rm house/io/links/t.h
+
+  for f in unit/io/s.c unit/io/s_two_ways.c timing/io/links/l_pace.c unit/support/p.c unit/core/core_allocation.c support/p.h; do
+    file house/tests/$f </dev/null
+  done
+  passes "$gates/rooms.sh" house
+  for f in unit/io/links/s.c unit/io/sx.c timing/io/l_pace.c unit/support/q.c; do
+    file house/tests/$f </dev/null
+    stops "tests/$f: no source in that folder bears its stem" "$gates/rooms.sh" house
+    rm house/tests/$f
+  done
 }
 
 test_sources() {
@@ -217,6 +228,14 @@ test_columns() {
   passes "$gates/columns.sh" good.c
   printf '/* %s */\n' "$(printf 'x%.0s' $(seq 115))" >bad.c
   stops 'bad.c:1: 121 characters' "$gates/columns.sh" good.c bad.c
+  for f in good.sh good Makefile good.yaml; do
+    { printf '# %s\n' "$(printf '\316\267%.0s' $(seq 118))"; printf 'x%.0s' $(seq 200); echo ' # long code'; } >$f
+  done
+  passes "$gates/columns.sh" good.c good.sh good Makefile good.yaml
+  for f in bad.sh bad.py bad bad.yaml; do
+    printf 'code\n  # %s\n' "$(printf 'x%.0s' $(seq 117))" >$f
+    stops "$f:2: 121 characters" "$gates/columns.sh" good.c good.sh $f
+  done
 }
 
 test_tidy() {

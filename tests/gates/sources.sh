@@ -4,7 +4,8 @@
 #   tests/gates/sources.sh LIST [ROOT]     LIST: what `make` knows (`make -s sources` prints it, one file a line)
 #
 # A source that stands in no list is compiled by nobody, judged by no gate and fails nothing: it has vanished. The same
-# holds for a script of tests/e2e, tests/all or tests/soak that is not executable, and for a test in Python that no script runs.
+# holds for a script of tests/e2e, tests/all or tests/soak that is not executable, and for a test in
+# Python that no script runs.
 set -eu
 list=$(realpath "$1")
 cd "${2:-.}"

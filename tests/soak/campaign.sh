@@ -1,6 +1,7 @@
 #!/bin/sh
-# Campaigns at length: 50 kills and resumes; a thousand flights of cassini on two cores beside half the sum of what the flights took; 100,000 flights without
-# growth of memory; 100 flights in lockstep with flight software as a process, which leave nothing behind.
+# Campaigns at length: 50 kills and resumes; a thousand flights of cassini on two cores beside half the sum of what the
+# flights took; 100,000 flights without growth of memory; 100 flights in lockstep with flight software as a process,
+# which leave nothing behind.
 #
 #   tests/soak/campaign.sh [kills | speed | memory | lockstep]...   without a word: all
 . tests/support/script.sh

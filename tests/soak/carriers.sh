@@ -1,11 +1,12 @@
 #!/bin/sh
-# A minute at 100 Hz over each carrier in real time, with the echo peer: every frame has one end, none is lost on the way, and what is told: the round trip,
-# from the tick of a frame until its answer is there, by the stamps of the kernel where it has some.
+# A minute at 100 Hz over each carrier in real time, with the echo peer: every frame has one end, none is lost on the
+# way, and what is told: the round trip, from the tick of a frame until its answer is there, by the stamps of the
+# kernel where it has some.
 #
 #   tests/soak/carriers.sh      SECONDS_EACH (60)
 #
-# How long a round trip takes, and how many answers were late, is told and not judged: that is the machine's. A frame without an answer is judged where
-# nothing was late and nothing was overtaken.
+# How long a round trip takes, and how many answers were late, is told and not judged: that is the machine's. A frame
+# without an answer is judged where nothing was late and nothing was overtaken.
 . tests/support/script.sh
 seconds=${SECONDS_EACH:-60}
 start_cable

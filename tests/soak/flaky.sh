@@ -1,6 +1,7 @@
 #!/bin/bash
-# Runs every program and script of `make test` many times, each by itself in the test runner: quiet, and beside four processes that compute
-# without end, all on one core and all on two. Prints a table of what failed how often; keeps the log of each failure. Build first: `make test`.
+# Runs every program and script of `make test` many times, each by itself in the test runner: quiet, and beside four
+# processes that compute without end, all on one core and all on two. Prints a table of what failed how often; keeps the
+# log of each failure. Build first: `make test`.
 #
 #   tests/soak/flaky.sh [-q RUNS] [-b RUNS] [-t SECONDS] [-l] [TEST...]
 #

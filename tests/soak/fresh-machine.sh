@@ -1,13 +1,16 @@
 #!/bin/bash
-# A fresh Debian 12 with only git, make and gcc: `make run` and `make test` from a clone, then both again without a network. Then `make deb`, also
-# without a network, the package installed, and cubesat flown from another folder by a client that pkg-config links.
+# A fresh Debian 12 with only git, make and gcc: `make run` and `make test` from a clone, then both again without a
+# network. Then `make deb`, also without a network, the package installed, and cubesat flown from another folder by a
+# client that pkg-config links.
 #
 #   tests/soak/fresh-machine.sh [package | test]      only what is about the package; only the first `make test`
 #
-# Needs root and debootstrap (else skipped, exit 77); takes what packages it wants from wherever this machine's apt does.
-# Says how long each took, installing and building included: README.md has the first two. `make run` flies for 30 s of its time.
-# The system it makes is thrown away at the end; its mounts live in a namespace of their own. Of a step that fails the whole log is kept, in
-# build/fresh-machine; the names of the tests that failed are said last.
+# Needs root and debootstrap (else skipped, exit 77); takes what packages it wants from wherever
+# this machine's apt does.
+# Says how long each took, installing and building included: README.md has the first two. `make run`
+# flies for 30 s of its time.
+# The system it makes is thrown away at the end; its mounts live in a namespace of their own. Of a step that fails the
+# whole log is kept, in build/fresh-machine; the names of the tests that failed are said last.
 set -u
 if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
   echo "skipped: needs root and debootstrap"

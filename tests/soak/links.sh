@@ -1,7 +1,8 @@
 #!/bin/bash
-# A minute at 1 kHz with the echo peer over each transport: every frame out is seen by the peer and answered, none is lost, and the rt
-# thread takes no page fault and no voluntary switch but its sleeps. Then the same in tests/timing/io/links/relay_links.c, which counts allocations too and
-# compares with a run without links; and ten seconds with the echo peer in Python.
+# A minute at 1 kHz with the echo peer over each transport: every frame out is seen by the peer and answered, none is
+# lost, and the rt thread takes no page fault and no voluntary switch but its sleeps. Then the same in
+# tests/timing/io/links/packets/relay_links.c, which counts allocations too and compares with a run without links; and
+# ten seconds with the echo peer in Python.
 #
 #   tests/soak/links.sh      SECONDS_EACH (60)
 #
@@ -70,7 +71,7 @@ done
 for transport in shm udp; do
   fly $transport 10 python3 io/client/orrery_client.py
 done
-PROOF_SECONDS=$seconds "$here/tests/timing/io/links/relay_links" >"$dir/out" 2>&1 || {
+PROOF_SECONDS=$seconds "$here/tests/timing/io/links/packets/relay_links" >"$dir/out" 2>&1 || {
   cat "$dir/out"
   status=1
 }

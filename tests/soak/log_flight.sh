@@ -1,6 +1,7 @@
 #!/bin/sh
-# A flight of cassini in real time, ten minutes long, whose flight software is ended and started again in the middle: no frame is lost, and the
-# log flies again identical at 0.8 or more of the speed of batch in the same minutes; from a checkpoint, too. SECONDS_OF=N makes it shorter.
+# A flight of cassini in real time, ten minutes long, whose flight software is ended and started again in the middle: no
+# frame is lost, and the log flies again identical at 0.8 or more of the speed of batch in the same minutes; from a
+# checkpoint, too. SECONDS_OF=N makes it shorter.
 . tests/support/script.sh
 seconds=${SECONDS_OF:-600}
 over shm configs/cassini-slew.yaml | sed "s|spacecraft: cassini.yaml|spacecraft: $PWD/configs/cassini.yaml|" >"$dir/slew.yaml"

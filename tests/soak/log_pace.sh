@@ -1,10 +1,11 @@
 #!/bin/sh
-# A minute of the reference spacecraft at 1 kHz with everything recorded, and one of an empty plant at 20 kHz with 400 numbers (tests/timing/io/log):
-# nothing is lost. The same with writes that stand still for three seconds: what is lost is told to the frame. The loop takes no page fault, no switch
-# beyond its sleeps and no allocation. MINUTE=N s makes it shorter.
+# A minute of the reference spacecraft at 1 kHz with everything recorded, and one of an empty plant at 20 kHz with 400
+# numbers (tests/timing/io/log): nothing is lost. The same with writes that stand still for three seconds: what is
+# lost is told to the frame. The executive takes no page fault, no switch beyond its sleeps and no allocation.
+# MINUTE=N s makes it shorter.
 . tests/support/script.sh
 seconds=${MINUTE:-60}
-LOG_SECONDS=$seconds "$(dirname "$ORRERY")/tests/timing/io/log/log_pace" || fail "20 kHz"
+LOG_SECONDS=$seconds "$(dirname "$ORRERY")/tests/timing/io/log/logger_pace" || fail "20 kHz"
 
 . tests/support/stall.sh
 reference() { # LOG: a flight at 1 kHz with everything recorded

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A minute in real time at 1 kHz and at 5 kHz with configs/reference.yaml: no page fault, no voluntary switch beyond the sleep of each
-# frame, by the kernel's counters; prints the frame split by stage, the table of rt/README.md. Then
+# A minute in real time at 1 kHz and at 5 kHz with configs/reference.yaml: no page fault, no voluntary switch beyond the
+# sleep of each frame, by the kernel's counters; prints the frame split by stage, the table of rt/README.md. Then
 # the same in tests/timing/rt/executive_proofs.c, which counts allocations too. With SECONDS_EACH=N another length.
 set -u
 export "ORRERY=${ORRERY:-$PWD/build/release/orrery}"

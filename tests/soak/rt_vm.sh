@@ -1,8 +1,9 @@
 #!/bin/sh
 # What the counted guest of tests/all/rt-vm.sh is worth:
 #   padded   boot images that are 1, 3 and 7 MB longer are not reported
-#   caught   50 instructions more in each stage of each of three spacecraft, a lowered priority, a page fault a second, and a lock that is shared with a housekeeping thread, each
-#            reported by its name; 49 instructions, and nothing at all before and behind, are not
+#   caught   50 instructions more in each stage of each of three spacecraft, a lowered priority, a page fault a second,
+#            and a lock that is shared with a housekeeping thread, each reported by its name; 49 instructions, and
+#            nothing at all before and behind, are not
 #   boots    BOOTS=40 at a host load of LOAD=6 give one checksum, or the rate is told
 # With JOBS="padded caught" only these. With KEEP=FOLDER consoles and results stay there.
 set -u

@@ -1,9 +1,13 @@
 #!/bin/sh
-# Does `orrery timing compare --fly` tell the truth on this machine? It wants the machine to itself: some hours with the defaults.
-#   twenty comparisons of the build with itself, without a load and with one:  no `slower` but once, `too noisy` twice at most
-#   twenty of it with a build that takes 5 % longer in integrate, and 200 ns longer in each other stage: found in 18, and the stage is named
+# Does `orrery timing compare --fly` tell the truth on this machine? It wants the machine to itself: some
+# hours with the defaults.
+#   twenty comparisons of the build with itself, without a load and with one:
+#     no `slower` but once, `too noisy` twice at most
+#   twenty of it with a build that takes 5 % longer in integrate, and 200 ns longer in each other stage: found in
+#     18, and the stage is named
 # The slower build is a copy of the sources with a pause behind each stage; the product has no such thing.
-#   COMPARISONS=20  LOADS='0 4'  SLICE='2 s'  STAGES='integrate publish latch record sensors'  RUN=configs/cassini.yaml-like run file
+#   COMPARISONS=20  LOADS='0 4'  SLICE='2 s'  STAGES='integrate publish latch record sensors'
+#   RUN=configs/cassini.yaml-like run file
 . tests/support/script.sh
 times=${COMPARISONS:-20}
 slice=${SLICE:-2 s}
@@ -21,9 +25,9 @@ python3 - "$copy/io/session/realtime.c" <<'PYTHON' || fail "the copy cannot be c
 import sys
 path = sys.argv[1]
 s = open(path).read()
-call = "int code = r->session->stages[frame->which].run(r->session);\n"
+call = "int code = orr_session_stage_run(&orr_session_stages[frame->which], r->session);\n"
 assert s.count(call) == 1
-s = s.replace(call, call + "  linger(r->session->stages[frame->which].name);\n")
+s = s.replace(call, call + "  linger(orr_session_stages[frame->which].name);\n")
 place = "/* The stage of the session that the frame names. */\n"
 assert s.count(place) == 1
 s = s.replace(place, """static char padded[32];

@@ -1,6 +1,6 @@
 #!/bin/bash
-# `make test`, whole, again and again: quiet, then beside four processes that compute without end. Says a line for each run; keeps the log of one that failed
-# in build/whole. Exit 1 if any failed.
+# `make test`, whole, again and again: quiet, then beside four processes that compute without end. Says a line for each
+# run; keeps the log of one that failed in build/whole. Exit 1 if any failed.
 #
 #   tests/soak/whole.sh [-q RUNS] [-b RUNS]     20 quiet ones, 10 busy ones; 0 leaves them out
 set -u

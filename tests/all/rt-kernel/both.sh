@@ -1,5 +1,6 @@
-# Guest of three processors, cgroup v2: two runs of `doctor --fix` on a core each, ended in either order, by SIGTERM and by SIGKILL with the next start.
-# Whoever ends first leaves the other its partition; the last leaves the machine as it was.
+# Guest of three processors, cgroup v2: two runs of `doctor --fix` on a core each, ended in either order, by
+# SIGTERM and by SIGKILL with the next start. Whoever ends first leaves the other its partition; the last
+# leaves the machine as it was.
 . /rt-kernel/look.sh
 root=/sys/fs/cgroup
 fail() {

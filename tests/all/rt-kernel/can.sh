@@ -1,4 +1,5 @@
-# Guest of one processor whose time is its count of instructions: the cubesat over a virtual CAN bus of the kernel, flown by tests/support/can_peer.py.
+# Guest of one processor whose time is its count of instructions: the cubesat over a virtual CAN bus of the kernel,
+# flown by tests/support/can_peer.py.
 fail() {
   echo "FAIL: $1"
   exit 1

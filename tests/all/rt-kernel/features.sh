@@ -1,5 +1,6 @@
-# Guest of two processors without any isolation at boot: what --fix does on cgroup v2, looked at from outside, and what becomes of it when the run
-# ends by itself, by SIGTERM and by SIGKILL; flights with flight software. No time is judged here: the processors are emulated.
+# Guest of two processors without any isolation at boot: what --fix does on cgroup v2, looked at from outside, and what
+# becomes of it when the run ends by itself, by SIGTERM and by SIGKILL; flights with flight software. No time is judged
+# here: the processors are emulated.
 core=1
 group=/sys/fs/cgroup/orrery.core$core
 cubesat=/tmp/cubesat.yaml
@@ -171,8 +172,8 @@ cat /tmp/out
 undisturbed "the reference spacecraft"
 as_before "the reference spacecraft, flown to its end"
 
-# Flight software outside: the bits are those of batch when every answer was on time, which an emulator on a busy machine may need a few
-# flights for; the latency job shows it without luck.
+# Flight software outside: the bits are those of batch when every answer was on time, which an emulator on a busy
+# machine may need a few flights for; the latency job shows it without luck.
 udp='links.fsw={transport: udp, listen: "127.0.0.1:5010", allow: [127.0.0.1], rate: 10 Hz, telemetry: [gyro.rate, star.attitude, bus.target], '
 udp="$udp commands: [wheel_*.torque], wait: 10 s, timeout: {frames: 50, policy: hold}, stiffness: [0.004, 0.004, 0.0015], damping: [0.02, 0.02, 0.006]}"
 orrery run /configs/cubesat.yaml --mode batch --duration 3s >/tmp/batch 2>/tmp/err || fail "cubesat in batch: $(cat /tmp/err)"

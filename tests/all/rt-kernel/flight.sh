@@ -1,5 +1,5 @@
-# Guest of one processor whose time is its count of instructions, with memory for files: a flight under flight software, whose log the host replays.
-# It comes by the console, in base64.
+# Guest of one processor whose time is its count of instructions, with memory for files: a flight under flight software,
+# whose log the host replays. It comes by the console, in base64.
 mkdir /log
 mount -t tmpfs -o size=1400m none /log
 chrt -f 70 fsw shm:/orrery.cubesat cubesat 2>/tmp/fsw &

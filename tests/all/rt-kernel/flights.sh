@@ -1,4 +1,5 @@
-# What the counted guests fly. The time of their one processor is its count of instructions, 4 ns each: 2 ms are half a million of them.
+# What the counted guests fly. The time of their one processor is its count of instructions, 4 ns each: 2 ms
+# are half a million of them.
 
 fly() { # NAME RUN SLICE PEER LOAD SETTINGS: the result is /tmp/out/NAME.json
   cat >"/tmp/$1.yaml" <<END

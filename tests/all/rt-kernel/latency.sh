@@ -1,5 +1,5 @@
-# Guest of one processor whose time is its count of instructions. It measures the length of the way from the timer to the loop on a real
-# PREEMPT_RT kernel, and who may come in between; no jitter of hardware.
+# Guest of one processor whose time is its count of instructions. It measures the length of the way from the timer to
+# the executive on a real PREEMPT_RT kernel, and who may come in between; no jitter of hardware.
 fail() {
   echo "FAIL: $1"
   exit 1

@@ -1,5 +1,6 @@
-# Guest of one processor whose time is its count of instructions, with memory for files: what a log with every number in it costs the
-# wake-up, beside a run without one, and beside one without a log where an independent program writes as many bytes.
+# Guest of one processor whose time is its count of instructions, with memory for files: what a log with every
+# number in it costs the wake-up, beside a run without one, and beside one without a log where an independent
+# program writes as many bytes.
 fail() {
   echo "FAIL: $1"
   exit 1

@@ -21,7 +21,8 @@ rt_thread_of() { # PID
     [ "$(field "$task" 40)" = 80 ] && [ "$(field "$task" 41)" = 1 ] && echo "${task##*/}"
   done
 }
-# those whom the kernel lets be bound (no PF_NO_SETAFFINITY) and who may use a core, but for one thread; and how many may not
+# those whom the kernel lets be bound (no PF_NO_SETAFFINITY) and who may use a core, but for one
+# thread; and how many may not
 on_core() { # CORE BUT-THREAD
   tasks | while read -r id cores _; do
     [ "$id" = "$2" ] && continue
@@ -30,7 +31,8 @@ on_core() { # CORE BUT-THREAD
     [ -z "$flags" ] || [ $((flags & 0x04000000)) -ne 0 ] || echo "task $id ($(cat "/proc/$id/comm")) may use $cores"
   done
 }
-# what has changed of the tasks that are in both lists; the kernel's workers (PF_NO_SETAFFINITY) bind themselves as they like
+# what has changed of the tasks that are in both lists; the kernel's workers (PF_NO_SETAFFINITY)
+# bind themselves as they like
 changed() { # BEFORE AFTER
   awk 'NR == FNR { before[$1] = $0; next } ($1 in before) { n++; if (before[$1] != $0) print $1, "was", before[$1], "is", $0 }
     END { if (n < 20) print 0, "only", n, "tasks seen" }' "$1" "$2" | while read -r id what; do

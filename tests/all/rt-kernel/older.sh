@@ -1,4 +1,5 @@
-# Guest of two processors with cgroup v1: `doctor --fix` without --move, which moves every task of the machine, and what takes it back.
+# Guest of two processors with cgroup v1: `doctor --fix` without --move, which moves every task of the
+# machine, and what takes it back.
 . /rt-kernel/look.sh
 fail() {
   echo "FAIL: $1"

@@ -1,4 +1,5 @@
-# Guest of one processor whose time is its count of instructions: every number of a run in real time, to be compared with those of another boot.
+# Guest of one processor whose time is its count of instructions: every number of a run in real time, to be compared
+# with those of another boot.
 numbers() { # all but the id of the process
   grep -v '"pid"' /tmp/json >/tmp/numbers
   echo "$1: $(wc -c </tmp/numbers) bytes, md5 $(md5sum </tmp/numbers)"

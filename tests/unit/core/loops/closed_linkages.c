@@ -1,6 +1,7 @@
 /* Hard linkages move rightly or say that they cannot: tests/support/linkages.h says what is judged. A seed is a
- * linkage, of the kinds by turns, judged by each method. By itself a few seeds; `linkages FIRST COUNT [KIND]` judges so
- * many from FIRST on, of one kind where that is given, and prints the rates; ORR_SAY=1 tells what was refused, too. */
+ * linkage, of the kinds by turns, judged by each method. By itself a few seeds; `closed_linkages FIRST COUNT [KIND]`
+ * judges so many from FIRST on, of one kind where that is given, and prints the rates; ORR_SAY=1 tells what was
+ * refused, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
