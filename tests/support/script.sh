@@ -98,3 +98,18 @@ flown_to() { # PID FRAME: a run, in any mode, is at that frame or past it; `fram
   frame=$("$ORRERY" ctl --json "$1" status 2>/dev/null | sed -n 's/.*"frame": *\([0-9]*\).*/\1/p')
   [ "${frame:-0}" -ge "$2" ]
 }
+npm_install() { # PACKAGE...: into $dir, or this script is skipped
+  command -v node >/dev/null && command -v npm >/dev/null || {
+    echo "skipped: nodejs and npm are not installed"
+    exit 77
+  }
+  # npm, too, may hang once it is done (nodejs/node issue 54918): what counts is what is there
+  (cd "$dir" && timeout 300 npm install --no-audit --no-fund --ignore-scripts --no-package-lock "$@" >npm.log 2>&1)
+  for package in "$@"; do
+    [ -d "$dir/node_modules/$package" ] || {
+      echo "skipped: npm cannot fetch $package"
+      tail -n 3 "$dir/npm.log"
+      exit 77
+    }
+  done
+}

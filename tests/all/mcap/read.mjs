@@ -1,19 +1,21 @@
-// Counts the messages of a log by @mcap/core: node read.mjs stream|indexed LOG
+// Counts the messages of logs by @mcap/core: for each line `stream LOG` or `indexed LOG` of its input, a line of output.
 import { McapIndexedReader, McapStreamReader } from "@mcap/core";
 import { decompress } from "fzstd";
 import fs from "fs";
+import readline from "readline";
 
-const [how, path] = process.argv.slice(2);
-const data = fs.readFileSync(path);
 const decompressHandlers = { zstd: (bytes, size) => decompress(bytes, new Uint8Array(Number(size))) };
-let messages = 0;
 
-if (how === "stream") {
+function stream(data) {
+  let messages = 0;
   const reader = new McapStreamReader({ validateCrcs: true, decompressHandlers });
   reader.append(data);
   for (let record; (record = reader.nextRecord()); ) messages += record.type === "Message" ? 1 : 0;
-  console.log(`${messages} ${reader.done() ? "done" : "cut"}`);
-} else {
+  return `${messages} ${reader.done() ? "done" : "cut"}`;
+}
+
+async function indexed(data) {
+  let messages = 0;
   const readable = {
     size: async () => BigInt(data.length),
     read: async (offset, size) => new Uint8Array(data.buffer, data.byteOffset + Number(offset), Number(size)),
@@ -31,5 +33,15 @@ if (how === "stream") {
   const names = [];
   for await (const metadata of reader.readMetadata()) names.push(metadata.name);
   if (!names.includes("orrery") || !names.includes("machine")) throw new Error(`metadata: ${names}`);
-  console.log(`${messages} done`);
+  return `${messages} done`;
+}
+
+const judges = { stream, indexed };
+for await (const line of readline.createInterface({ input: process.stdin })) {
+  const [, how, path] = line.match(/^(\w+) (.*)$/);
+  try {
+    console.log(await judges[how](fs.readFileSync(path)));
+  } catch (error) {
+    console.log(`failed: ${error.message.replaceAll("\n", " ")}`);
+  }
 }
