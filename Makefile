@@ -220,11 +220,11 @@ replays: $(patsubst %.c,$(B)/%-replay,$(FUZZERS))
 fuzzers: $(patsubst %.c,$(B)/%,$(FUZZERS))
 build-tests: installable unit replays $(TIMING_PROGRAMS) $(B)/tests/vectors/compare $(B)/tests/runner
 
-# Side by side, two for each of up to four processors, and one for each from eight on: scripts that fly in real time
-# mostly sleep, but all of them on the last core. No test minds a busy machine. Then, one at a time on a quiet one,
-# the programs that measure time. The limit of ten minutes is for what hangs: beside fifteen other programs the
-# longest script takes two.
-SIDE_BY_SIDE = $(shell n=$$(nproc); echo $$((n < 4 ? 2 * n : n < 8 ? 8 : n < 64 ? n : 64)))
+# Side by side, three for each of up to two processors, eight on up to seven, and one for each from there on: scripts
+# that fly in real time mostly sleep, but all of them on the last core. No test minds a busy machine. Then, one at a
+# time on a quiet one, the programs that measure time. The limit of ten minutes is for what hangs: beside fifteen other
+# programs the longest script takes two.
+SIDE_BY_SIDE = $(shell n=$$(nproc); echo $$((n < 3 ? 3 * n : n < 8 ? 8 : n < 64 ? n : 64)))
 test:
 	@tools/setup build test
 	+@$(SUBMAKE) $(JOBS) all build-tests
