@@ -9,6 +9,7 @@
 # this machine's apt does.
 # Says how long each took, installing and building included: README.md has the first two. `make run`
 # flies for 30 s of its time.
+# Its /tmp is this machine's, whose locks keep tests of both off each other's ports.
 # The system it makes is thrown away at the end; its mounts live in a namespace of their own. Of a step that fails the
 # whole log is kept, in build/fresh-machine; the names of the tests that failed are said last.
 set -u
@@ -44,7 +45,8 @@ inside() { # [--net] COMMAND: in the fresh system, with mounts and processes of 
   fi
   # shellcheck disable=SC2016
   unshare --mount --pid --fork $net bash -c '
-    mount -t proc proc "$0/proc" && mount -t sysfs sys "$0/sys" && mount --rbind /dev "$0/dev" || exit 1
+    mount -t proc proc "$0/proc" && mount -t sysfs sys "$0/sys" && mount --rbind /dev "$0/dev" &&
+      mount --bind /tmp "$0/tmp" || exit 1
     [ -z "$2" ] || ip link set lo up
     exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb chroot "$0" bash -c "cd /orrery && $1"' \
     "$root" "$1" "$net"

@@ -6,11 +6,11 @@
 #   twenty of it with a build that takes 5 % longer in integrate, and 200 ns longer in each other stage: found in
 #     18, and the stage is named
 # The slower build is a copy of the sources with a pause behind each stage; the product has no such thing.
-#   COMPARISONS=20  LOADS='0 4'  SLICE='2 s'  STAGES='integrate publish latch record sensors'
+#   COMPARISONS=20  LOADS='0 4'  SLICE='2 s'  WARM_UP='1 s'  STEP=1ms  STAGES='integrate publish latch record sensors'
 #   RUN=configs/cassini.yaml-like run file
 . tests/support/script.sh
 times=${COMPARISONS:-20}
-slice=${SLICE:-2 s}
+slice=${SLICE:-2 s} warm_up=${WARM_UP:-1 s} step=${STEP:-1ms}
 run=${RUN:-$PWD/configs/reference.yaml}
 stages=${STAGES:-integrate publish latch record sensors}
 core=$(($(nproc) - 1))
@@ -56,8 +56,9 @@ slower=$copy/build/release/orrery
 case_of() { # WORKERS: on the other cores
   echo 'timing: 1'
   echo "run: $run"
-  echo "set: [realtime.core=$core, realtime.phase=0s, realtime.spin=0s, simulation.step=1ms]"
+  echo "set: [realtime.core=$core, realtime.phase=0s, realtime.spin=0s, simulation.step=$step]"
   echo "slice: $slice"
+  echo "warm_up: $warm_up"
   echo 'peer: none'
   [ "$1" = 0 ] || echo "load: {cores: [$(seq -s ', ' 0 $((core > 0 ? core - 1 : 0)))], workers: $1, kind: burner}"
 }
