@@ -3,11 +3,11 @@
 # software is suspended, killed and restarted); what is said, and what is left behind. The bits of real time are
 # looked at by on_time.sh.
 . tests/support/script.sh
-start_peer() {
-  "$fsw" "shm:$name" 2>"$dir/fsw" &
+start_peer() { # it looks for a run for ten seconds, which begin when there is one
+  { until [ -e "/dev/shm$name" ]; do sleep 0.02; done; exec "$fsw" "shm:$name" 2>"$dir/fsw"; } &
   peer=$!
 }
-fly() { "$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name "$@"; }
+fly() { "$ORRERY" run configs/cubesat.yaml --set links.fsw.name=$name --set links.fsw.wait=60s "$@"; }
 
 frames_out() { od -An -tu4 -j128 -N4 "/dev/shm$name" 2>/dev/null || echo 0; } # so far, as the segment has it: io/wire/wire.h
 
@@ -65,7 +65,7 @@ for mode in batch lockstep; do
 done
 wait "$peer"
 start_peer
-fly --mode realtime --duration 6s --set links.fsw.latch=asap >"$dir/asap" 2>"$dir/err" || fail "asap in real time: $(cat "$dir/err")"
+fly --mode realtime --duration 6s --set links.fsw.latch=asap >"$dir/asap" 2>"$dir/err" || fail "asap in real time: $(cat "$dir/asap" "$dir/err" "$dir/fsw")"
 wait "$peer"
 grep -q 'asap' "$dir/err" && fail "asap is said to mean nothing in real time"
 
