@@ -62,9 +62,9 @@ for transport in shm udp tcp unix stream; do
   : >"$dir/frames"
   isolated "$dir/again.py" "$(url_of $transport)" >"$dir/frames" 2>"$dir/err" &
   peer=$!
-  "$ORRERY" run "$dir/$transport.yaml" --mode realtime --duration 900s >/dev/null 2>&1 &
+  "$ORRERY" run "$dir/$transport.yaml" --mode realtime --duration 900s >"$dir/out" 2>&1 &
   run=$!
-  await [ -s "$dir/frames" ] || fail "$transport: no frame in half a minute: $(cat "$dir/err")"
+  await [ -s "$dir/frames" ] || fail "$transport: no frame in half a minute: $(cat "$dir/err" "$dir/out")"
   kill -9 $run
   wait $run 2>/dev/null
   "$ORRERY" run "$dir/$transport.yaml" --mode lockstep --duration 2s --set 'links.fsw.wait=30s' \
