@@ -39,6 +39,6 @@ grep -q '^wake-up latency on core' "$dir/doctor" || fail "doctor on a terminal: 
 # elsewhere nothing
 "$ORRERY" doctor --seconds 2.5 --rate 100 --priority 0 >"$dir/out" 2>"$dir/err"
 grep -q '%, ' "$dir/err" && fail "doctor draws where there is no terminal: $(cat "$dir/err")"
-"$ORRERY" bench --links --quick >"$dir/out" 2>"$dir/err"
+"$ORRERY" bench --links --quick --trips 100 --priority 0 >"$dir/out" 2>"$dir/err"
 grep -q "$(printf '\r')" "$dir/err" && fail "bench draws where there is no terminal: $(cat "$dir/err")"
 exit 0
