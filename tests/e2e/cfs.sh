@@ -93,6 +93,7 @@ for k in range(30):
     time.sleep(0.1)
 P
 speak() { # WHAT: beat, range or leave
+  : >"$dir/out" # what runs in the background empties it later than it is read here
   "$ORRERY" run "$dir/nopeer.yaml" --mode realtime --duration 5s >"$dir/out" 2>&1 &
   run=$!
   await grep -q 'waits for flight software' "$dir/out" || fail "a run that listens: $(cat "$dir/out")"

@@ -74,6 +74,7 @@ python3 -c 'import json, sys; sys.exit("were refused and none was applied" not i
 # and said at once, not at the end: while the peer is there and waits for the next frame
 python3 "$dir/wild.py" "$(url_of shm)" 1000 2>"$dir/err.peer" &
 peer=$!
+: >"$dir/err" # what runs in the background empties it later than it is read here
 "$ORRERY" run "$dir/shm.yaml" --mode lockstep --set 'links.fsw.lockstep={timeout: 100 s, policy: stop}' >"$dir/out" 2>"$dir/err" &
 run=$!
 await grep -q "$said" "$dir/err" || fail "in lockstep it is not said live: $(cat "$dir/err")"
