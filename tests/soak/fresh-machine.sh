@@ -44,7 +44,7 @@ inside() { # [--net] COMMAND: in the fresh system, with mounts and processes of 
     shift
   fi
   # shellcheck disable=SC2016
-  unshare --mount --pid --fork $net bash -c '
+  unshare --mount --pid --fork --kill-child $net bash -c '
     mount -t proc proc "$0/proc" && mount -t sysfs sys "$0/sys" && mount --rbind /dev "$0/dev" &&
       mount --bind /tmp "$0/tmp" || exit 1
     [ -z "$2" ] || ip link set lo up
