@@ -17,31 +17,7 @@ static const struct orr_param table[] = {
      .unit = "m/s/sqrt(s)",
      .high = HUGE_VAL,
      ORR_DEVICE_PARAM(triad.random_walk)},
-    {.name = "bias",
-     .doc = "constant bias b0, node axes",
-     .type = ORR_PARAM_VECTOR,
-     .unit = "m/s^2",
-     ORR_DEVICE_PARAM(triad.bias)},
-    {.name = "scale",
-     .doc = "scale errors s of the three axes",
-     .type = ORR_PARAM_VECTOR,
-     .unit = "",
-     ORR_DEVICE_PARAM(triad.scale)},
-    {.name = "misalignment",
-     .doc = "small rotation m of the case against the node",
-     .type = ORR_PARAM_VECTOR,
-     .unit = "rad",
-     ORR_DEVICE_PARAM(triad.misalignment)},
-    {.name = "quantisation",
-     .doc = "step to which a reading is rounded; 0: not",
-     .unit = "m/s^2",
-     .high = HUGE_VAL,
-     ORR_DEVICE_PARAM(triad.quantum)},
-    {.name = "range",
-     .doc = "largest reading; beyond it `saturated` is 1; 0: no limit",
-     .unit = "m/s^2",
-     .high = HUGE_VAL,
-     ORR_DEVICE_PARAM(triad.range)},
+    ORR_TRIAD_PARAMS("m/s^2"),
 };
 
 static const struct orr_device_channel channels[] = {
@@ -59,19 +35,17 @@ static void sense(const struct orr_device *device, const struct orr_sensing *now
   orr_triad_sense(&p->triad, a, (const double[3]){0}, device, now, out);
 }
 
-const struct orr_device_kind orr_accelerometer = {
-    .name = "accelerometer",
-    .doc = "Three accelerometers in the axes of a node, flexible or not. In a run with an environment they feel the "
-           "gradient of gravity off the mass centre.",
-    .equation = "y = sat(quant((1 + diag s)(1 - m x)(a - g) + b0 + N/sqrt(T) n))\n",
-    .example = "accel: {kind: accelerometer, node: wing.tip, rate: 50 Hz, noise: {velocity_random_walk: 1e-4 "
-               "m/s/sqrt(s)}, range: 20 m/s^2}",
-    .role = ORR_SENSOR,
-    .host = ORR_ON_NODE,
-    ORR_DEVICE_TABLES,
-    .needs_acceleration = true,
-    .sense = sense,
-};
+/* Both kinds but for how they sense. */
+#define ACCELEROMETER                                                                                                  \
+  .name = "accelerometer",                                                                                             \
+  .doc = "Three accelerometers in the axes of a node, flexible or not. In a run with an environment they feel the "    \
+         "gradient of gravity off the mass centre.",                                                                   \
+  .equation = "y = sat(quant((1 + diag s)(1 - m x)(a - g) + b0 + N/sqrt(T) n))\n",                                     \
+  .example = "accel: {kind: accelerometer, node: wing.tip, rate: 50 Hz, noise: {velocity_random_walk: 1e-4 "           \
+             "m/s/sqrt(s)}, range: 20 m/s^2}",                                                                         \
+  .role = ORR_SENSOR, .host = ORR_ON_NODE, ORR_DEVICE_TABLES, .needs_acceleration = true
+
+const struct orr_device_kind orr_accelerometer = {ACCELEROMETER, .sense = sense};
 
 static void sense_falling(const struct orr_device *device, const struct orr_sensing *now, double *out) {
   const struct params *p = device->params;
@@ -82,16 +56,4 @@ static void sense_falling(const struct orr_device *device, const struct orr_sens
   orr_triad_sense(&p->triad, a, (const double[3]){0}, device, now, out);
 }
 
-const struct orr_device_kind orr_accelerometer_falling = {
-    .name = "accelerometer",
-    .doc = "Three accelerometers in the axes of a node, flexible or not. In a run with an environment they feel the "
-           "gradient of gravity off the mass centre.",
-    .equation = "y = sat(quant((1 + diag s)(1 - m x)(a - g) + b0 + N/sqrt(T) n))\n",
-    .example = "accel: {kind: accelerometer, node: wing.tip, rate: 50 Hz, noise: {velocity_random_walk: 1e-4 "
-               "m/s/sqrt(s)}, range: 20 m/s^2}",
-    .role = ORR_SENSOR,
-    .host = ORR_ON_NODE,
-    ORR_DEVICE_TABLES,
-    .needs_acceleration = true,
-    .sense = sense_falling,
-};
+const struct orr_device_kind orr_accelerometer_falling = {ACCELEROMETER, .sense = sense_falling};

@@ -305,6 +305,33 @@ double orr_device_quantise(double value, double quantum, double limit);
 struct orr_triad {
   double random_walk, bias[3], scale[3], misalignment[3], quantum, range;
 };
+/* For a kind with a member `triad` in its struct params: the entries of its `table` but that of the random walk, which
+ * each kind names by itself; `of_what` is the unit of x. */
+#define ORR_TRIAD_PARAMS(of_what)                                                                                      \
+  {.name = "bias",                                                                                                     \
+   .doc = "constant bias b0, node axes",                                                                               \
+   .type = ORR_PARAM_VECTOR,                                                                                           \
+   .unit = (of_what),                                                                                                  \
+   ORR_DEVICE_PARAM(triad.bias)},                                                                                      \
+      {.name = "scale",                                                                                                \
+       .doc = "scale errors s of the three axes",                                                                      \
+       .type = ORR_PARAM_VECTOR,                                                                                       \
+       .unit = "",                                                                                                     \
+       ORR_DEVICE_PARAM(triad.scale)},                                                                                 \
+      {.name = "misalignment",                                                                                         \
+       .doc = "small rotation m of the case against the node",                                                         \
+       .type = ORR_PARAM_VECTOR,                                                                                       \
+       .unit = "rad",                                                                                                  \
+       ORR_DEVICE_PARAM(triad.misalignment)},                                                                          \
+      {.name = "quantisation",                                                                                         \
+       .doc = "step to which a reading is rounded; 0: not",                                                            \
+       .unit = (of_what),                                                                                              \
+       .high = HUGE_VAL,                                                                                               \
+       ORR_DEVICE_PARAM(triad.quantum)},                                                                               \
+  {                                                                                                                    \
+    .name = "range", .doc = "largest reading; beyond it `saturated` is 1; 0: no limit", .unit = (of_what),             \
+    .high = HUGE_VAL, ORR_DEVICE_PARAM(triad.range)                                                                    \
+  }
 void orr_triad_sense(const struct orr_triad *triad, orr_vec3 x, const double drift[3], const struct orr_device *device,
                      const struct orr_sensing *now, double out[4]);
 
