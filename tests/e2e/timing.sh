@@ -17,6 +17,14 @@ said() { # FILE EXPRESSION: of JSON, as j; its slices are s
   python3 -c 'import json,sys; j=json.load(open(sys.argv[1])); s=[s for p in j.get("parts", []) for s in p["slices"]]; sys.exit(0 if eval(sys.argv[2], {"j": j, "s": s}) else 1)' "$1" "$2"
 }
 
+with() { # WORD...: which processes have these words in their command line; a bare Debian has no pgrep
+  some=$(echo /proc/[0-9]*/cmdline)
+  # shellcheck disable=SC2086
+  for word in "$@"; do some=$(grep -lzxF -e "$word" /dev/null $some 2>/dev/null); done
+  printf '%s\n' $some >"$dir/left"
+}
+gone() { with slice "$1" && ! grep -q . "$dir/left"; } # CASE: no slice of it flies
+
 exec 9>/tmp/orrery.test.core && flock 9 # a core that a test clears meanwhile makes two parts of two slices, rightly
 timing run "$dir/case.yaml" -o "$dir/a.json" || fail "run: $(cat "$dir/out" "$dir/err")"
 said "$dir/a.json" 'j["orrery_timing"] == 1 and len(j["parts"]) == 1 and len(s) == 2' || fail "one part of two slices: $(cat "$dir/a.json")"
@@ -78,6 +86,7 @@ done
 pid=$!
 await [ -s "$dir/killed.json" ] || fail "nothing is saved: $(cat "$dir/err")"
 kill -KILL $pid
+await gone "$dir/case.yaml" || fail "a slice flies on: $(cat "$dir/left")"
 said "$dir/killed.json" 'len(s) >= 1' || fail "what was saved: $(cat "$dir/killed.json")"
 rm "$dir/killed.json"
 mkfifo "$dir/pipe"
@@ -90,17 +99,10 @@ said "$dir/piped" 'len(s) == 2' || fail "a pipe gets it once: $(cut -c 1-100 "$d
 sed 's/slice: 200 ms/slice: 5 min/' "$dir/case.yaml" >"$dir/long.yaml"
 "$ORRERY" timing run "$dir/long.yaml" -o "$dir/killed.json" >"$dir/out" 2>"$dir/err" &
 pid=$!
-with() { # WORD...: which processes have these words in their command line; a bare Debian has no pgrep
-  some=$(echo /proc/[0-9]*/cmdline)
-  # shellcheck disable=SC2086
-  for word in "$@"; do some=$(grep -lzxF -e "$word" /dev/null $some 2>/dev/null); done
-  printf '%s\n' $some >"$dir/left"
-}
 two_fly() { with slice "$dir/long.yaml" && [ "$(grep -c . "$dir/left")" -eq 2 ]; }
-gone() { with slice "$dir/long.yaml" && ! grep -q . "$dir/left"; }
 await two_fly || fail "no slice with a peer: $(cat "$dir/err")"
 kill -KILL $pid
-await gone || fail "a slice flies on: $(cat "$dir/left")"
+await gone "$dir/long.yaml" || fail "a slice flies on: $(cat "$dir/left")"
 
 # over UDP, the load by stress-ng where it is installed; so many bytes are nobody else's
 bytes=$((8000000 + $$))
