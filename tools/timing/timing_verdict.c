@@ -239,11 +239,18 @@ static double counting_ns(const struct orr_timing_row *row) {
 
 /* The weights of all slices in each resample and permutation: the same for every distribution. */
 struct weights {
-  size_t base, new, all, draws;
-  double *one;       /* [all] of ones */
-  double *resampled; /* [draws][all] */
-  double *dealt;     /* [draws][all]: 1 where the slice is dealt to NEW */
+  size_t base, new, all;
+  size_t draws, deals; /* of resamples, and of permutations */
+  double *one;         /* [all] of ones */
+  double *resampled;   /* [draws][all] */
+  double *dealt;       /* [deals][all]: 1 where the slice is dealt to NEW */
 };
+
+/* So few pairs that they can be dealt out in every way but the one that was flown: 0 where they cannot. */
+static size_t ways_of(size_t pairs, size_t draws) {
+  size_t ways = pairs < 8 * sizeof ways ? (size_t)1 << pairs : 0;
+  return ways > 0 && ways - 1 <= draws ? ways - 1 : 0;
+}
 
 static void resample(struct weights *w, bool paired, uint64_t *seed) {
   for (size_t k = 0; k < w->draws; k++) {
@@ -259,13 +266,15 @@ static void resample(struct weights *w, bool paired, uint64_t *seed) {
   }
 }
 
+/* Chance alone would deal the way that was flown again and again where there are few, and hide what all pairs say. */
 static void deal(struct weights *w, bool paired, uint64_t *seed) {
-  for (size_t k = 0; k < w->draws; k++) {
+  const bool every_way = paired && w->deals == ways_of(w->base, w->draws);
+  for (size_t k = 0; k < w->deals; k++) {
     double *to_new = w->dealt + k * w->all;
     for (size_t s = 0; s < w->all; s++)
       to_new[s] = s >= w->base;
     for (size_t s = 0; s < w->base && paired; s++)
-      if (orr_timing_random(seed) >> 63) {
+      if (every_way ? (k + 1) >> s & 1 : orr_timing_random(seed) >> 63) {
         to_new[s] = 1;
         to_new[w->base + s] = 0;
       }
@@ -287,9 +296,12 @@ static void close_weights(struct weights *w) {
 static bool open_weights(struct weights *w, const struct orr_timing_options *o) {
   uint64_t seed = o->seed;
   w->all = w->base + w->new;
+  w->deals = o->paired ? ways_of(w->base, w->draws) : 0;
+  if (w->deals == 0)
+    w->deals = w->draws;
   w->one = calloc(w->all + 1, sizeof *w->one);
   w->resampled = calloc(w->draws * w->all + 1, sizeof *w->resampled);
-  w->dealt = calloc(w->draws * w->all + 1, sizeof *w->dealt);
+  w->dealt = calloc(w->deals * w->all + 1, sizeof *w->dealt);
   if (!w->one || !w->resampled || !w->dealt)
     return false;
   for (size_t s = 0; s < w->all; s++)
@@ -330,55 +342,75 @@ static void find_intervals(const struct rows *r, const struct plan *p, const str
 
 /* ---- chance --------------------------------------------------------------------------------------------------- */
 
-/* The scores of every row when the slices are dealt out anew: permuted[row][draws]. */
+/* The scores of every row when the slices are dealt out anew: permuted[row][deals]. */
 static void permute(const struct rows *r, const struct plan *p, const struct weights *w, double *permuted,
                     const struct orr_timing_comparison *result) {
   double difference[FRACTIONS + 2], to_base[512], *other = w->all <= 512 ? to_base : malloc(w->all * sizeof *other);
-  for (size_t k = 0; k < w->draws && other; k++) {
+  for (size_t k = 0; k < w->deals && other; k++) {
     const double *to_new = w->dealt + k * w->all;
     for (size_t s = 0; s < w->all; s++)
       other[s] = 1 - to_new[s];
     measure(r, p, other, to_new, r->all, 0, score_of, difference);
     for (size_t i = 0; i < p->count; i++)
-      permuted[(size_t)(row_of(p, i) - result->row) * w->draws + k] = difference[i];
+      permuted[(size_t)(row_of(p, i) - result->row) * w->deals + k] = difference[i];
   }
   if (other != to_base)
     free(other);
 }
 
 /* In units of the scatter that a row has when slices are dealt out. The way they lie is one of the ways. */
-static void scale_rows(struct orr_timing_comparison *result, double *permuted, size_t draws, double *observed) {
+static void scale_rows(struct orr_timing_comparison *result, double *permuted, size_t deals, double *observed) {
   for (size_t i = 0; i < result->row_count; i++) {
-    double *d = permuted + i * draws, squares = observed[i] * observed[i];
-    for (size_t k = 0; k < draws; k++)
+    double *d = permuted + i * deals, squares = observed[i] * observed[i];
+    for (size_t k = 0; k < deals; k++)
       squares += d[k] * d[k];
-    double scatter = sqrt(squares / ((double)draws + 1));
-    for (size_t k = 0; k < draws; k++)
+    double scatter = sqrt(squares / ((double)deals + 1));
+    for (size_t k = 0; k < deals; k++)
       d[k] = scatter > 0 ? d[k] / scatter : 0;
     observed[i] = scatter > 0 ? observed[i] / scatter : 0;
   }
 }
 
-/* Of the rows that decide, and of the others: half of the alarms each, so that wild tails do not hide the rest. */
-static void find_chances(struct orr_timing_comparison *result, const double *permuted, size_t draws,
-                         const double *observed, double *extreme, bool decides) {
-  double *most = extreme, *least = extreme + draws;
-  for (size_t k = 0; k < draws; k++) {
-    most[k] = least[k] = 0;
-    for (size_t i = 0; i < result->row_count; i++) {
-      if (result->row[i].decides != decides)
-        continue;
-      most[k] = fmax(most[k], permuted[i * draws + k]);
-      least[k] = fmin(least[k], permuted[i * draws + k]);
-    }
-  }
-  for (size_t i = 0; i < result->row_count; i++) {
+struct ranked {
+  double score; /* first: what by_place orders by */
+  size_t row;
+};
+
+/* In one direction (sign): a row has to reach the largest score of those rows that do not reach higher themselves. A
+ * row that is another for sure lays no claim to what chance may do (Westfall and Young's step down); the first of all
+ * has to beat all. */
+static void step_down(struct orr_timing_comparison *result, const double *permuted, size_t deals,
+                      const struct ranked *ranked, size_t count, double sign, double *most) {
+  double chance = 0;
+  memset(most, 0, deals * sizeof *most);
+  for (size_t i = 0; i < count; i++) {
+    const double *d = permuted + ranked[i].row * deals;
     size_t as_large = 1;
-    if (result->row[i].decides != decides)
-      continue;
-    for (size_t k = 0; k < draws; k++)
-      as_large += observed[i] >= 0 ? most[k] >= observed[i] - 1e-9 : least[k] <= observed[i] + 1e-9;
-    result->row[i].chance = fmin(1, 2 * (double)as_large / ((double)draws + 1));
+    for (size_t k = 0; k < deals; k++) {
+      most[k] = fmax(most[k], sign * d[k]);
+      as_large += most[k] >= ranked[i].score - 1e-9;
+    }
+    if (ranked[i].score >= 0)
+      result->row[ranked[i].row].chance = fmin(1, 2 * (double)as_large / ((double)deals + 1));
+  }
+  for (size_t i = count; i-- > 0 && ranked[i].score >= 0;) {
+    chance = fmax(chance, result->row[ranked[i].row].chance);
+    result->row[ranked[i].row].chance = chance;
+  }
+}
+
+/* Of the rows that decide, and of the others: half of the alarms each, so that wild tails do not hide the rest. */
+static void find_chances(struct orr_timing_comparison *result, const double *permuted, size_t deals,
+                         const double *observed, double *scratch, bool decides) {
+  struct ranked ranked[ORR_TIMING_ROWS_MAX];
+  for (int way = 0; way < 2; way++) {
+    double sign = way == 0 ? 1 : -1;
+    size_t count = 0;
+    for (size_t i = 0; i < result->row_count; i++)
+      if (result->row[i].decides == decides)
+        ranked[count++] = (struct ranked){sign * observed[i], i};
+    qsort(ranked, count, sizeof *ranked, by_place);
+    step_down(result, permuted, deals, ranked, count, sign, scratch);
   }
 }
 
@@ -440,7 +472,7 @@ struct comparing {
   struct orr_timing_comparison *result;
   struct weights weights;
   struct rows rows;
-  double *permuted; /* [ORR_TIMING_ROWS_MAX][draws] */
+  double *permuted; /* [ORR_TIMING_ROWS_MAX][deals] */
   double *scratch;  /* [FRACTIONS + 2][draws] */
   double observed[ORR_TIMING_ROWS_MAX];
 };
@@ -482,7 +514,7 @@ static bool open_comparing(struct comparing *c) {
   c->rows = (struct rows){.base = c->weights.base, .all = c->weights.all};
   c->rows.slice = calloc(c->rows.all + 1, sizeof *c->rows.slice);
   c->rows.name = calloc(c->rows.all + 1, sizeof *c->rows.name);
-  c->permuted = calloc(ORR_TIMING_ROWS_MAX * c->weights.draws, sizeof *c->permuted);
+  c->permuted = calloc(ORR_TIMING_ROWS_MAX * c->weights.deals, sizeof *c->permuted);
   c->scratch = calloc((FRACTIONS + 2) * c->weights.draws, sizeof *c->scratch);
   if (!c->rows.slice || !c->rows.name || !c->permuted || !c->scratch)
     return false;
@@ -502,9 +534,9 @@ bool orr_timing_compare(const struct orr_timing_set *base, const struct orr_timi
     good = other < 0 || compare_name(&c, (int)i, other);
   }
   if (good) {
-    scale_rows(result, c.permuted, c.weights.draws, c.observed);
-    find_chances(result, c.permuted, c.weights.draws, c.observed, c.scratch, true);
-    find_chances(result, c.permuted, c.weights.draws, c.observed, c.scratch, false);
+    scale_rows(result, c.permuted, c.weights.deals, c.observed);
+    find_chances(result, c.permuted, c.weights.deals, c.observed, c.scratch, true);
+    find_chances(result, c.permuted, c.weights.deals, c.observed, c.scratch, false);
     size_t fewest = base->slice_count < new->slice_count ? base->slice_count : new->slice_count;
     judge(result, options->alarm > 0 ? options->alarm : 0.01, fewest >= ORR_TIMING_SLICES_FEWEST);
   }

@@ -7,8 +7,10 @@
  *               over the normal for the number of slices
  *   chance      permuted: if both were the same, it would not matter which slice belongs to whom. The largest of all
  *               rows' differences, each in units of its own scatter, over random ways to deal the slices out, is what a
- *               row must reach (Westfall and Young, "Resampling-Based Multiple Testing", 1993): the chance that any row
- *               of a whole comparison raises a false alarm is `alarm`, whatever the distributions
+ *               row must reach (Westfall and Young, "Resampling-Based Multiple Testing", 1993); where so few are paired
+ *               that all ways can be walked, each once. The row that differs most has to beat all rows, the next one
+ *               all but that (their step down). So the chance that any row of a whole comparison raises a false alarm
+ *               is `alarm`, whatever the distributions
  *   verdict     slower, faster   not by chance, no less than what counts, and the interval is to one side of 0
  *               same             the interval holds nothing as large as twice what counts
  *               too noisy        neither: more slices may tell

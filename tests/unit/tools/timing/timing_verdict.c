@@ -77,15 +77,21 @@ static struct orr_timing_set make(struct orr_prng *p, size_t slices, const struc
   return set;
 }
 
-static struct orr_timing_comparison compared(uint64_t seed, size_t slices, struct change change, bool paired) {
+static struct orr_timing_comparison compared_by(uint64_t seed, size_t slices, struct change change,
+                                                const struct orr_timing_options *how) {
   static struct orr_timing_comparison result;
   struct orr_prng p = {seed * 7919};
   struct orr_timing_set base = make(&p, slices, &(struct change){-1, 0, 0}), new = make(&p, slices, &change);
-  const struct orr_timing_options options = {.paired = paired, .draws = 300, .seed = seed};
+  struct orr_timing_options options = *how;
+  options.seed = seed;
   assert_true(orr_timing_compare(&base, &new, &options, &result));
   orr_timing_set_free(&base);
   orr_timing_set_free(&new);
   return result;
+}
+
+static struct orr_timing_comparison compared(uint64_t seed, size_t slices, struct change change, bool paired) {
+  return compared_by(seed, slices, change, &(struct orr_timing_options){.paired = paired, .draws = 300});
 }
 
 static bool found(const struct orr_timing_comparison *c, int name, enum orr_timing_verdict verdict) {
@@ -132,6 +138,65 @@ static void a_slower_stage_is_found_and_named(void **state) {
     assert_in_range(slower, 18, PAIRS);
     assert_in_range(blamed, 0, 2);
   }
+}
+
+/* The first look of `orrery timing compare --fly`, with its third of the false alarms. */
+static void twelve_pairs_are_enough(void **state) {
+  (void)state;
+  enum { PAIRS = 20 };
+  const struct change changes[] = {{-1, 0, 0}, {INTEGRATE, 0.05, 0}, {PUBLISH, 0, 200}, {SENSORS, 0, 200}};
+  const struct orr_timing_options options = {.paired = true, .alarm = 0.01 / 3};
+  for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
+    int slower = 0, blamed = 0;
+    for (uint64_t seed = 1; seed <= PAIRS; seed++) {
+      struct orr_timing_comparison c = compared_by(3000 + seed, 12, changes[k], &options);
+      slower += changes[k].name >= 0 && found(&c, changes[k].name, ORR_TIMING_SLOWER);
+      for (int i = 0; i < NAMES; i++)
+        blamed += i != changes[k].name && found(&c, i, ORR_TIMING_SLOWER);
+    }
+    print_message("%s by %g %% and %g ns: found in %d of %d, another blamed in %d\n",
+                  changes[k].name < 0 ? "none" : names[changes[k].name], 100 * changes[k].part, changes[k].ns, slower,
+                  PAIRS, blamed);
+    assert_in_range(slower, changes[k].name < 0 ? 0 : 18, PAIRS);
+    assert_in_range(blamed, 0, 1);
+  }
+}
+
+/* Eight pairs can be dealt out in 256 ways. Where all of them say the same, in one distribution of known numbers, the
+ * way that was flown is the only one of its kind: 1 of 256, on each of two halves. */
+static void pairs_are_dealt_out_in_every_way_once(void **state) {
+  (void)state;
+  enum { PAIRS = 8 };
+  static struct orr_timing_comparison result;
+  struct orr_timing_set set[2] = {{.slice_count = 0}};
+  for (int side = 0; side < 2; side++) {
+    set[side] = (struct orr_timing_set){.name_count = 1, .slice_count = PAIRS};
+    snprintf(set[side].name[0], ORR_TIMING_NAME, "publish");
+    set[side].slice = calloc(PAIRS, sizeof *set[side].slice);
+    assert_non_null(set[side].slice);
+    for (int s = 0; s < PAIRS; s++) {
+      static struct orr_histogram h;
+      struct orr_timing_slice *slice = &set[side].slice[s];
+      memset(&h, 0, sizeof h);
+      for (int i = 0; i < 100; i++)
+        orr_histogram_add(&h, 1000 + 10 * s + 300 * side);
+      assert_true(orr_timing_bins_of(&h, &slice->of[0]));
+      slice->calm[0] = true;
+      slice->calm_frames = 100;
+      slice->calm_min_ns[0] = 1000 + 10 * s + 300 * side;
+      slice->calm_sum_ns[0] = 100 * slice->calm_min_ns[0];
+    }
+  }
+  for (uint64_t seed = 1; seed <= 3; seed++) {
+    const struct orr_timing_options options = {.paired = true, .draws = 255, .seed = seed};
+    assert_true(orr_timing_compare(&set[0], &set[1], &options, &result));
+    assert_int_equal(result.verdict, ORR_TIMING_SLOWER);
+    for (size_t i = 0; i < result.row_count; i++)
+      if (result.row[i].kind != ORR_TIMING_PERCENTILE)
+        assert_true(fabs(result.row[i].chance - 2.0 / 256) < 1e-12);
+  }
+  orr_timing_set_free(&set[0]);
+  orr_timing_set_free(&set[1]);
 }
 
 static void a_faster_stage_is_faster(void **state) {
@@ -208,6 +273,8 @@ int main(void) {
       cmocka_unit_test(a_percentile_is_that_of_all_slices),
       cmocka_unit_test(what_is_the_same_is_hardly_ever_called_slower),
       cmocka_unit_test(a_slower_stage_is_found_and_named),
+      cmocka_unit_test(twelve_pairs_are_enough),
+      cmocka_unit_test(pairs_are_dealt_out_in_every_way_once),
       cmocka_unit_test(a_faster_stage_is_faster),
       cmocka_unit_test(too_few_slices_are_too_noisy_whatever_they_show),
       cmocka_unit_test(sets_without_slices_say_nothing),
