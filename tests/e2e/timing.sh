@@ -289,6 +289,7 @@ in_turn base new 1 'slower: integrate$' 16 16 'too noisy after 8 slices of each;
 for _ in $(seq 8); do # whoever was first is second the next time
   printf '%s\n' "base timing run $dir/case.yaml" "new timing run $dir/udp.yaml" "new timing run $dir/udp.yaml" "base timing run $dir/case.yaml"
 done >"$dir/expected"
+[ ! -w /dev/shm ] || [ "$(grep -c ' -o /dev/shm/orrery.timing' "$dir/turns")" -eq 32 ] || fail "a slice goes by a disk: $(cat "$dir/turns")"
 sed 's/ --slices 1 -o .*//' "$dir/turns" | cmp -s - "$dir/expected" || fail "who flies what, in turn: $(cat "$dir/turns")"
 in_turn base wild 3 'too noisy' 10 10 'too noisy after 8 slices of each; flying on to 10'
 

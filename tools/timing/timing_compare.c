@@ -244,7 +244,7 @@ static bool keep(const struct arguments *a, const struct keeper *k, json_t *root
   bool good = true;
   for (int side = 0; side < 2 && a->keep; side++)
     if (json_array_size(json_object_get(root[side], "parts")) > 0) /* else one that stands there is better */
-      good = orr_timing_result_save(k->path[side], root[side]) && good;
+      good = orr_timing_saver_close(&k->saver[side], k->path[side], root[side]) && good;
   return good;
 }
 

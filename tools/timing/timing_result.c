@@ -76,6 +76,13 @@ bool orr_timing_result_add(json_t *to, const json_t *from, bool join) {
   return true;
 }
 
+static size_t count_slices(const json_t *parts) {
+  size_t i, count = 0;
+  const json_t *part;
+  json_array_foreach(parts, i, part) count += json_array_size(json_object_get(part, "slices"));
+  return count;
+}
+
 bool orr_timing_result_save(const char *path, const json_t *root) {
   struct orr_out_file file;
   bool good = orr_out_file_open(&file, path);
@@ -110,8 +117,13 @@ void orr_timing_saver_save(struct orr_timing_saver *s, const char *path, const j
   int64_t now_ns = orr_clock_now_ns();
   if (s->at_end || (s->saved_ns > 0 && now_ns - s->saved_ns < SAVE_EVERY_NS))
     return;
-  orr_timing_result_save(path, root);
+  s->slices = orr_timing_result_save(path, root) ? count_slices(json_object_get(root, "parts")) : 0;
   s->saved_ns = now_ns;
+}
+
+bool orr_timing_saver_close(const struct orr_timing_saver *s, const char *path, const json_t *root) {
+  size_t slices = count_slices(json_object_get(root, "parts"));
+  return (slices > 0 && slices == s->slices) || orr_timing_result_save(path, root);
 }
 
 /* ---- in ---------------------------------------------------------------------------------------------------------- */
@@ -217,13 +229,6 @@ static bool take_slice(struct orr_timing_result *r, const json_t *from, struct o
       return false;
   }
   return take_calm(r, json_object_get(from, "calm"), slice);
-}
-
-static size_t count_slices(const json_t *parts) {
-  size_t i, count = 0;
-  const json_t *part;
-  json_array_foreach(parts, i, part) count += json_array_size(json_object_get(part, "slices"));
-  return count;
 }
 
 static bool take_parts(struct orr_timing_result *r) {

@@ -42,12 +42,15 @@ bool orr_timing_result_save(const char *path, const json_t *root);
 struct orr_timing_saver {
   int64_t saved_ns; /* CLOCK_MONOTONIC; 0: not yet */
   bool at_end;      /* only then */
+  size_t slices;    /* that were saved last */
 };
 
 /* Before the first slice. False with a message on standard error: it cannot be written. */
 bool orr_timing_saver_open(struct orr_timing_saver *saver, const char *path);
 /* After a slice. What fails is told, and tried again. */
 void orr_timing_saver_save(struct orr_timing_saver *saver, const char *path, const json_t *root);
+/* At the end, if not all slices are saved already. False with a message. */
+bool orr_timing_saver_close(const struct orr_timing_saver *saver, const char *path, const json_t *root);
 
 /* What keeps two results from being compared, in words ("the kernel differs: 6.1.0-rt, and 6.12.9-rt", "the load is not
  * known"), but for what `across` names ("kernel,load", or NULL). Returns how many. */

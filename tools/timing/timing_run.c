@@ -151,7 +151,7 @@ static int save_and_tell(const struct campaign *run, int status) {
   char load[400];
   if (json_array_size(json_object_get(run->root, "parts")) == 0)
     return status;
-  if (!orr_timing_result_save(run->a->out, run->root))
+  if (!orr_timing_saver_close(&run->saver, run->a->out, run->root))
     status = (int)orr_exit_outranking((enum orr_exit)status, ORR_EXIT_BAD);
   if (!orr_timing_result_of(json_incref(run->root), &result)) {
     fprintf(stderr, "orrery timing: %s\n", result.error);

@@ -47,10 +47,15 @@ static void print_row(FILE *out, const struct orr_timing_row *row) {
           row->verdict == ORR_TIMING_NOISY && !row->decides ? " (does not decide)" : "");
 }
 
+/* Whether the verdict comes from this row. */
+static bool is_blamed(const struct orr_timing_comparison *c, const struct orr_timing_row *row) {
+  return row->verdict == c->verdict && (c->verdict != ORR_TIMING_NOISY || row->decides);
+}
+
 static void print_blamed(FILE *out, const struct orr_timing_comparison *c) {
   const char *before = "";
   for (size_t i = 0; i < c->row_count; i++)
-    if (c->row[i].verdict == c->verdict && (i == 0 || strcmp(before, c->row[i].name) != 0)) {
+    if (is_blamed(c, &c->row[i]) && strcmp(before, c->row[i].name) != 0) {
       fprintf(out, "%s %s", *before ? "," : ":", c->row[i].name);
       before = c->row[i].name;
     }

@@ -1,5 +1,8 @@
 /* Results of timing: what is written is read again, what is wrong is refused with a word, what differs is named. */
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,6 +70,40 @@ static void merged_results_have_the_samples_of_all(void **state) {
   orr_timing_result_close(&r);
   json_decref(one);
   json_decref(other);
+}
+
+static ino_t file_at(const char *path) {
+  struct stat file;
+  assert_int_equal(stat(path, &file), 0);
+  return file.st_ino;
+}
+
+/* A saved file is another than the one before. */
+static void what_is_saved_whole_is_not_saved_again_at_the_end(void **state) {
+  (void)state;
+  static struct orr_histogram h;
+  struct orr_timing_saver saver;
+  struct orr_timing_result r;
+  char path[] = "/tmp/orrery.test.XXXXXX";
+  close(mkstemp(path));
+  fill(&h);
+  json_t *all = orr_timing_result_new(), *one = part("6.1", &h);
+  assert_true(orr_timing_result_add(all, one, true));
+  assert_true(orr_timing_saver_open(&saver, path));
+  orr_timing_saver_save(&saver, path, all);
+  ino_t saved = file_at(path);
+  assert_true(orr_timing_saver_close(&saver, path, all));
+  assert_int_equal(file_at(path), saved);
+  assert_true(orr_timing_result_add(all, one, true));
+  orr_timing_saver_save(&saver, path, all); /* not a minute later */
+  assert_int_equal(file_at(path), saved);
+  assert_true(orr_timing_saver_close(&saver, path, all));
+  assert_true(orr_timing_result_load(path, &r));
+  assert_int_equal(r.set.slice_count, 2);
+  orr_timing_result_close(&r);
+  json_decref(all);
+  json_decref(one);
+  unlink(path);
 }
 
 /* Interrupts are routed anew at any time; a core that is taken out of the others' is another machine. */
@@ -254,6 +291,7 @@ static void no_message_has_control_characters(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_written_is_read_again),
+      cmocka_unit_test(what_is_saved_whole_is_not_saved_again_at_the_end),
       cmocka_unit_test(merged_results_have_the_samples_of_all),
       cmocka_unit_test(slices_of_another_isolation_are_another_part_and_those_of_other_interrupts_are_not),
       cmocka_unit_test(what_keeps_two_apart_is_named),
