@@ -1,12 +1,15 @@
 #include "tools/timing/timing_flier.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tools/common/ending.h"
@@ -14,12 +17,29 @@
 
 enum { WORDS_MAX = 160 };
 
+static const char prefix[] = "orrery.timing.";
+
+/* What those left behind that were killed. A slice and its warm-up take 25 hours at most. */
+static void sweep(const char *folder) {
+  const time_t oldest = time(NULL) - 48 * 3600;
+  struct stat file;
+  DIR *list = opendir(folder);
+  for (struct dirent *d; list && (d = readdir(list)) != NULL;)
+    if (strncmp(d->d_name, prefix, sizeof prefix - 1) == 0 &&
+        fstatat(dirfd(list), d->d_name, &file, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(file.st_mode) &&
+        file.st_uid == geteuid() && file.st_mtime < oldest)
+      unlinkat(dirfd(list), d->d_name, 0);
+  if (list)
+    closedir(list);
+}
+
 /* In memory, where that can be had: a disk that is made to write between two slices takes longer than a short slice,
  * and its interrupts come into the next. */
 static bool make_file(struct orr_timing_flier *f) {
   static const char *const folders[] = {"/dev/shm", "/tmp"};
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-    snprintf(f->file, sizeof f->file, "%s/orrery.timing.XXXXXX", folders[i]);
+    sweep(folders[i]);
+    snprintf(f->file, sizeof f->file, "%s/%sXXXXXX", folders[i], prefix);
     int fd = mkstemp(f->file);
     if (fd < 0)
       continue;
