@@ -202,6 +202,8 @@ write("kernel.json", 0, kernel="6.12.0-rt")
 for side, shift in (("base", 0), ("new", 1600), ("wild", 0)): # what programs "fly", slice by slice
     for n in range(16):
         write("%s.%d" % (side, n), shift, slices=1, wild=0.3 if side == "wild" else 0)
+for n in range(4):
+    write("another.%d" % n, 0, slices=1, kernel="6.12.0-rt" if n == 3 else None)
 os.mkdir(d + "/nights")
 for n in range(16):
     write("nights/%02d.json" % n, 0 if n < 9 else 3200, slices=1, when="2026-01-%02dT00:00:00Z" % (n + 1))
@@ -259,8 +261,8 @@ for wrong in "compare $dir/base.json" "compare $dir/base.json $dir/same.json --a
   [ $? -eq 2 ] || fail "not a wrong command line: $wrong"
 done
 
-# flown in turn: whatever so few slices say, both are kept
-timing compare --fly "$dir/case.yaml" "$dir/case.yaml" --slices 8 --limit 8 --keep "$dir/kept"
+# flown in turn: whatever so few slices say, both are kept (also where a test clears a core meanwhile)
+timing compare --fly "$dir/case.yaml" "$dir/case.yaml" --slices 8 --limit 8 --keep "$dir/kept" --across isolation
 [ $? -ne 2 ] && grep -q '^verdict ' "$dir/out" || fail "--fly: $(cat "$dir/out" "$dir/err")"
 for side in base new; do
   said "$dir/kept/$side.json" 'len(s) == 8' || fail "--keep: $side"
@@ -273,7 +275,7 @@ done
 # on and on until it can say, or to the limit, by two programs that have flown already: they take the words of
 # `timing run`, and leave the next slice of their kind. Of eight pairs and two looks none can be slower: there are too
 # few ways to deal them out
-for side in base new wild; do
+for side in base new wild another; do
   cat >"$dir/$side" <<END
 #!/bin/sh
 n=\$(cat "$dir/$side.count" 2>/dev/null || echo 0)
@@ -298,6 +300,8 @@ done >"$dir/expected"
 [ ! -w /dev/shm ] || [ "$(grep -c ' -o /dev/shm/orrery.timing' "$dir/turns")" -eq 32 ] || fail "a slice goes by a disk: $(cat "$dir/turns")"
 sed 's/ --slices 1 -o .*//' "$dir/turns" | cmp -s - "$dir/expected" || fail "who flies what, in turn: $(cat "$dir/turns")"
 in_turn base wild 3 'too noisy' 10 10 'too noisy after 8 slices of each; flying on to 10'
+
+in_turn base another 3 'not comparable' 16 4 '' # from the fourth on
 
 # trend: one change, at the tenth night
 timing trend "$dir/nights" -o "$dir/page.html" || fail "trend: $(cat "$dir/err")"

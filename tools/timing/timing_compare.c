@@ -213,19 +213,32 @@ static int looks_of(const struct arguments *a) {
   return looks;
 }
 
+/* Where a side has a part more than before, another machine or case has flown: if that makes the two incomparable, what
+ * flies from then on would be in vain. False: no memory. */
+static bool look_at_facts(struct look *l, json_t *root[2], size_t *parts) {
+  size_t before = *parts;
+  *parts = 0;
+  for (int side = 0; side < 2; side++)
+    *parts += json_array_size(json_object_get(root[side], "parts"));
+  return *parts == before || look_anew(l, root, false_alarm);
+}
+
 static int fly_on(struct look *l, struct orr_timing_flier *flier, struct keeper *k, json_t *root[2]) {
   const struct arguments *a = l->a;
   struct orr_progress bar;
   long until = a->slices;
   int status = ORR_EXIT_OK;
   double alarm = false_alarm / looks_of(a);
+  size_t parts = 0;
   orr_progress_begin(&bar, 0);
   for (long pair = 0; pair < a->limit && status == ORR_EXIT_OK; pair++) {
     orr_progress_show(&bar, (double)pair / (double)until);
     status = fly_pair(a, flier, root, pair);
     for (int side = 0; side < 2 && a->keep && status == ORR_EXIT_OK; side++)
       orr_timing_saver_save(&k->saver[side], k->path[side], root[side]);
-    if (status != ORR_EXIT_OK || pair + 1 < until)
+    if (status == ORR_EXIT_OK && !look_at_facts(l, root, &parts))
+      status = ORR_EXIT_BAD;
+    if (status != ORR_EXIT_OK || (pair + 1 < until && !l->facts_differ))
       continue;
     orr_progress_wipe(&bar);
     if (!look_anew(l, root, alarm))
