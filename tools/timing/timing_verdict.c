@@ -38,6 +38,7 @@ struct rows {
   double *low, *high; /* [bins] in ns */
   double *count;      /* [all][bins] */
   double *sum;        /* [bins]: scratch */
+  double *own;        /* [FRACTIONS][all]: percentiles of each slice by itself */
   const struct orr_timing_slice **slice;
   int *name; /* [all]: of the distribution in the slice's own set */
 };
@@ -73,6 +74,7 @@ static void close_rows(struct rows *r) {
   free(r->high);
   free(r->count);
   free(r->sum);
+  free(r->own);
 }
 
 static bool open_rows(struct rows *r) {
@@ -86,7 +88,8 @@ static bool open_rows(struct rows *r) {
   r->high = calloc(r->bins + 1, sizeof *r->high);
   r->sum = calloc(2 * (r->bins + 1), sizeof *r->sum);
   r->count = calloc(r->all * r->bins + 1, sizeof *r->count);
-  if (!r->high || !r->sum || !r->count) {
+  r->own = calloc(FRACTIONS * r->all + 1, sizeof *r->own);
+  if (!r->high || !r->sum || !r->count || !r->own) {
     close_rows(r);
     return false;
   }
@@ -124,6 +127,7 @@ struct plan {
   struct orr_timing_row *row; /* of the result */
   size_t count, percentiles;  /* percentiles stand first, in rising order of `fraction` */
   double fraction[FRACTIONS]; /* as they are read: of slack from the other end */
+  bool own[FRACTIONS];        /* every slice has such a percentile by itself */
   double sign;                /* −1: more is better */
 };
 
@@ -169,14 +173,57 @@ static double score_of(const struct plan *p, double base_ns, double new_ns) {
   return p->sign > 0 && base_ns > 0 && new_ns > 0 ? log(new_ns / base_ns) : difference_of(p, base_ns, new_ns);
 }
 
-/* By weights for all slices: those of BASE before `base_end`, those of NEW from `new_begin` on. */
-static void measure(const struct rows *r, const struct plan *p, const double *base, const double *new, size_t base_end,
-                    size_t new_begin, double (*how)(const struct plan *, double, double), double *out) {
+/* By weights for all slices. */
+static void differ(const struct rows *r, const struct plan *p, const double *weight, double *out) {
   double a[FRACTIONS + 2], b[FRACTIONS + 2];
-  values_of(r, p, base, 0, base_end, a);
-  values_of(r, p, new, new_begin, r->all, b);
+  values_of(r, p, weight, 0, r->base, a);
+  values_of(r, p, weight, r->base, r->all, b);
   for (size_t k = 0; k < p->count; k++)
-    out[k] = how(p, a[k], b[k]);
+    out[k] = difference_of(p, a[k], b[k]);
+}
+
+/* ---- what permutations look at ----------------------------------------------------------------------------------- */
+
+/* The percentiles of each slice, where ten samples of each lie beyond. */
+static void find_own(const struct rows *r, struct plan *p) {
+  double value[FRACTIONS];
+  for (size_t k = 0; k < p->percentiles; k++)
+    p->own[k] = true;
+  for (size_t s = 0; s < r->all; s++) {
+    double samples = (double)bins_of(r, s)->count;
+    percentiles_of(r, r->count + s * r->bins, p->fraction, p->percentiles, value);
+    for (size_t k = 0; k < p->percentiles; k++) {
+      r->own[k * r->all + s] = value[k];
+      p->own[k] = p->own[k] && samples * fmin(p->fraction[k], 1 - p->fraction[k]) >= BEYOND - 1e-6;
+    }
+  }
+}
+
+/* Values as above, but percentiles that every slice has are averages of those. In a pool of two narrow sides that are
+ * far apart a percentile is on one or the other, however they are dealt out: all ways would look alike. */
+static void averages_of(const struct rows *r, const struct plan *p, const double *weight, double *value) {
+  double weights = 0;
+  values_of(r, p, weight, 0, r->all, value);
+  for (size_t s = 0; s < r->all; s++)
+    weights += weight[s];
+  for (size_t k = 0; k < p->percentiles; k++) {
+    double sum = 0;
+    for (size_t s = 0; s < r->all && p->own[k]; s++)
+      sum += weight[s] * r->own[k * r->all + s];
+    if (p->own[k] && weights > 0)
+      value[k] = sum / weights;
+  }
+}
+
+/* By weights of 0 and 1 that say which slices are dealt to NEW; `other` is scratch. */
+static void score(const struct rows *r, const struct plan *p, const double *to_new, double *other, double *out) {
+  double a[FRACTIONS + 2], b[FRACTIONS + 2];
+  for (size_t s = 0; s < r->all; s++)
+    other[s] = 1 - to_new[s];
+  averages_of(r, p, other, a);
+  averages_of(r, p, to_new, b);
+  for (size_t k = 0; k < p->count; k++)
+    out[k] = score_of(p, a[k], b[k]);
 }
 
 static bool is_calm(const struct rows *r) {
@@ -332,7 +379,7 @@ static void find_intervals(const struct rows *r, const struct plan *p, const str
   double difference[FRACTIONS + 2];
   for (size_t k = 0; k < w->draws; k++) {
     const double *weight = w->resampled + k * w->all;
-    measure(r, p, weight, weight, r->base, r->base, difference_of, difference);
+    differ(r, p, weight, difference);
     for (size_t i = 0; i < p->count; i++)
       scratch[i * w->draws + k] = difference[i];
   }
@@ -342,20 +389,24 @@ static void find_intervals(const struct rows *r, const struct plan *p, const str
 
 /* ---- chance --------------------------------------------------------------------------------------------------- */
 
-/* The scores of every row when the slices are dealt out anew: permuted[row][deals]. */
-static void permute(const struct rows *r, const struct plan *p, const struct weights *w, double *permuted,
-                    const struct orr_timing_comparison *result) {
-  double difference[FRACTIONS + 2], to_base[512], *other = w->all <= 512 ? to_base : malloc(w->all * sizeof *other);
-  for (size_t k = 0; k < w->deals && other; k++) {
-    const double *to_new = w->dealt + k * w->all;
-    for (size_t s = 0; s < w->all; s++)
-      other[s] = 1 - to_new[s];
-    measure(r, p, other, to_new, r->all, 0, score_of, difference);
+/* The scores of every row as they were flown, and when the slices are dealt out anew: permuted[row][deals]. */
+static bool permute(const struct rows *r, const struct plan *p, const struct weights *w, double *permuted,
+                    const struct orr_timing_comparison *result, double *observed) {
+  double scores[FRACTIONS + 2], *flown = calloc(2 * r->all + 1, sizeof *flown), *other = flown + r->all;
+  if (!flown)
+    return false;
+  for (size_t s = r->base; s < r->all; s++)
+    flown[s] = 1;
+  score(r, p, flown, other, scores);
+  for (size_t i = 0; i < p->count; i++)
+    observed[row_of(p, i) - result->row] = scores[i];
+  for (size_t k = 0; k < w->deals; k++) {
+    score(r, p, w->dealt + k * w->all, other, scores);
     for (size_t i = 0; i < p->count; i++)
-      permuted[(size_t)(row_of(p, i) - result->row) * w->deals + k] = difference[i];
+      permuted[(size_t)(row_of(p, i) - result->row) * w->deals + k] = scores[i];
   }
-  if (other != to_base)
-    free(other);
+  free(flown);
+  return true;
 }
 
 /* In units of the scatter that a row has when slices are dealt out. The way they lie is one of the ways. */
@@ -412,6 +463,9 @@ static void find_chances(struct orr_timing_comparison *result, const double *per
     qsort(ranked, count, sizeof *ranked, by_place);
     step_down(result, permuted, deals, ranked, count, sign, scratch);
   }
+  for (size_t i = 0; i < result->row_count; i++)
+    if (observed[i] * result->row[i].difference_ns < 0) /* the chance is of the other direction */
+      result->row[i].chance = 1;
 }
 
 /* ---- verdicts ---------------------------------------------------------------------------------------------------- */
@@ -496,14 +550,14 @@ static bool compare_name(struct comparing *c, int in_base, int in_new) {
     row->base_ns = ends[0][k];
     row->new_ns = ends[1][k];
     row->difference_ns = difference_of(&p, row->base_ns, row->new_ns);
-    c->observed[row - result->row] = score_of(&p, row->base_ns, row->new_ns);
   }
   find_intervals(r, &p, &c->weights, c->scratch);
-  permute(r, &p, &c->weights, c->permuted, result);
+  find_own(r, &p);
+  bool good = permute(r, &p, &c->weights, c->permuted, result, c->observed);
   snprintf(result->name[result->name_count], ORR_TIMING_NAME, "%s", name);
   result->effect[result->name_count++] = effect_of(r);
   close_rows(r);
-  return true;
+  return good;
 }
 
 static bool open_comparing(struct comparing *c) {

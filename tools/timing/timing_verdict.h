@@ -9,7 +9,8 @@
  *               rows' differences, each in units of its own scatter, over random ways to deal the slices out, is what a
  *               row must reach (Westfall and Young, "Resampling-Based Multiple Testing", 1993); where so few are paired
  *               that all ways can be walked, each once. The row that differs most has to beat all rows, the next one
- *               all but that (their step down). So the chance that any row of a whole comparison raises a false alarm
+ *               all but that (their step down). Of percentiles that every slice has by itself, averages over slices are
+ *               looked at. So the chance that any row of a whole comparison raises a false alarm
  *               is `alarm`, whatever the distributions
  *   verdict     slower, faster   not by chance, no less than what counts, and the interval is to one side of 0
  *               same             the interval holds nothing as large as twice what counts
