@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/math/hash.h"
 #include "io/config/text/files.h"
 #include "io/config/text/unit.h"
 #include "rt/machine/make_folder.h"
@@ -29,22 +30,14 @@ static const char *below(const struct orr_folder *f, const char *name, char path
 }
 
 const char *orr_folder_tag(const struct orr_folder *f, char text[ORR_FOLDER_TAG]) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
   char real[PATH_MAX];
-  for (const char *p = realpath(f->path, real) ? real : f->path; *p; p++)
-    hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+  const char *path = realpath(f->path, real) ? real : f->path;
+  uint64_t hash = orr_hash_bytes(ORR_HASH_BEGIN, path, strlen(path));
   snprintf(text, ORR_FOLDER_TAG, "c%012llx", (unsigned long long)(hash >> 16));
   return text;
 }
 
 /* ---- what it is of ----------------------------------------------------------------------------------------------- */
-
-static uint64_t sum_of(const char *text, size_t length) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  for (size_t i = 0; i < length; i++)
-    hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-  return hash;
-}
 
 static json_t *sum_json(uint64_t sum) {
   char text[20];
@@ -60,11 +53,13 @@ static json_t *manifest(const struct orr_campaign *c, struct orr_diagnostics *d)
   for (size_t i = 0; i < orr_sources_file_count(sources); i++) {
     struct orr_text_file file = orr_sources_file(sources, i);
     const char *slash = strrchr(file.name, '/');
-    json_object_set_new(files, slash ? slash + 1 : file.name, sum_json(sum_of(file.text, file.length)));
+    json_object_set_new(files, slash ? slash + 1 : file.name,
+                        sum_json(orr_hash_bytes(ORR_HASH_BEGIN, file.text, file.length)));
   }
   for (int i = 0; i < c->vary_count; i++) /* tables are no sources of messages: by what they say */
     for (int k = 0; k < c->varies[i].text_count; k++) {
-      uint64_t sum = sum_of(c->varies[i].texts[k], strlen(c->varies[i].texts[k]));
+      const char *text = c->varies[i].texts[k];
+      uint64_t sum = orr_hash_bytes(ORR_HASH_BEGIN, text, strlen(text));
       json_t *old = json_object_get(files, c->varies[i].path);
       if (old)
         sum ^= strtoull(json_string_value(old), NULL, 16) * UINT64_C(0x9e3779b97f4a7c15);

@@ -6,19 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/math/bits.h"
+#include "core/math/hash.h"
 #include "tools/common/version.h"
 
-static uint64_t add(uint64_t hash, double x) {
-  uint64_t word;
-  memcpy(&word, &x, sizeof word);
-  return (hash ^ word) * UINT64_C(0x100000001b3);
-}
+static uint64_t add(uint64_t hash, double x) { return orr_hash_mix(hash, orr_bits_of(x)); }
 
 /* Arguments of both signs from small ones to where a sine has to be reduced, by the golden section: no compiler knows
  * them beforehand. */
 uint64_t orr_fingerprint_functions(void) {
   enum { ARGUMENTS = 512 };
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  uint64_t hash = ORR_HASH_BEGIN;
   volatile double golden = 0.6180339887498949;
   for (int i = 1; i <= ARGUMENTS; i++) {
     double part = i * golden - floor(i * golden), size = exp2(24 * part - 12), x = i % 2 ? size : -size,
@@ -32,12 +30,6 @@ uint64_t orr_fingerprint_functions(void) {
     for (size_t k = 0; k < sizeof results / sizeof *results; k++)
       hash = add(hash, results[k]);
   }
-  return hash;
-}
-
-static uint64_t add_bytes(uint64_t hash, const unsigned char *bytes, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
   return hash;
 }
 
@@ -55,7 +47,7 @@ static int find_identity(struct dl_phdr_info *info, size_t size, void *out) {
       memcpy(&note, at, sizeof note);
       const unsigned char *name = at + sizeof note, *value = name + ((note.n_namesz + 3) & ~3U);
       if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(name, "GNU", 4) == 0)
-        *hash = add_bytes(*hash, value, note.n_descsz);
+        *hash = orr_hash_bytes(*hash, value, note.n_descsz);
       at = value + ((note.n_descsz + 3) & ~3U);
     }
   }
@@ -63,11 +55,10 @@ static int find_identity(struct dl_phdr_info *info, size_t size, void *out) {
 }
 
 uint64_t orr_fingerprint_program(void) {
-  const uint64_t none = UINT64_C(0xcbf29ce484222325);
-  uint64_t hash = none;
+  uint64_t hash = ORR_HASH_BEGIN;
   const char *build = orr_version_build();
   dl_iterate_phdr(find_identity, &hash);
-  return hash != none ? hash : add_bytes(hash, (const unsigned char *)build, strlen(build));
+  return hash != ORR_HASH_BEGIN ? hash : orr_hash_bytes(hash, build, strlen(build));
 }
 
 const char *orr_fingerprint(char text[ORR_FINGERPRINT_TEXT]) {

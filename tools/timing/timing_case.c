@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/math/hash.h"
 #include "io/config/text/files.h"
 
 /* ---- keys -------------------------------------------------------------------------------------------------------- */
@@ -179,16 +180,14 @@ static const char *beside(struct orr_arena *arena, const char *path, const char 
   return run[0] == '/' || !slash ? run : orr_arena_format(arena, "%.*s/%s", (int)(slash - path), path, run);
 }
 
-/* FNV-1a. */
+/* A text with its length. */
 static uint64_t mixed(uint64_t hash, const char *bytes, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
-  return (hash ^ count) * UINT64_C(0x100000001b3);
+  return orr_hash_mix(orr_hash_bytes(hash, bytes, count), count);
 }
 
 static void identify(struct orr_timing_case *out, struct orr_diagnostics *d) {
   struct orr_sources *sources = orr_diagnostics_sources(d);
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  uint64_t hash = ORR_HASH_BEGIN;
   for (size_t i = 0; i < orr_sources_file_count(sources); i++) {
     struct orr_text_file file = orr_sources_file(sources, i);
     hash = mixed(hash, file.text, file.length);
