@@ -81,8 +81,8 @@ static void modal_load(struct orr_workspace *ws, const struct orr_limb *limb, or
     effort[r] -= scratch[r];
 }
 
-/* A force of a child inside, about the origin of its parent's S, on that parent: on the frame, and on the modes by the
- * node it hangs on less the own node. */
+/* A force of a child inside, about the origin of its parent's S, on that parent: on its body frame, and on the modes by
+ * the node it hangs on less the own node. */
 static void hang(struct orr_aggregate *a, struct orr_workspace *ws, const struct orr_limb *child, int inner,
                  orr_spatial f, double *scratch) {
   struct orr_aggregate_limb *parent = &a->limbs[inner];

@@ -67,7 +67,7 @@ static void add_loop(struct drawing *d, int a, int b, struct joint at, enum orr_
 }
 
 /* A ring of hinges from body `base` back to it: `count` joints, one of them closed by the loop, in half of the rings
- * the last. Where the loop is a weld that hinge stays in the tree and a body more is welded to the next link. */
+ * the last. Where the loop is a weld that hinge stays in the tree and a body more is welded to the next one. */
 static void add_ring(struct drawing *d, int base, const struct joint *joints, int count, enum orr_loop_kind kind) {
   int body = base, other = base, cut = prng_chance(&d->rng, 0.5) ? count - 1 : prng_pick(&d->rng, count);
   if (joints[cut].kind == ORR_HINGE_BALL && kind != ORR_LOOP_WELD)
@@ -553,7 +553,7 @@ static void draw(struct drawing *d, enum orr_linkage_kind kind) {
 
 /* ---- bodies ------------------------------------------------------------------------------------------------- */
 
-/* What the modes of a flexible link are made of. */
+/* What the modes of a flexible body are made of. */
 struct elastic {
   struct orr_mode_desc modes[MOST_MODES];
   double shapes[MOST_NODES][6 * MOST_MODES];

@@ -25,9 +25,9 @@ enum orr_linkage_kind {
   ORR_LINKAGE_SPHERE,   /* four to six axes through one point, or nearly through it */
   ORR_LINKAGE_NESTED,   /* loops on bodies of loops: Watt's and Stephenson's six bars, rings on rings, two bearings */
   ORR_LINKAGE_HUNG,     /* a free body on legs that stand on the ground: loops through the free hinge */
-  ORR_LINKAGE_LONG,     /* rings of 8 to 20 links */
+  ORR_LINKAGE_LONG,     /* rings of 8 to 20 bodies */
   ORR_LINKAGE_JOINTS,   /* rings with ball, universal and sliding hinges, bars that keep a distance, gears */
-  ORR_LINKAGE_FLEXIBLE, /* rings of flexible links with stiff modes, by implicit_modal */
+  ORR_LINKAGE_FLEXIBLE, /* rings of flexible bodies with stiff modes, by implicit_modal */
   ORR_LINKAGE_KINDS
 };
 

@@ -65,7 +65,7 @@ static int run(int argc, char **argv) {
 
 const struct orr_command orr_cmd_timing = {
     .name = "timing",
-    .summary = "find out whether the loop has become slower or less steady",
+    .summary = "find out whether the executive has become slower or less steady",
     .usage = "run CASE.yaml -o RESULT.json [--slices N | --for T] [--set PATH=VALUE]...\n"
              "       orrery timing compare BASE.json NEW.json [--across ASPECTS] [--decide P] [--json]\n"
              "           [--junit FILE] [--plot FILE.svg]\n"

@@ -160,9 +160,10 @@ static const struct orr_key step_table[STEP_KEYS] = {
 
 const struct orr_mapping orr_step_mapping = {
     .name = "sequence",
-    .doc = "One step of a test procedure. Steps follow one another in the loop, at exact frames: what takes no time is "
-           "done in the frame in which the step before ended. A condition is judged on what the frame before "
-           "recorded. What `expect`, and `until` with `otherwise: fail`, judge are expectations of the run.",
+    .doc =
+        "One step of a test procedure. Steps follow one another with the run, at exact frames: what takes no time is "
+        "done in the frame in which the step before ended. A condition is judged on what the frame before "
+        "recorded. What `expect`, and `until` with `otherwise: fail`, judge are expectations of the run.",
     ORR_KEYS(step_table),
     .example = "sequence:\n"
                "  - until: norm(gyro.rate) below 2 deg/s for 1 s\n"

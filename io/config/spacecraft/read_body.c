@@ -134,7 +134,7 @@ static const char body_example[] = "spacecraft:\n"
 
 static const struct orr_key body_table[BODY_KEYS] = {
     [MASS] = {.name = "mass",
-              .doc = "mass of a rigid body, with all that rides on it; 0, without inertia, makes a massless link: what "
+              .doc = "mass of a rigid body, with all that rides on it; 0, without inertia, makes a massless body: what "
                      "hangs on it has the inertia",
               .type = ORR_KEY_NUMBER,
               .unit = "kg",

@@ -5,7 +5,7 @@
  *
  * One io_uring serves all sockets of links over UDP. As soon as one link goes over something else (a serial port, a
  * stream), plain calls serve all. They are registered; each has one multishot receive into a ring of buffers. One call
- * submits all that a round of the loop has to send. No one wakes the thread for a frame: it polls from a little before
+ * submits all that a round has to send. No one wakes the thread for a frame: it polls from a little before
  * the next frame is due (a period after the last) until the frame is there, and for a bounded time after a datagram
  * came. Else it sleeps until a datagram or a timer wakes it. After a send it sleeps at once, because the peer may share
  * its core. Where the kernel lacks a feature, plain calls do the same, and `note` says why. If the io_uring fails

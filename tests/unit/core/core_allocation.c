@@ -89,7 +89,7 @@ static void the_trap_sees_malloc_and_free(void **state) {
   assert_int_equal(atomic_load(&calls), 2);
 }
 
-/* Every function that may run in the loop, once. */
+/* Every function that may run in a frame, once. */
 static enum orr_status run_all(struct orr_trial *t, struct orr_composite *composite, void *scratch, double *matrix,
                                double *x) {
   const struct orr_sample *s = t->sample;

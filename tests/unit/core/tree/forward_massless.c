@@ -1,4 +1,4 @@
-/* core/tree/forward, massless links: D(k) is what hangs on them. */
+/* core/tree/forward, massless bodies: D(k) is what hangs on them. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static void chains_agree_with_the_dense_reference(void **state) {
     orr_trial_free(&trial);
     orr_sample_free(s);
   }
-  printf("# %d chains with massless links, off the dense reference by %.2g at most\n", solved, worst);
+  printf("# %d chains with massless bodies, off the dense reference by %.2g at most\n", solved, worst);
   assert_true(solved >= 20);
   assert_true(worst < 1e-9);
 }

@@ -75,8 +75,8 @@ static void a_ratio_costs_its_decades(void **state) {
   for (int k = 0; k <= 10; k += 2)
     for (int ball = 0; ball < 2; ball++) {
       double ratio, gap = worst_gap(pow(10, -k), ball, &ratio);
-      printf("# links of 1e-%d, %s: ratio %.1e, accelerations off by %.1e\n", k, ball ? "ball" : "revolute", ratio,
-             gap);
+      printf("# inner bodies of 1e-%d, %s: ratio %.1e, accelerations off by %.1e\n", k, ball ? "ball" : "revolute",
+             ratio, gap);
       assert_true(gap < 1e-15 * fmax(20, ratio));         /* no more digits are lost than is said */
       assert_true(!ball || k < 4 || gap > 1e-18 * ratio); /* nor is it said for nothing */
     }

@@ -1,5 +1,5 @@
 /* Beams that spin, by forward dynamics: their modes against a Rayleigh-Ritz computation, a spin-up against a chain of
- * rigid links and against linear theory, and what second-order shapes do to power and momentum. */
+ * rigid bodies and against linear theory, and what second-order shapes do to power and momentum. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

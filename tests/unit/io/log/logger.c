@@ -142,7 +142,7 @@ static void every_frame_is_there_when_the_ring_is_waited_for(void **state) {
   tear_down(&r);
 }
 
-/* The loop goes on at its own pace; the ring holds some frames, the others are lost, and each is told. */
+/* The run goes on at its own pace; the ring holds some frames, the others are lost, and each is told. */
 static void a_disk_that_stalls_loses_frames_that_are_told_one_by_one(void **state) {
   (void)state;
   struct rig r;
