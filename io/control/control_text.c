@@ -307,10 +307,9 @@ static const struct orr_run_link *commanded_by(const struct orr_control_scope *s
                                                const struct orr_channel **channel) {
   for (size_t i = 0; i < scope->link_count; i++) {
     const struct orr_run_link *link = &scope->links[i];
-    bool some = link->flown && (scope->inside || link->transport == ORR_TRANSPORT_LINKED);
-    const int *commands = some ? link->flown : link->commands;
-    for (int k = 0; k < (some ? link->flown_count : link->command_count); k++) {
-      *channel = &scope->table->channels[commands[k]];
+    struct orr_run_given given = orr_run_link_given(link, scope->inside || link->transport == ORR_TRANSPORT_LINKED);
+    for (int k = 0; k < given.count; k++) {
+      *channel = &scope->table->channels[given.channels[k]];
       if (number >= (*channel)->offset && number < (*channel)->offset + (*channel)->count)
         return link;
     }

@@ -9,12 +9,10 @@
  * those that follow grow, so that looking again costs little. */
 enum { SLICE_NS = 20000000, SETTLE_NS = 100000000, LONG_NS = 1000000000 };
 
-/* The controller inside gives some of the commands; the others are no part of what it answers. */
 static void lay_out_payloads(struct orr_port *link, const struct orr_run_link *desc, void *entries,
                              const struct orr_channel_table *table) {
-  bool some = link->carrier->kind == &orr_carrier_linked && desc->flown;
-  orr_layout_init(&link->layout, entries, table, desc->telemetry, desc->telemetry_count,
-                  some ? desc->flown : desc->commands, some ? desc->flown_count : desc->command_count);
+  struct orr_run_given given = orr_run_link_given(desc, link->carrier->kind->flies);
+  orr_layout_init(&link->layout, entries, table, desc->telemetry, desc->telemetry_count, given.channels, given.count);
 }
 
 /* In every mode: by the link's timeout, and where it has none after more than a second. */
@@ -57,14 +55,6 @@ static void listen_to(struct orr_port *link) {
   link->mute = false;
 }
 
-/* In lockstep the request to end the run has its place in the order, as an answer has, so that the last frame is the
- * same however fast it came. */
-static bool end_is_due(const struct orr_port *link) {
-  const struct orr_rules *r = &link->rules;
-  bool answers_one = r->published >= 0 && r->end_answers <= (uint64_t)r->published;
-  return !link->lockstep || !answers_one || r->end_answers + (uint64_t)r->divisor <= (uint64_t)r->published;
-}
-
 static bool take(struct orr_port *link) {
   listen_to(link);
   bool end = link->carrier->kind->take(link->carrier, &link->rules);
@@ -72,7 +62,7 @@ static bool take(struct orr_port *link) {
     link->arrivals[link->arrival_count++ % ORR_PORT_KEPT] = link->rules.published;
   link->arrival_count = link->rules.counts.peers;
   link->ended |= end;
-  return link->ended && end_is_due(link);
+  return link->ended && (!link->lockstep || orr_rules_end_is_due(&link->rules));
 }
 
 /* Boundaries that follow one another without a command are one silence. */
@@ -283,10 +273,8 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
 }
 
 void orr_port_settle(struct orr_port *link) {
-  const struct orr_rules *r = &link->rules;
   int64_t until_ns = orr_clock_now_ns() + SETTLE_NS;
-  while (!take(link) && r->published >= 0 && !(link->kept_back & 1) && r->next.answers != r->published &&
-         r->due.answers != r->published && r->applied != r->published && peer_lives(link) &&
+  while (!take(link) && !(link->kept_back & 1) && !orr_rules_answered(&link->rules) && peer_lives(link) &&
          orr_clock_now_ns() < until_ns)
     orr_clock_sleep_until(orr_clock_now_ns() + SETTLE_NS / 100);
 }

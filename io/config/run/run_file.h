@@ -134,6 +134,13 @@ struct orr_run_link {
 bool orr_run_link_due(const struct orr_run_link *link, int64_t frame);
 int64_t orr_run_link_before(const struct orr_run_link *link, int64_t frame);
 
+/* [any] The commands that come by the link: all, or where the controller inside answers those that it gives. O(1). */
+struct orr_run_given {
+  const int *channels;
+  int count;
+};
+struct orr_run_given orr_run_link_given(const struct orr_run_link *link, bool inside);
+
 /* [any] What these channels take in a payload (io/wire/wire.h). O(channels). */
 struct orr_run_payload {
   int numbers;

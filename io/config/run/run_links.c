@@ -431,6 +431,12 @@ int64_t orr_run_link_before(const struct orr_run_link *link, int64_t frame) {
   return frame <= link->phase ? -1 : frame - 1 - (frame - 1 - link->phase) % link->divisor;
 }
 
+struct orr_run_given orr_run_link_given(const struct orr_run_link *link, bool inside) {
+  if (inside && link->flown)
+    return (struct orr_run_given){link->flown, link->flown_count};
+  return (struct orr_run_given){link->commands, link->command_count};
+}
+
 struct orr_run_payload orr_run_payload(const struct orr_channel_table *table, const int *channels, int count) {
   struct orr_run_payload sum = {0};
   for (int i = 0; i < count; i++) {

@@ -263,10 +263,9 @@ static void judge_linked(struct compiling *c, struct orr_place place, const stru
   }
   for (size_t i = 0; i < run->link_count; i++) {
     const struct orr_run_link *link = &run->links[i];
-    bool some = link->flown && link->transport == ORR_TRANSPORT_LINKED;
-    const int *commands = some ? link->flown : link->commands;
-    for (int k = 0; k < (some ? link->flown_count : link->command_count); k++)
-      if (&run->table.channels[commands[k]] == channel)
+    struct orr_run_given given = orr_run_link_given(link, link->transport == ORR_TRANSPORT_LINKED);
+    for (int k = 0; k < given.count; k++)
+      if (&run->table.channels[given.channels[k]] == channel)
         orr_read_warning(c->d->reader, place, "sequenced-and-linked",
                          "'%.80s' is commanded by the link '%.60s' too, every %.9g s: what a step sets lasts until the "
                          "link's next command%s; leave it out of the link's 'commands', or let a fault stick it",

@@ -63,6 +63,7 @@ struct orr_carrier_kind {
   /* ---- facts ---- */
   const char *name;      /* as the run file's `transport` */
   bool outside;          /* leads to flight software outside; if not, a controller in the program answers */
+  bool flies;            /* the controller inside flies: it gives its own commands alone (orr_run_link_given) */
   bool packets;          /* a payload goes in packets of at most desc->packet_max bytes (orr_wire_cut) */
   int64_t handover_ns;   /* the most of our own time that a frame takes to publish or to latch; 0: not known */
   int64_t first_wait_ns; /* in lockstep: the first wait for an answer; the following grow to the longest one */

@@ -186,6 +186,7 @@ static struct orr_link_losses losses(const struct orr_carrier *c) {
 
 const struct orr_carrier_kind orr_carrier_linked = {
     .name = "linked",
+    .flies = true,
     .bytes = sizeof(struct orr_linked),
     .lay_out = lay_out,
     .open = open_nothing,

@@ -119,7 +119,17 @@ enum orr_refusal orr_rules_offer(struct orr_rules *rules, uint64_t answers) {
   return ORR_REFUSAL_NONE;
 }
 
+bool orr_rules_end_is_due(const struct orr_rules *rules) {
+  bool answers_one = rules->published >= 0 && rules->end_answers <= (uint64_t)rules->published;
+  return !answers_one || rules->end_answers + (uint64_t)rules->divisor <= (uint64_t)rules->published;
+}
+
 bool orr_rules_ready(const struct orr_rules *rules) { return rules->due.answers == rules->published - rules->divisor; }
+
+bool orr_rules_answered(const struct orr_rules *rules) {
+  int64_t newest = rules->published;
+  return newest < 0 || rules->next.answers == newest || rules->due.answers == newest || rules->applied == newest;
+}
 
 /* Something of a pulse goes on after its frame, as an on-time does. A flag only begins something. */
 static bool lasts(const struct orr_channel *c) { return c->hold == ORR_CHANNEL_PULSE && c->type != ORR_CHANNEL_FLAG; }

@@ -132,8 +132,14 @@ void orr_rules_refuse(struct orr_rules *rules, enum orr_refusal refusal);
  * in its next answer. */
 void orr_rules_end(struct orr_rules *rules, uint64_t answers);
 
+/* [rt] In lockstep: whether the request to end has its turn, as the answer to that frame would. So the last frame is the
+ * same however fast the request came. */
+bool orr_rules_end_is_due(const struct orr_rules *rules);
+
 /* [rt] Whether the command for the next latch is there. */
 bool orr_rules_ready(const struct orr_rules *rules);
+/* [any] Whether the answer to the newest frame was taken, or no frame is out. */
+bool orr_rules_answered(const struct orr_rules *rules);
 
 /* [rt] At a boundary of the link after frame 0: applies what is due to the frame's block, or what the policy says. */
 enum orr_latch orr_rules_latch(struct orr_rules *rules, double *values);
