@@ -178,30 +178,30 @@ bool orr_client_set(struct orr_client *c, struct orr_signal s, uint32_t element,
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
-static bool over_udp(const struct orr_client *c) { return c->fd >= 0; }
-
-static int look(struct orr_client *c) { return over_udp(c) ? orr_client_udp_look(c) : orr_client_shm_look(c); }
+static const struct orr_client_carrier *carrier_of(const struct orr_client *c) {
+  return c->fd >= 0 ? &orr_client_udp : &orr_client_shm;
+}
 
 static int pulse(struct orr_client *c, int64_t now_ms) {
   if (now_ms < c->pulse_ms)
     return 0;
   c->pulse_ms = now_ms + PULSE_MS;
-  return over_udp(c) ? orr_client_udp_pulse(c) : orr_client_shm_pulse(c);
+  return carrier_of(c)->pulse(c);
 }
 
 static int wait_for_frame(struct orr_client *c, enum orr_client_how how, int most_ms) {
   enum { SPINS = 1000 };
+  const struct orr_client_carrier *carrier = carrier_of(c);
   int64_t until_ms = -1; /* the clock is not looked at while a quick answer may do */
-  /* a look at a socket is a system call */
-  int spins = how == ORR_CLIENT_SPIN || (how == ORR_CLIENT_FUTEX && !over_udp(c)) ? SPINS : 1;
+  int spins = how == ORR_CLIENT_SPIN || (how == ORR_CLIENT_FUTEX && carrier->in_memory) ? SPINS : 1;
   for (;;) {
     for (int i = 0; i < spins; i++) {
-      int status = look(c);
-      if (status == 1 && !over_udp(c))
-        orr_client_shm_beat(c);
+      int status = carrier->look(c);
+      if (status == 1 && carrier->in_memory)
+        carrier->beat(c);
       if (status)
         return status;
-      if (!over_udp(c))
+      if (carrier->in_memory)
         orr_wire_pause();
     }
     int64_t now_ms = orr_client_now_ms();
@@ -214,7 +214,7 @@ static int wait_for_frame(struct orr_client *c, enum orr_client_how how, int mos
       return c->taken ? -EBUSY : 0;
     int64_t left_ms = until_ms - now_ms < PULSE_MS ? until_ms - now_ms : PULSE_MS;
     if (how == ORR_CLIENT_FUTEX)
-      (over_udp(c) ? orr_client_udp_sleep : orr_client_shm_sleep)(c, left_ms);
+      carrier->sleep(c, left_ms);
     else if (how == ORR_CLIENT_POLL)
       orr_client_pause_us(50);
   }
@@ -259,7 +259,7 @@ static void zero_pulses(struct orr_client *c) {
 static int send(struct orr_client *c, uint64_t flags) {
   if (!c->any)
     return -EAGAIN;
-  int status = over_udp(c) ? orr_client_udp_send(c, flags) : orr_client_shm_send(c, flags);
+  int status = carrier_of(c)->send(c, flags);
   if (status == 0)
     zero_pulses(c);
   return status;
@@ -269,4 +269,4 @@ int orr_client_send(struct orr_client *c) { return send(c, 0); }
 
 int orr_client_end(struct orr_client *c) { return send(c, ORR_WIRE_IN_END); }
 
-void orr_client_beat(struct orr_client *c) { (over_udp(c) ? orr_client_udp_beat : orr_client_shm_beat)(c); }
+void orr_client_beat(struct orr_client *c) { carrier_of(c)->beat(c); }

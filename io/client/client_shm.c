@@ -161,3 +161,12 @@ void orr_client_shm_beat(struct orr_client *c) {
   uint64_t beats = atomic_load_explicit(&c->peer->heartbeat, memory_order_relaxed);
   atomic_store_explicit(&c->peer->heartbeat, beats + 1, memory_order_relaxed);
 }
+
+const struct orr_client_carrier orr_client_shm = {
+    .in_memory = true,
+    .look = orr_client_shm_look,
+    .sleep = orr_client_shm_sleep,
+    .send = orr_client_shm_send,
+    .beat = orr_client_shm_beat,
+    .pulse = orr_client_shm_pulse,
+};

@@ -535,3 +535,12 @@ void orr_client_udp_close(struct orr_client *c) {
 }
 
 void orr_client_udp_beat(struct orr_client *c) { say(c, ORR_WIRE_BEAT, ORR_WIRE_NONE); }
+
+const struct orr_client_carrier orr_client_udp = {
+    .in_memory = false,
+    .look = orr_client_udp_look,
+    .sleep = orr_client_udp_sleep,
+    .send = orr_client_udp_send,
+    .beat = orr_client_udp_beat,
+    .pulse = orr_client_udp_pulse,
+};
