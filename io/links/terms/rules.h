@@ -132,8 +132,8 @@ void orr_rules_refuse(struct orr_rules *rules, enum orr_refusal refusal);
  * in its next answer. */
 void orr_rules_end(struct orr_rules *rules, uint64_t answers);
 
-/* [rt] In lockstep: whether the request to end has its turn, as the answer to that frame would. So the last frame is the
- * same however fast the request came. */
+/* [rt] In lockstep: whether the request to end has its turn, as the answer to that frame would. So the last frame is
+ * the same however fast the request came. */
 bool orr_rules_end_is_due(const struct orr_rules *rules);
 
 /* [rt] Whether the command for the next latch is there. */
