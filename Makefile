@@ -7,7 +7,7 @@
 #   tests/unit, tests/timing, tests/bench, tests/fuzz   one program per file, all with tests/support
 # Folders may be nested as deep as one likes; tests/gates/sources.sh fails if a source is in none of these lists.
 # Variables: CC=clang  ARCH=native  DEBUG=1  SANITIZE=1  V=1 (show the commands); each mix has its own folder,
-# build/<variant>, and build/orrery is the release build. For another processor: CC=aarch64-linux-gnu-gcc
+# build/<variant>, and build/orrery and build/fsw are the release build. For another processor: CC=aarch64-linux-gnu-gcc
 # SYSROOT=build/arm64, whose libraries `tools/sysroot arm64 build/arm64` unpacks there.
 
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
@@ -104,7 +104,8 @@ MAKEFLAGS += --no-builtin-rules
 programs: $(B)/orrery $(if $(FSW),$(B)/fsw) $(if $(wildcard $(ECHO)),$(B)/echo) $(B)/libclient.a
 all: programs
 ifeq ($(DEBUG)$(SANITIZE)$(FUZZ),)
-	@test "$$(readlink build/orrery)" = $(VARIANT)/orrery || ln -sfn $(VARIANT)/orrery build/orrery
+	@for p in orrery $(if $(FSW),fsw); do \
+	  test "$$(readlink build/$$p)" = $(VARIANT)/$$p || ln -sfn $(VARIANT)/$$p build/$$p; done
 endif
 
 # --- objects and archives --------------------------------------------------------------------------------------------
