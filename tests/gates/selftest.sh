@@ -219,7 +219,11 @@ test_pictures() {
   passes "$gates/pictures.sh" house
   echo 'int b;' >house/core/math/unseen.h
   stops 'core/README.md: its picture lacks unseen' "$gates/pictures.sh" house
-  rm house/core/math/unseen.h house/core/README.md
+  printf '# core\n\n```\nmath/  seen   what it is, beside unseen\n       unseen the other\n```\n' >house/core/README.md
+  passes "$gates/pictures.sh" house
+  echo '#include "core/math/unseen.h"' >house/core/math/seen.h
+  stops 'core/README.md: seen stands before unseen, which its header includes' "$gates/pictures.sh" house
+  rm house/core/math/unseen.h house/core/math/seen.h house/core/README.md
   stops 'core has no README.md' "$gates/pictures.sh" house
 }
 
