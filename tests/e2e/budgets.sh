@@ -62,6 +62,15 @@ refused 'no slice is in it' small "$ORRERY" timing merge "$dir/text.json" # a te
 # numbers without end
 refused 'longer than 16 MiB' small "$ORRERY" eval tests/vectors/cart-pendulum/model.json tests/vectors/cart-pendulum/case.json --solve @/dev/zero
 
+# many sensors, each with a delay within its bounds
+{
+  printf 'sensors:\n  s: &s {kind: rate_gyro, node: bus.imu, delay: 1000 s}\n'
+  seq -f '  s%.0f: *s' 3000
+  sed '/^sensors:/,/^pointing:/{/^pointing:/!d}' configs/cubesat.yaml | sed '/^pointing:/,$d'
+  echo 'simulation: {step: 10 ms, duration: 1 s}'
+} >"$dir/delays.yaml"
+refused 'the delays of sensors and faults up to here keep more than 8,000,000 numbers' small "$ORRERY" check "$dir/delays.yaml"
+
 # a text without end
 yes '# a comment' | refused 'longer than 128 MiB' "$ORRERY" check /dev/stdin || exit 1
 exit 0

@@ -599,8 +599,24 @@ static void check_propellant(struct orr_run_draft *d, size_t index) {
         body->name, taken, mass);
 }
 
+/* Of samples that wait: all that a device tells. */
+static void check_delay(struct orr_run_draft *d, const struct orr_device_desc *device) {
+  const struct orr_body_desc *body = &orr_config_description(d->config)->bodies[device->body];
+  int64_t width = 1;
+  for (size_t i = 0; i < device->kind->channel_count; i++) {
+    const struct orr_device_channel *c = &device->kind->channels[i];
+    if (c->direction == ORR_CHANNEL_OUTPUT && (!c->present || c->present(device->params)))
+      width += c->count                      ? c->count
+               : device->kind->flexible_host ? (int64_t)body->mode_count
+                                             : orr_hinge_speeds(body->hinge.kind);
+  }
+  if (device->delay > 0)
+    orr_run_count_delayed(d, device->source, device->delay / device->divisor, width);
+}
+
 void orr_run_check_devices(struct orr_run_draft *d) {
   for (size_t i = 0; i < d->device_count; i++) {
+    check_delay(d, &d->devices[i]);
     if (drives(&d->devices[i]))
       check_drives(d, &d->devices[i]);
     else if (acts_on_hinge(&d->devices[i]))

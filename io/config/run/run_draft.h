@@ -16,6 +16,7 @@ struct orr_run_draft {
   size_t device_count, device_room;
   struct orr_run_expect *promises; /* [promise_count] what steps of the sequence judge */
   size_t promise_count, promise_room;
+  int64_t delayed;   /* numbers that delays of sensors and faults keep, up to ORR_RUN_MOST_DELAYED */
   bool blind;        /* the spacecraft is wrong: what refers to it is not judged, and no device is kept */
   bool ends_by_file; /* its duration stands in the file, and not on the command line */
   bool partial;      /* devices were wrong: channels that are not in the table are not reported */
@@ -145,6 +146,11 @@ void orr_run_read_faults(struct orr_run_draft *draft);
 
 /* [init] The sequence; the faults are complete. */
 void orr_run_read_sequence(struct orr_run_draft *draft);
+
+/* [init] Counts numbers that a delay keeps, `frames` times `width` of them; false where all delays of the file keep too
+ * many, which is reported once. */
+enum { ORR_RUN_MOST_DELAYED = 8000000 };
+bool orr_run_count_delayed(struct orr_run_draft *draft, orr_source source, int64_t frames, int64_t width);
 
 /* [init] Doubts commands that nothing bounds; devices, links, faults and the sequence are complete and right. */
 void orr_run_doubt_limits(struct orr_run_draft *draft);

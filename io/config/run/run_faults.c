@@ -464,7 +464,7 @@ static bool read_delay(struct reading *r, struct orr_place place) {
     return false;
   }
   r->out->delay_frames = (int)(ns / step);
-  return true;
+  return orr_run_count_delayed(r->d, orr_place_source(r->d->reader->diagnostics, place), ns / step, r->out->count);
 }
 
 /* What it is stuck at is one of its values. */

@@ -1,5 +1,6 @@
-/* A command that nothing bounds: whoever may give one to a wrench without a limit of its own can tear a small
- * spacecraft apart within its range. */
+/* What has no bound of its own. A command that nothing bounds: whoever may give one to a wrench without a limit of its
+ * own can tear a small spacecraft apart within its range. Delays, each within its bounds: many keep more than there is
+ * memory. */
 #include <stdio.h>
 #include <string.h>
 
@@ -52,4 +53,15 @@ void orr_run_doubt_limits(struct orr_run_draft *d) {
                    device->name, c->name, who, high, c->unit, c->name);
     }
   }
+}
+
+bool orr_run_count_delayed(struct orr_run_draft *d, orr_source source, int64_t frames, int64_t width) {
+  int64_t before = d->delayed;
+  d->delayed += frames * width;
+  if (d->delayed <= ORR_RUN_MOST_DELAYED)
+    return true;
+  if (before <= ORR_RUN_MOST_DELAYED)
+    orr_report(d->reader->diagnostics, ORR_ERROR, source, "out-of-range",
+               "the delays of sensors and faults up to here keep more than 8,000,000 numbers in all; shorten them");
+  return false;
 }
