@@ -2,16 +2,46 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { TRIES = 16 };
 
+/* Whether a signal waits that is to end this process, which has it blocked. */
+static bool is_to_end(void) {
+  sigset_t waiting;
+  return sigpending(&waiting) == 0 && (sigismember(&waiting, SIGINT) == 1 || sigismember(&waiting, SIGTERM) == 1 ||
+                                       sigismember(&waiting, SIGHUP) == 1 || sigismember(&waiting, SIGQUIT) == 1);
+}
+
+/* Waits for who reads it, as open would, but not against a signal: a run has them blocked to its end. −1 with errno. */
+static int open_fifo(const char *path) {
+  static const struct timespec nap = {.tv_nsec = 10000000};
+  int fd;
+  while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO) {
+    if (is_to_end()) {
+      errno = EINTR;
+      return -1;
+    }
+    nanosleep(&nap, NULL);
+  }
+  if (fd >= 0)
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+  return fd;
+}
+
 static bool open_in_place(struct orr_out_file *f, const char *path) {
+  struct stat there;
+  bool fifo = stat(path, &there) == 0 && S_ISFIFO(there.st_mode);
+  int fd = fifo ? open_fifo(path) : -1;
   f->beside[0] = '\0';
-  f->out = fopen(path, "we");
+  f->out = fd >= 0 ? fdopen(fd, "w") : fifo ? NULL : fopen(path, "we");
+  if (fd >= 0 && !f->out)
+    close(fd);
   return f->out != NULL;
 }
 

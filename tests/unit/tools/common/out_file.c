@@ -1,9 +1,12 @@
 /* Where a command's file is written: beside its place, or in place where nothing else is right. */
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <setjmp.h>
@@ -49,6 +52,36 @@ static void a_link_to_a_deleted_file_stays_a_link(void **state) {
   assert_string_equal(text, "words");
   close(fd);
   unlink("link");
+}
+
+/* As a run has it, which blocks signals to its end: the alarm ends a test that waits for ever. */
+static void a_fifo_waits_for_its_reader_and_not_against_a_signal(void **state) {
+  (void)state;
+  struct orr_out_file f;
+  sigset_t ends, before;
+  char text[32] = "";
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  assert_int_equal(mkfifo("fifo", 0600), 0);
+  alarm(20);
+  sigprocmask(SIG_BLOCK, &ends, &before);
+  raise(SIGTERM);
+  assert_false(orr_out_file_open(&f, "fifo"));
+  assert_int_equal(errno, EINTR);
+  int caught = 0;
+  sigwait(&ends, &caught);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  pid_t writer = fork();
+  if (writer == 0)
+    _exit(write_to("fifo", "words") ? 0 : 1);
+  int fd = open("fifo", O_RDONLY | O_CLOEXEC), status = -1; /* waits until the writer is there */
+  assert_int_equal(read(fd, text, 31), 5);
+  assert_string_equal(text, "words");
+  close(fd);
+  assert_int_equal(waitpid(writer, &status, 0), writer);
+  assert_int_equal(status, 0);
+  alarm(0);
+  unlink("fifo");
 }
 
 static void what_a_link_points_to_is_replaced(void **state) {
@@ -145,6 +178,7 @@ static int end(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_link_to_a_deleted_file_stays_a_link),
+      cmocka_unit_test(a_fifo_waits_for_its_reader_and_not_against_a_signal),
       cmocka_unit_test(what_a_link_points_to_is_replaced),
       cmocka_unit_test(a_look_changes_nothing),
       cmocka_unit_test(a_look_makes_nothing_behind_a_link_that_leads_nowhere),
