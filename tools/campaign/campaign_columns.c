@@ -9,6 +9,7 @@
 
 #include "io/config/text/files.h"
 #include "tools/common/hdf5.h"
+#include "tools/common/json_file.h"
 
 static void *must(void *memory) {
   if (!memory)
@@ -69,19 +70,19 @@ static void take_row(struct orr_columns *t, json_t *row) {
 }
 
 bool orr_columns_each_line(const char *folder, const char *name, void *to, void (*take)(void *to, json_t *row)) {
-  char path[PATH_MAX], *line = NULL;
-  size_t room = 0;
+  char path[PATH_MAX];
+  struct orr_json_line line = {0};
   snprintf(path, sizeof path, "%.3900s/%s", folder, name);
   FILE *in = orr_text_open(path);
   if (!in)
     return false;
-  while (getline(&line, &room, in) > 0) {
-    json_t *row = json_loads(line, 0, NULL);
+  while (orr_json_next(&line, in) != ORR_JSON_NONE) {
+    json_t *row = orr_json_row(&line);
     if (row)
       take(to, row);
     json_decref(row);
   }
-  free(line);
+  free(line.text);
   fclose(in);
   return true;
 }

@@ -136,14 +136,11 @@ static bool judge_manifest(struct orr_folder *f, enum orr_folder_use use, struct
 /* The rows of a journal: of a flight the first one counts. Returns where the last whole line ends. */
 static int64_t scan(struct orr_folder *f, size_t source) {
   FILE *in = f->sources[source];
-  char *line = NULL;
-  size_t room = 0;
+  struct orr_json_line line = {0};
   int64_t at = 0;
   rewind(in);
-  for (ssize_t n; (n = getline(&line, &room, in)) > 0;) {
-    if (line[n - 1] != '\n')
-      break;
-    json_t *row = json_loads(line, 0, NULL), *number = json_object_get(row, "flight");
+  while (orr_json_next(&line, in) == ORR_JSON_WHOLE) {
+    json_t *row = orr_json_row(&line), *number = json_object_get(row, "flight");
     int64_t flight = json_is_integer(number) ? json_integer_value(number) : -1;
     if (flight >= 0 && flight < f->campaign->flights && f->at[flight] < 0) {
       f->at[flight] = at;
@@ -151,9 +148,9 @@ static int64_t scan(struct orr_folder *f, size_t source) {
       f->rows++;
     }
     json_decref(row);
-    at += n;
+    at += (int64_t)line.length;
   }
-  free(line);
+  free(line.text);
   return at;
 }
 
@@ -283,12 +280,11 @@ void orr_folder_add(struct orr_folder *f, int64_t flight, const char *row, doubl
 
 json_t *orr_folder_row(const struct orr_folder *f, int64_t flight) {
   FILE *in = f->sources[f->from[flight]];
-  char *line = NULL;
-  size_t room = 0;
+  struct orr_json_line line = {0};
   json_t *row = NULL;
-  if (fseek(in, f->at[flight], SEEK_SET) == 0 && getline(&line, &room, in) > 0)
-    row = json_loads(line, 0, NULL);
-  free(line);
+  if (fseek(in, f->at[flight], SEEK_SET) == 0 && orr_json_next(&line, in) != ORR_JSON_NONE)
+    row = orr_json_row(&line);
+  free(line.text);
   return row;
 }
 

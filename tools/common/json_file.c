@@ -33,6 +33,11 @@ static struct tally count(const char *text, size_t length) {
   return t;
 }
 
+static bool is_too_much(const char *text, size_t length) {
+  const struct tally t = count(text, length);
+  return t.values > ORR_JSON_VALUES || t.holders > ORR_JSON_HOLDERS;
+}
+
 json_t *orr_json_load(const char *path, size_t flags, char trouble[ORR_JSON_TROUBLE]) {
   size_t length;
   json_error_t error;
@@ -47,8 +52,7 @@ json_t *orr_json_load(const char *path, size_t flags, char trouble[ORR_JSON_TROU
       snprintf(trouble, ORR_JSON_TROUBLE, "%s", why);
     return NULL;
   }
-  const struct tally t = count(text, length);
-  if (t.values > ORR_JSON_VALUES || t.holders > ORR_JSON_HOLDERS)
+  if (is_too_much(text, length))
     snprintf(trouble, ORR_JSON_TROUBLE,
              "it has more than %d values, or %d lists and objects: give a smaller one, of fewer slices or flights",
              ORR_JSON_VALUES, ORR_JSON_HOLDERS);
@@ -59,4 +63,31 @@ json_t *orr_json_load(const char *path, size_t flags, char trouble[ORR_JSON_TROU
   }
   free(text);
   return root;
+}
+
+static const size_t longest = (size_t)ORR_JSON_MIB << 20;
+
+static void keep(struct orr_json_line *line, char c) {
+  if (line->length == line->room && line->room < longest) {
+    size_t room = line->room ? 2 * line->room : 4096;
+    char *text = realloc(line->text, room);
+    line->room = text ? room : line->room;
+    line->text = text ? text : line->text;
+  }
+  if (line->length < line->room)
+    line->text[line->length] = c;
+  line->length++;
+}
+
+enum orr_json_end orr_json_next(struct orr_json_line *line, FILE *in) {
+  int c = 0;
+  line->length = 0;
+  while (c != '\n' && (c = getc_unlocked(in)) != EOF)
+    keep(line, (char)c);
+  return c == '\n' ? ORR_JSON_WHOLE : line->length ? ORR_JSON_PART : ORR_JSON_NONE;
+}
+
+json_t *orr_json_row(const struct orr_json_line *line) {
+  bool kept = line->length <= line->room && !is_too_much(line->text, line->length);
+  return kept ? json_loadb(line->text, line->length, 0, NULL) : NULL;
 }

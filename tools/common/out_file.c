@@ -23,11 +23,10 @@ static int open_fifo(const char *path) {
   static const struct timespec nap = {.tv_nsec = 10000000};
   int fd;
   while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO) {
-    if (is_to_end()) {
+    if (is_to_end() || nanosleep(&nap, NULL) != 0) {
       errno = EINTR;
       return -1;
     }
-    nanosleep(&nap, NULL);
   }
   if (fd >= 0)
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
