@@ -104,7 +104,7 @@ open(to, "wb").write(data)
 P
 differs() { # WHAT TOPIC MESSAGE BYTE PATTERN
   python3 "$dir/spoil.py" "$dir/cubesat.mcap" "$dir/spoiled.mcap" "$2" "$3" "$4" || fail "$1: spoil.py"
-  "$ORRERY" replay "$dir/spoiled.mcap" >"$dir/out" 2>&1
+  timeout 60 "$ORRERY" replay "$dir/spoiled.mcap" >"$dir/out" 2>&1
   [ $? -eq 1 ] && grep -Eq "$5" "$dir/out" || fail "$1: $(cat "$dir/out")"
 }
 differs "an output" /gyro 12 8 '^differs     at frame 110 \(t = 1.1 s\), stage sensors: gyro.rate.y: [-0-9.e]+ in the log, [-0-9.e]+ now \(1 ulps\)$'
@@ -114,6 +114,8 @@ differs "the command that acts" /orrery/commands 6 8 '^differs     at frame 50 \
 differs "a state" /orrery/checkpoint 2 264 '^differs     at frame 400 \(t = 4 s\), stage integrate: the state$'
 "$ORRERY" replay "$dir/spoiled.mcap" --json >"$dir/out"
 [ $? -eq 1 ] && python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); assert r["identical"] is False and r["frame"] == 400, r' "$dir/out" || fail "--json: $(cat "$dir/out")"
+# a time of two years, in a run of 25 s: it is not flown there
+differs "the time of a message" /gyro 12 -13 '^orrery replay: a message at 7[0-9.e+]+ s is not what its topic says, or beyond the end of the run$'
 
 # two logs beside each other
 "$ORRERY" replay "$dir/cubesat.mcap" --with "$dir/cubesat.mcap" >"$dir/out" || fail "a log and itself: $(cat "$dir/out")"

@@ -53,6 +53,7 @@ struct replay {
   struct orr_log_breaks breaks; /* of the frames to come */
   bool blind;                   /* frames are missing: no command is known until the next checkpoint */
   int64_t begin, skipped, last_seen;
+  int64_t most; /* no frame of the run is beyond it: its duration, or what the log says of its end */
   uint64_t numbers, checkpoints;
   bool hash_compared;
   struct difference difference;
@@ -199,7 +200,7 @@ static bool put_state(struct replay *r, const struct orr_log_checkpoint *at) {
 
 static bool take_checkpoint(struct replay *r, const struct orr_mcap_message *m) {
   struct orr_log_checkpoint at;
-  if (!orr_log_checkpoint_read(m, &at))
+  if (!orr_log_checkpoint_read(m, &at) || at.frame > r->most)
     return false;
   if (at.frame < r->begin)
     return true;
@@ -265,6 +266,8 @@ static bool advance_to_break(struct replay *r, const struct orr_mcap_message *m,
 /* False where the log is not what this program writes. */
 static bool take(struct replay *r, const struct orr_mcap_message *m) {
   int64_t frame = (int64_t)(m->log_ns / (uint64_t)r->of.step_ns);
+  if (frame > r->most)
+    return false;
   if (orr_log_is_topic(&r->log, m->channel, "/orrery/checkpoint"))
     return take_checkpoint(r, m);
   if (orr_log_is_topic(&r->log, m->channel, "/orrery/lost")) {
@@ -294,18 +297,25 @@ static void compare_end(struct replay *r) {
     differ_in_state(r, "integrate");
 }
 
+static int64_t last_frame(const struct replay *r) {
+  if (r->run->duration_ns > 0)
+    return r->begin + r->run->duration_ns / r->of.step_ns;
+  return orr_log_number(r->of.end, "frame", INT64_MAX);
+}
+
 static bool walk(struct replay *r) {
   struct orr_walk_item item;
   bool good = put_state(r, &r->of.checkpoint);
   double begin_s = now_s();
   r->begin = r->of.checkpoint.frame;
+  r->most = last_frame(r);
   orr_walk_start(&r->log.walk, r->log.tables, &r->log.unpacker, &r->log.crc, r->log.view.bytes, r->log.view.size);
   r->log.walk.from_ns = (uint64_t)(r->begin * r->of.step_ns);
   r->log.walk.to_ns = r->arguments->to_ns;
   while (good && !r->difference.found && orr_walk_next(&r->log.walk, &item)) {
     good = item.kind != ORR_WALK_MESSAGE || take(r, &item.message);
     if (!good)
-      fprintf(stderr, "orrery replay: a message at %.9g s is not what its topic says\n",
+      fprintf(stderr, "orrery replay: a message at %.9g s is not what its topic says, or beyond the end of the run\n",
               1e-9 * (double)item.message.log_ns);
   }
   int64_t end = orr_log_number(r->of.end, "frame", -1);
