@@ -71,8 +71,10 @@ static void keep(struct orr_json_line *line, char c) {
   if (line->length == line->room && line->room < longest) {
     size_t room = line->room ? 2 * line->room : 4096;
     char *text = realloc(line->text, room);
-    line->room = text ? room : line->room;
-    line->text = text ? text : line->text;
+    if (text) {
+      line->text = text;
+      line->room = room;
+    }
   }
   if (line->length < line->room)
     line->text[line->length] = c;

@@ -1,4 +1,5 @@
-/* Reads JSON files, and rows of them, that may come from anywhere, in memory that is bounded before it is parsed. [init] */
+/* Reads JSON files, and rows of them, that may come from anywhere, in memory that is bounded before it is parsed.
+ * [init] */
 #ifndef ORR_TOOLS_COMMON_JSON_FILE_H
 #define ORR_TOOLS_COMMON_JSON_FILE_H
 

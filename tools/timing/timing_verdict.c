@@ -392,9 +392,10 @@ static void find_intervals(const struct rows *r, const struct plan *p, const str
 /* The scores of every row as they were flown, and when the slices are dealt out anew: permuted[row][deals]. */
 static bool permute(const struct rows *r, const struct plan *p, const struct weights *w, double *permuted,
                     const struct orr_timing_comparison *result, double *observed) {
-  double scores[FRACTIONS + 2], *flown = calloc(2 * r->all + 1, sizeof *flown), *other = flown + r->all;
+  double scores[FRACTIONS + 2], *flown = calloc(2 * r->all + 1, sizeof *flown), *other;
   if (!flown)
     return false;
+  other = flown + r->all;
   for (size_t s = r->base; s < r->all; s++)
     flown[s] = 1;
   score(r, p, flown, other, scores);
@@ -453,7 +454,7 @@ static void step_down(struct orr_timing_comparison *result, const double *permut
 /* Of the rows that decide, and of the others: half of the alarms each, so that wild tails do not hide the rest. */
 static void find_chances(struct orr_timing_comparison *result, const double *permuted, size_t deals,
                          const double *observed, double *scratch, bool decides) {
-  struct ranked ranked[ORR_TIMING_ROWS_MAX];
+  struct ranked ranked[ORR_TIMING_ROWS_MAX] = {{0}};
   for (int way = 0; way < 2; way++) {
     double sign = way == 0 ? 1 : -1;
     size_t count = 0;
