@@ -103,7 +103,7 @@ cat /tmp/out
 as_before "doctor --fix, ended by itself"
 
 # --- a run, ended by a signal ---
-start $cubesat
+start $cubesat --duration 1h # a signal ends it, however slow the emulator
 core_is_cleared_for $run "run --fix"
 for task in /proc/$run/task/*; do
   [ "${task##*/}" = "$tid" ] || grep -qx '0::/' "$task/cgroup" || fail "another thread is in $(cat "$task/cgroup")"
@@ -122,7 +122,7 @@ orrery run $cubesat --mode batch --duration "${frames}0ms" >/tmp/batch
 as_before "run --fix, ended by SIGTERM"
 
 # --- kill -9, and the next start ---
-start $cubesat
+start $cubesat --duration 1h
 kill -KILL $run
 wait $run 2>/dev/null
 [ "$(cat $group/cpuset.cpus.partition)" = isolated ] || fail "nothing was left to repair"
