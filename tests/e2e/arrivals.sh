@@ -8,8 +8,8 @@ cat >"$dir/slow.py" <<'P'
 import sys, time
 sys.path.insert(0, "io/client")
 import orrery_client
-with orrery_client.open(sys.argv[1], 30) as link:
-    while link.wait(30):
+with orrery_client.open(sys.argv[1], 60) as link:
+    while link.wait(60):
         time.sleep(float(sys.argv[2]))
         link.send({})
 P

@@ -83,7 +83,7 @@ import orrery_client
 port, what = int(sys.argv[1]), sys.argv[2]
 if what == "range":
     with orrery_client.open(f"udp:127.0.0.1:{port}", 60) as link:
-        while link.wait():
+        while link.wait(60):
             link.send({"wheel_x.torque": 1e6})
     sys.exit()
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

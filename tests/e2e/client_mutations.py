@@ -198,7 +198,7 @@ def run(directory, settings, url):
                                stdout=log, stderr=log)
     image = None
     with client.open(url) as link:
-        while link.wait(20):
+        while link.wait(60):
             if isinstance(link, client.SharedMemory) and link.frame >= 20:
                 image = link.memory.read(0, len(link.memory))
             link.send()

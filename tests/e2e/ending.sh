@@ -41,7 +41,7 @@ for _ in range(600):
     except OSError:
         time.sleep(0.05)
 with link:
-    while link.wait():
+    while link.wait(60):
         if how.startswith("end=") and link.frame >= int(how[4:]):
             link.send(end=True)
             break

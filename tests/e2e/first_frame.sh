@@ -9,9 +9,9 @@ cat >"$dir/peer.py" <<'P'
 import sys, time
 sys.path.insert(0, "io/client")
 import orrery_client
-with orrery_client.open(sys.argv[1], 30) as link:
+with orrery_client.open(sys.argv[1], 60) as link:
     came = time.monotonic()
-    link.wait(20)
+    link.wait(60)
     first = time.monotonic() - came
     print("first frame after %.3f s" % first, link.frame)
     link.send()

@@ -14,7 +14,7 @@ sys.path.insert(0, "io/client")
 import orrery_client
 if sys.argv[2] == "unburied" and os.fork():
     time.sleep(60)  # a parent that does not ask what became of its child
-link, fate = orrery_client.open(sys.argv[1], 20), sys.argv[2]
+link, fate = orrery_client.open(sys.argv[1], 60), sys.argv[2]
 for _ in range(10):
     link.wait(60)
     link.send()

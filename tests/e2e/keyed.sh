@@ -105,7 +105,7 @@ def listened(self, packet, question=False):
 oc.Seal.put = listened
 with oc.open(url, key_file=key) as link:
     for _ in range(10):
-        link.wait()
+        link.wait(60)
         link.send()
     link.send(end=True)
     assert link.forged == 0 and link.replayed == 0

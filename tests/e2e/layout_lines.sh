@@ -115,9 +115,9 @@ cat >"$dir/law.py" <<'P2'
 import sys
 sys.path.insert(0, "io/client")
 import orrery_client
-with orrery_client.open(sys.argv[1], 30) as link:
+with orrery_client.open(sys.argv[1], 60) as link:
     total = 0.0
-    while link.wait(30):
+    while link.wait(60):
         total = 0.9 * total + link["gyro.rate"][2]
         link.send({"wheel.torque": max(-0.1, min(0.1, -0.1 * total))})
 P2

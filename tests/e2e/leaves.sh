@@ -7,9 +7,9 @@ cat >"$dir/peer.py" <<'P'
 import sys
 sys.path.insert(0, "io/client")
 import orrery_client
-with orrery_client.open(sys.argv[1], 30) as link:
+with orrery_client.open(sys.argv[1], 60) as link:
     for _ in range(10):
-        link.wait(30)
+        link.wait(60)
         link.send()
 P
 for transport in shm udp; do

@@ -87,7 +87,7 @@ import sys
 import orrery_client
 seen = 0
 with orrery_client.open(sys.argv[1]) as link:
-    while link.wait():
+    while link.wait(60):
         seen += 1
         link.send({"wheel_x.torque": 1e-6 * (seen % 97) - 0.02 * link["gyro.rate"][0]})
 print(seen)

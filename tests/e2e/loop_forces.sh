@@ -68,7 +68,7 @@ sys.path[:0] = ["io/client"]
 import orrery_client
 most = 0
 with orrery_client.open(sys.argv[1]) as link:
-    while link.wait():
+    while link.wait(60):
         most = max(most, abs(link["loops.r_stay.force"][1]))
         assert list(link["loops.r_stay.determined"]) == [1, 0, 0, 0, 1, 1]
         link.send({"push.force": [0, 0, 0]})

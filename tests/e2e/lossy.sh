@@ -59,7 +59,7 @@ sys.path.insert(0, "io/client")
 import orrery_client
 with orrery_client.open(sys.argv[1], 300) as link:
     sum, last = [0.0] * 3, -1
-    while link.wait(30):
+    while link.wait(60):
         assert link.frame > last, (link.frame, last)
         last = link.frame
         sum = [0.9 * s + 0.01 * r for s, r in zip(sum, link["gyro.rate"])]

@@ -54,7 +54,7 @@ sys.path[:0] = ["io/client"]
 import orrery_client
 last, name = None, sys.argv[2]
 with orrery_client.open(sys.argv[1]) as link:
-    while link.wait():
+    while link.wait(60):
         last = link["arm.q"]
         link.send({"push.force": [0, 0, 0]} if name == "push" else {"arm.motion": 1e150 if name == "wild" else 0.25})
 print(last)

@@ -19,12 +19,12 @@ refuses() { # VERSION MORE: both clients, of a run of that version
 refuses $((version + 1)) ''
 refuses $((version - 1)) ', or fly with a newer Orrery'
 python3 -c 'import os, struct, sys; os.pwrite(os.open(sys.argv[1], os.O_RDWR), struct.pack("<I", int(sys.argv[2])), 12)' "/dev/shm$name" "$version"
-timeout 30 python3 -I -S -B - "$name" <<'P' || fail "and of its own version it flies"
+timeout 150 python3 -I -S -B - "$name" <<'P' || fail "and of its own version it flies"
 import sys
 sys.path.insert(0, "io/client")
 import orrery_client
-with orrery_client.open("shm:" + sys.argv[1], 5) as link:
-    link.wait()
+with orrery_client.open("shm:" + sys.argv[1], 60) as link:
+    link.wait(60)
     link.send(end=True)
 P
 wait $run

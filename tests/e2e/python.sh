@@ -24,8 +24,8 @@ cat >"$dir/bad.py" <<'P'
 import sys
 sys.path.insert(0, "io/client")
 import orrery_client
-with orrery_client.open(sys.argv[1], 30) as link:
-    while link.wait(30):
+with orrery_client.open(sys.argv[1], 60) as link:
+    while link.wait(60):
         link.send({"wheel_x.torque": {50: 0.3, 60: 0.01, 70: -0.2}.get(link.frame, 0)})
 P
 isolated "$dir/bad.py" "$(url_of shm)" >"$dir/peer" 2>&1 &
@@ -47,10 +47,10 @@ sys.path.insert(0, "io/client")
 import orrery_client
 layouts, died = [], 0
 while len(layouts) < 2:
-    with orrery_client.open(sys.argv[1], 30) as link:
+    with orrery_client.open(sys.argv[1], 60) as link:
         layouts.append(sorted(n for n, c in link.channels.items() if not c.direction))
         try:
-            while link.wait(30):
+            while link.wait(60):
                 print(link.frame, flush=True)
                 link.send({"wheel_x.torque": 1e-5})
         except ConnectionResetError:

@@ -225,7 +225,7 @@ for json in '' --json; do
 for _ in range(200):
     try: link = orrery_client.open(sys.argv[1]); break
     except OSError: time.sleep(0.05)
-while link.wait(5) and link.frame < 200: link.send()
+while link.wait(60) and link.frame < 200: link.send()
 link.send(end=True)' "shm:/orrery.test.$$" || fail "the peer: $(cat "$dir/err")"
   wait $child
   [ $? -eq 3 ] || fail "a run that flight software ended is not incomplete: $(cat "$dir/ended" "$dir/err")"

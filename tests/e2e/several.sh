@@ -26,8 +26,8 @@ cat >"$dir/peer.py" <<'P'
 import sys
 sys.path.insert(0, "io/client")
 import orrery_client
-with orrery_client.open(sys.argv[1], 20) as link:
-    while link.wait(20):
+with orrery_client.open(sys.argv[1], 60) as link:
+    while link.wait(60):
         link.send({n: 1e-6 * link.frame for n, c in link.channels.items() if c.direction})
 P
 cat >"$dir/peer.c" <<'C'

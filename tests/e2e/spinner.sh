@@ -9,7 +9,7 @@ wrench='actuators.push={kind: wrench, node: stage.imu}'
 PYTHONPATH=io/client python3 -B - "shm:$name" >"$dir/fsw" 2>&1 <<'P' &
 import sys, orrery_client
 with orrery_client.open(sys.argv[1], wait=60) as link:
-    while link.wait():
+    while link.wait(60):
         link.send()
 P
 peer=$!

@@ -28,7 +28,7 @@ await flies $run || fail "the run does not fly: $(cat "$dir/err")"
 for _ in 1 2; do
   python3 -c 'import sys; sys.path.insert(0, "io/client")
 import orrery_client
-with orrery_client.open(sys.argv[1], 5) as link: link.wait()' "shm:$name" 2>"$dir/peer" || fail "the segment is no link any more: $(tail -n 1 "$dir/peer")"
+with orrery_client.open(sys.argv[1], 60) as link: link.wait(60)' "shm:$name" 2>"$dir/peer" || fail "the segment is no link any more: $(tail -n 1 "$dir/peer")"
   sleep 0.5 # the one that was replaced notices
 done
 kill -TERM $run

@@ -21,12 +21,12 @@ cat >"$dir/peer.py" <<'P'
 import sys, time
 sys.path.insert(0, "io/client")
 import orrery_client
-link = orrery_client.open(sys.argv[1], 30)
+link = orrery_client.open(sys.argv[1], 60)
 for k in range(4):
-    link.wait(30)
+    link.wait(60)
     link.send({"jet.on_time": 0 if k else 100, "push.force": [0.5, 0, 0]})
 if sys.argv[2] == "stays":
-    while link.wait(30):
+    while link.wait(60):
         pass
 link.close()
 P

@@ -970,10 +970,10 @@ static void a_second_peer_waits_for_the_silence_of_the_first_which_is_told_then(
     assert_true(orr_client_wait(&q.client, ORR_CLIENT_FUTEX, 100) <= 0);
   await_peers(&r, 2);
   fly(&r);
-  assert_int_equal(orr_client_wait(&q.client, ORR_CLIENT_FUTEX, 5000), 1);
+  assert_int_equal(orr_client_wait(&q.client, ORR_CLIENT_FUTEX, 60000), 1);
   assert_int_equal(q.client.frame.number, DIVISOR);
   int status;
-  while ((status = orr_client_wait(&p.client, ORR_CLIENT_FUTEX, 5000)) == 1) {
+  while ((status = orr_client_wait(&p.client, ORR_CLIENT_FUTEX, 60000)) == 1) {
   }
   assert_int_equal(status, -EOWNERDEAD);
   assert_int_equal(orr_port_counts(r.port).peers, 2);

@@ -100,7 +100,7 @@ static struct exchange begin(enum orr_transport transport) {
 
 /* The answer is here, but not taken yet: `wait` ends when something has come. */
 static void answer_from_outside(struct exchange *e, int k) {
-  assert_int_equal(orr_client_wait(&e->client, ORR_CLIENT_FUTEX, 2000), 1);
+  assert_int_equal(orr_client_wait(&e->client, ORR_CLIENT_FUTEX, 60000), 1);
   assert_int_equal(e->client.frame.number, PHASE + k * DIVISOR);
   double rate = orr_client_get(&e->client, orr_client_find(&e->client, "gyro.rate"), 2);
   orr_client_set(&e->client, orr_client_find(&e->client, "jet.on_time"), 0, on_time_for(k));

@@ -315,7 +315,7 @@ static struct orr_flight fly_attacked(bool loose, uint64_t *refused_calls) {
   /* it flies on */
   for (int k = 0; k < 5; k++) {
     orr_flight_run(&f, 10);
-    assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 5000), 1);
+    assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 60000), 1);
     assert_int_equal(orr_client_send(&c), 0);
   }
   orr_client_close(&c);

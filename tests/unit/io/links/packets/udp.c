@@ -70,7 +70,7 @@ static void await_command(const struct rig *r, uint64_t count) {
 }
 
 static void answer(struct orr_client *c, double value) {
-  assert_int_equal(orr_client_wait(c, ORR_CLIENT_FUTEX, 2000), 1);
+  assert_int_equal(orr_client_wait(c, ORR_CLIENT_FUTEX, 60000), 1);
   assert_true(orr_client_set(c, orr_client_find(c, "wheel.torque"), 0, value));
   assert_int_equal(orr_client_send(c), 0);
 }
@@ -271,7 +271,7 @@ static void fly_peer(const char *url, unsigned seed) {
     _exit(2);
   struct orr_signal rate = orr_client_find(&c, "gyro.rate"), wheel = orr_client_find(&c, "wheel.torque");
   int nowhere = socket(AF_INET, SOCK_DGRAM, 0);
-  while (orr_client_wait(&c, ORR_CLIENT_FUTEX, 5000) == 1) {
+  while (orr_client_wait(&c, ORR_CLIENT_FUTEX, 60000) == 1) {
     orr_client_set(&c, wheel, 0, 0.5 * orr_client_get(&c, rate, 2));
     if (seed && rand_r(&seed) % 10 == 0)
       nap_ms(3);
@@ -414,7 +414,7 @@ static void a_command_that_waits_is_untouched_by_those_that_follow(void **state)
     await_command(&r, 1);
     assert_int_equal(orr_session_frame(r.flight.session), ORR_OK); /* publishes, and takes it: it is due now */
     assert_true(torque(&r) == 0.0005 * k);
-    assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 2000), 1);
+    assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 60000), 1);
     orr_client_set(&c, orr_client_find(&c, "wheel.torque"), 0, 0.07);
     assert_int_equal(orr_client_send(&c), 0);
     await_command(&r, 1);
@@ -575,7 +575,7 @@ static void a_frame_out_of_step_counts_no_frame_as_missed(void **state) {
   for (uint64_t frame = 10; frame <= 11; frame++) {
     const uint64_t head[ORR_WIRE_OUT_WORDS] = {frame};
     orr_packets_publish(orr_packets_of(r.port->carrier), head, r.flight.session->plant->values);
-    assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 2000), 1);
+    assert_int_equal(orr_client_wait(&c, ORR_CLIENT_FUTEX, 60000), 1);
     assert_int_equal(c.frame.number, frame);
     assert_int_equal(c.missed, 0);
   }
