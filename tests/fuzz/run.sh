@@ -5,6 +5,8 @@
 #
 # A target that wants an option of its own says so in a line ` * Fuzz with: -OPTION=VALUE` of its head. ASan holds back
 # 4 MB of freed memory, not 256: blocks of one execution are tried again while they are in the cache.
+# A minute for one input is for what hangs: a model that closes loops with 0.2 s of computing took more than ten seconds
+# beside other processes. What took ten seconds or more is kept as slow-unit-*.
 # What a target finds stays in build/fuzz/found/<target>; the inputs worth keeping go to
 # tests/fuzz/corpus/<target> by hand.
 set -u
@@ -19,7 +21,7 @@ for target in "$@"; do
   mkdir -p "$found/corpus"
   dictionary=tests/fuzz/$name.dict
   log=$found/log
-  "$target" -max_total_time="$seconds" -runs="$executions" -timeout=10 -print_final_stats=1 -artifact_prefix="$found/" \
+  "$target" -max_total_time="$seconds" -runs="$executions" -timeout=60 -print_final_stats=1 -artifact_prefix="$found/" \
     $(sed -n 's/^ \* Fuzz with: *//p' "tests/fuzz/$name.c") ${FUZZ_OPTIONS-} $([ -e "$dictionary" ] && echo "-dict=$dictionary") \
     "$found/corpus" "tests/fuzz/corpus/$name" >"$log" 2>&1
   code=$?
