@@ -10,11 +10,11 @@
 # Each comparison is a line as soon as it ends, and stays in KEEP with its rows: a run that was killed goes on where it
 # stopped. With other settings, another build or another kernel all begins anew, and what stood there is put aside.
 #   COMPARISONS=20  LOADS='0 4'  STAGES='integrate publish latch record sensors'   STAGES='' only with itself
-#   SLICE='200 ms'  WARM_UP='50 ms'  STEP=200us  SLICES=12  LIMIT=40
+#   SLICE='200 ms'  WARM_UP='50 ms'  STEP=200us  SLICES=12  LIMIT=96
 #   RUN=configs/reference.yaml  KEEP=build/timing_compare
 . tests/support/script.sh
 times=${COMPARISONS:-20}
-slice=${SLICE:-200 ms} warm_up=${WARM_UP:-50 ms} step=${STEP:-200us} slices=${SLICES:-12} limit=${LIMIT:-40}
+slice=${SLICE:-200 ms} warm_up=${WARM_UP:-50 ms} step=${STEP:-200us} slices=${SLICES:-12} limit=${LIMIT:-96}
 run=$(readlink -f "${RUN:-configs/reference.yaml}")
 stages=${STAGES-integrate publish latch record sensors}
 core=$(($(nproc) - 1))

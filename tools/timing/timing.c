@@ -97,7 +97,7 @@ const struct orr_command orr_cmd_timing = {
             "         slices, and one verdict: same, faster, slower, too noisy, not comparable. At most one in a\n"
             "         hundred comparisons of what is the same calls it slower, whatever the distributions are\n"
             "           --fly          BASE and NEW are cases, flown in turn, slice by slice, until a verdict is\n"
-            "                          there: --slices N (12) of each before the first look, up to --limit N (40)\n"
+            "                          there: --slices N (12) of each before the first look, up to --limit N (96)\n"
             "           --base-program, --new-program   another build of orrery that flies them; --keep FOLDER\n"
             "                          leaves base.json and new.json there\n"
             "           --across A,B   compares although these differ: kernel, processor, isolation, case, load\n"

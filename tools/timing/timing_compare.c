@@ -11,7 +11,7 @@
 #include "tools/timing/timing_verbs.h"
 #include "tools/timing/verdict_report.h"
 
-enum { SLICES = 12, LIMIT = 40, PATH_TEXT = 4096 };
+enum { SLICES = 12, LIMIT = 96, PATH_TEXT = 4096 };
 
 static const double false_alarm = 0.01;
 

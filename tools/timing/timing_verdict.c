@@ -9,7 +9,7 @@
 enum { DRAWS = 2000, BEYOND = 10 };
 
 static const double fractions[] = {0.5, 0.9, 0.99, 0.999, 0.9999};
-enum { FRACTIONS = sizeof fractions / sizeof *fractions };
+enum { FRACTIONS = sizeof fractions / sizeof *fractions, MEASURES = FRACTIONS + 2 }; /* and two of calm frames */
 
 /* What a difference must be to count: of BASE's value, and in ns, the larger. What the machine does between a tick and
  * the first instruction wanders more than what a stage computes. */
@@ -32,13 +32,20 @@ static bool is_machine(const char *name) {
 
 /* ---- one distribution of both sides, laid out for many weightings ------------------------------------------------ */
 
+struct apart {
+  double ns; /* first: what by_place orders by */
+  size_t pair;
+};
+
 struct rows {
+  bool paired;
   size_t base, all; /* slices of BASE, then those of NEW */
   size_t bins;
-  double *low, *high; /* [bins] in ns */
-  double *count;      /* [all][bins] */
-  double *sum;        /* [bins]: scratch */
-  double *own;        /* [FRACTIONS][all]: percentiles of each slice by itself */
+  double *low, *high;  /* [bins] in ns */
+  double *count;       /* [all][bins] */
+  double *sum;         /* [bins]: scratch */
+  double *own;         /* [MEASURES][all]: what each slice has by itself */
+  struct apart *apart; /* [MEASURES][base] of pairs, rising: by how much NEW is above BASE */
   const struct orr_timing_slice **slice;
   int *name; /* [all]: of the distribution in the slice's own set */
 };
@@ -75,6 +82,7 @@ static void close_rows(struct rows *r) {
   free(r->count);
   free(r->sum);
   free(r->own);
+  free(r->apart);
 }
 
 static bool open_rows(struct rows *r) {
@@ -88,8 +96,9 @@ static bool open_rows(struct rows *r) {
   r->high = calloc(r->bins + 1, sizeof *r->high);
   r->sum = calloc(2 * (r->bins + 1), sizeof *r->sum);
   r->count = calloc(r->all * r->bins + 1, sizeof *r->count);
-  r->own = calloc(FRACTIONS * r->all + 1, sizeof *r->own);
-  if (!r->high || !r->sum || !r->count || !r->own) {
+  r->own = calloc(MEASURES * r->all, sizeof *r->own);
+  r->apart = calloc(MEASURES * r->base, sizeof *r->apart);
+  if (!r->high || !r->sum || !r->count || !r->own || !r->apart) {
     close_rows(r);
     return false;
   }
@@ -127,26 +136,63 @@ struct plan {
   struct orr_timing_row *row; /* of the result */
   size_t count, percentiles;  /* percentiles stand first, in rising order of `fraction` */
   double fraction[FRACTIONS]; /* as they are read: of slack from the other end */
-  bool own[FRACTIONS];        /* every slice has such a percentile by itself */
+  bool own[MEASURES];         /* every slice has it by itself */
   double sign;                /* −1: more is better */
 };
 
-static void calm_of(const struct rows *r, const double *weight, size_t first, size_t last, double *mean,
-                    double *least) {
-  double frames = 0, sum = 0, sum_least = 0, weights = 0;
-  for (size_t s = first; s < last; s++) {
+/* What each slice has by itself: percentiles where ten of its samples lie beyond, and what its calm frames take. */
+static void find_own(const struct rows *r, struct plan *p) {
+  double value[MEASURES];
+  for (size_t k = 0; k < p->count; k++)
+    p->own[k] = true;
+  for (size_t s = 0; s < r->all; s++) {
     const struct orr_timing_slice *slice = r->slice[s];
-    if (weight[s] == 0 || slice->calm_frames == 0)
-      continue;
-    frames += weight[s] * (double)slice->calm_frames;
-    sum += weight[s] * (double)slice->calm_sum_ns[r->name[s]];
-    sum_least += weight[s] * (double)slice->calm_min_ns[r->name[s]];
-    weights += weight[s];
+    double samples = (double)bins_of(r, s)->count;
+    percentiles_of(r, r->count + s * r->bins, p->fraction, p->percentiles, value);
+    if (p->count > p->percentiles) {
+      value[p->percentiles] = (double)slice->calm_sum_ns[r->name[s]] / (double)slice->calm_frames;
+      value[p->percentiles + 1] = (double)slice->calm_min_ns[r->name[s]];
+    }
+    for (size_t k = 0; k < p->count; k++)
+      r->own[k * r->all + s] = value[k];
+    for (size_t k = 0; k < p->percentiles; k++)
+      p->own[k] = p->own[k] && samples * fmin(p->fraction[k], 1 - p->fraction[k]) >= BEYOND - 1e-6;
   }
-  *mean = frames > 0 ? sum / frames : 0;
-  *least = weights > 0 ? sum_least / weights : 0;
+  for (size_t k = 0; k < p->count && r->paired; k++) {
+    const double *own = r->own + k * r->all;
+    struct apart *apart = r->apart + k * r->base;
+    for (size_t s = 0; s < r->base; s++)
+      apart[s] = (struct apart){own[r->base + s] - own[s], s};
+    qsort(apart, r->base, sizeof *apart, by_place);
+  }
 }
 
+/* The median of what the pairs differ by. */
+static double middle_of(const struct rows *r, size_t measure, const double *weight) {
+  const struct apart *apart = r->apart + measure * r->base;
+  double all = 0, below = 0;
+  size_t i = 0, next;
+  for (size_t s = 0; s < r->base; s++)
+    all += weight[s];
+  while (i + 1 < r->base && 2 * (below + weight[apart[i].pair]) < all)
+    below += weight[apart[i++].pair];
+  if (2 * (below + weight[apart[i].pair]) > all)
+    return apart[i].ns;
+  for (next = i + 1; next + 1 < r->base && weight[apart[next].pair] == 0;) /* half of them lie to either side */
+    next++;
+  return 0.5 * (apart[i].ns + apart[next].ns);
+}
+
+static double average_of(const struct rows *r, size_t measure, const double *weight, size_t first, size_t last) {
+  double weights = 0, sum = 0;
+  for (size_t s = first; s < last; s++) {
+    weights += weight[s];
+    sum += weight[s] * r->own[measure * r->all + s];
+  }
+  return weights > 0 ? sum / weights : 0;
+}
+
+/* Of the slices from `first` to before `last`: percentiles of all their samples together. */
 static void values_of(const struct rows *r, const struct plan *p, const double *weight, size_t first, size_t last,
                       double *value) {
   memset(r->sum, 0, r->bins * sizeof *r->sum);
@@ -158,66 +204,44 @@ static void values_of(const struct rows *r, const struct plan *p, const double *
       r->sum[i] += w * count[i];
   }
   percentiles_of(r, r->sum, p->fraction, p->percentiles, value);
-  if (p->count > p->percentiles)
-    calm_of(r, weight, first, last, &value[p->percentiles], &value[p->percentiles + 1]);
+  for (size_t k = p->percentiles; k < p->count; k++)
+    value[k] = average_of(r, k, weight, first, last);
 }
 
-/* Of NEW less that of BASE; more is worse. */
-static double difference_of(const struct plan *p, double base_ns, double new_ns) {
-  return p->sign * (new_ns - base_ns);
+/* The same for permutations, but percentiles that every slice has are averages of those. In a pool of two narrow sides
+ * that are far apart a percentile is on one or the other, however they are dealt out: all ways would look alike. */
+static void averages_of(const struct rows *r, const struct plan *p, const double *weight, double *value) {
+  values_of(r, p, weight, 0, r->all, value);
+  for (size_t k = 0; k < p->percentiles; k++)
+    if (p->own[k])
+      value[k] = average_of(r, k, weight, 0, r->all);
+}
+
+/* By how much NEW is worse, by weights for all slices. Where slices were flown in turn, what each has by itself is
+ * compared pair by pair, and the pair in the middle tells: a neighbour that has the caches for some seconds makes both
+ * slices of a pair slower, and a slice that he hits alone is not in the middle. The far tails are of all samples. */
+static void differ(const struct rows *r, const struct plan *p, const double *weight, double *out) {
+  double a[MEASURES], b[MEASURES];
+  bool together = false;
+  for (size_t k = 0; k < p->count; k++)
+    together |= !r->paired || !p->own[k];
+  if (together) {
+    values_of(r, p, weight, 0, r->base, a);
+    values_of(r, p, weight, r->base, r->all, b);
+  }
+  for (size_t k = 0; k < p->count; k++)
+    out[k] = p->sign * (r->paired && p->own[k] ? middle_of(r, k, weight) : b[k] - a[k]);
 }
 
 /* The same for permutations, which may use any measure: as a ratio where there is one, for tails leap by decades, and
  * the leaps of one row are not to hide another. */
 static double score_of(const struct plan *p, double base_ns, double new_ns) {
-  return p->sign > 0 && base_ns > 0 && new_ns > 0 ? log(new_ns / base_ns) : difference_of(p, base_ns, new_ns);
-}
-
-/* By weights for all slices. */
-static void differ(const struct rows *r, const struct plan *p, const double *weight, double *out) {
-  double a[FRACTIONS + 2], b[FRACTIONS + 2];
-  values_of(r, p, weight, 0, r->base, a);
-  values_of(r, p, weight, r->base, r->all, b);
-  for (size_t k = 0; k < p->count; k++)
-    out[k] = difference_of(p, a[k], b[k]);
-}
-
-/* ---- what permutations look at ----------------------------------------------------------------------------------- */
-
-/* The percentiles of each slice, where ten samples of each lie beyond. */
-static void find_own(const struct rows *r, struct plan *p) {
-  double value[FRACTIONS];
-  for (size_t k = 0; k < p->percentiles; k++)
-    p->own[k] = true;
-  for (size_t s = 0; s < r->all; s++) {
-    double samples = (double)bins_of(r, s)->count;
-    percentiles_of(r, r->count + s * r->bins, p->fraction, p->percentiles, value);
-    for (size_t k = 0; k < p->percentiles; k++) {
-      r->own[k * r->all + s] = value[k];
-      p->own[k] = p->own[k] && samples * fmin(p->fraction[k], 1 - p->fraction[k]) >= BEYOND - 1e-6;
-    }
-  }
-}
-
-/* Values as above, but percentiles that every slice has are averages of those. In a pool of two narrow sides that are
- * far apart a percentile is on one or the other, however they are dealt out: all ways would look alike. */
-static void averages_of(const struct rows *r, const struct plan *p, const double *weight, double *value) {
-  double weights = 0;
-  values_of(r, p, weight, 0, r->all, value);
-  for (size_t s = 0; s < r->all; s++)
-    weights += weight[s];
-  for (size_t k = 0; k < p->percentiles; k++) {
-    double sum = 0;
-    for (size_t s = 0; s < r->all && p->own[k]; s++)
-      sum += weight[s] * r->own[k * r->all + s];
-    if (p->own[k] && weights > 0)
-      value[k] = sum / weights;
-  }
+  return p->sign > 0 && base_ns > 0 && new_ns > 0 ? log(new_ns / base_ns) : p->sign * (new_ns - base_ns);
 }
 
 /* By weights of 0 and 1 that say which slices are dealt to NEW; `other` is scratch. */
 static void score(const struct rows *r, const struct plan *p, const double *to_new, double *other, double *out) {
-  double a[FRACTIONS + 2], b[FRACTIONS + 2];
+  double a[MEASURES], b[MEASURES];
   for (size_t s = 0; s < r->all; s++)
     other[s] = 1 - to_new[s];
   averages_of(r, p, other, a);
@@ -376,7 +400,7 @@ static void interval(struct orr_timing_row *row, double *difference, size_t draw
 }
 
 static void find_intervals(const struct rows *r, const struct plan *p, const struct weights *w, double *scratch) {
-  double difference[FRACTIONS + 2];
+  double difference[MEASURES];
   for (size_t k = 0; k < w->draws; k++) {
     const double *weight = w->resampled + k * w->all;
     differ(r, p, weight, difference);
@@ -392,7 +416,7 @@ static void find_intervals(const struct rows *r, const struct plan *p, const str
 /* The scores of every row as they were flown, and when the slices are dealt out anew: permuted[row][deals]. */
 static bool permute(const struct rows *r, const struct plan *p, const struct weights *w, double *permuted,
                     const struct orr_timing_comparison *result, double *observed) {
-  double scores[FRACTIONS + 2], *flown = calloc(2 * r->all + 1, sizeof *flown), *other;
+  double scores[MEASURES], *flown = calloc(2 * r->all + 1, sizeof *flown), *other;
   if (!flown)
     return false;
   other = flown + r->all;
@@ -528,7 +552,7 @@ struct comparing {
   struct weights weights;
   struct rows rows;
   double *permuted; /* [ORR_TIMING_ROWS_MAX][deals] */
-  double *scratch;  /* [FRACTIONS + 2][draws] */
+  double *scratch;  /* [MEASURES][draws] */
   double observed[ORR_TIMING_ROWS_MAX];
 };
 
@@ -536,7 +560,7 @@ static bool compare_name(struct comparing *c, int in_base, int in_new) {
   struct rows *r = &c->rows;
   struct orr_timing_comparison *result = c->result;
   const char *name = c->base->name[in_base];
-  double ends[2][FRACTIONS + 2] = {{0}};
+  double ends[2][MEASURES] = {{0}}, difference[MEASURES] = {0};
   for (size_t s = 0; s < r->all; s++)
     r->name[s] = s < r->base ? in_base : in_new;
   if (fewer(r) < 1)
@@ -544,16 +568,17 @@ static bool compare_name(struct comparing *c, int in_base, int in_new) {
   if (!open_rows(r))
     return false;
   struct plan p = plan_rows(r, name, c->options->decide > 0 ? c->options->decide : 0.99, result);
+  find_own(r, &p);
   values_of(r, &p, c->weights.one, 0, r->base, ends[0]);
   values_of(r, &p, c->weights.one, r->base, r->all, ends[1]);
+  differ(r, &p, c->weights.one, difference);
   for (size_t k = 0; k < p.count; k++) {
     struct orr_timing_row *row = row_of(&p, k);
     row->base_ns = ends[0][k];
     row->new_ns = ends[1][k];
-    row->difference_ns = difference_of(&p, row->base_ns, row->new_ns);
+    row->difference_ns = difference[k];
   }
   find_intervals(r, &p, &c->weights, c->scratch);
-  find_own(r, &p);
   bool good = permute(r, &p, &c->weights, c->permuted, result, c->observed);
   snprintf(result->name[result->name_count], ORR_TIMING_NAME, "%s", name);
   result->effect[result->name_count++] = effect_of(r);
@@ -566,11 +591,11 @@ static bool open_comparing(struct comparing *c) {
       .base = c->base->slice_count, .new = c->new->slice_count, .draws = c->options->draws ? c->options->draws : DRAWS};
   if (!open_weights(&c->weights, c->options))
     return false;
-  c->rows = (struct rows){.base = c->weights.base, .all = c->weights.all};
+  c->rows = (struct rows){.paired = c->options->paired, .base = c->weights.base, .all = c->weights.all};
   c->rows.slice = calloc(c->rows.all + 1, sizeof *c->rows.slice);
   c->rows.name = calloc(c->rows.all + 1, sizeof *c->rows.name);
   c->permuted = calloc(ORR_TIMING_ROWS_MAX * c->weights.deals, sizeof *c->permuted);
-  c->scratch = calloc((FRACTIONS + 2) * c->weights.draws, sizeof *c->scratch);
+  c->scratch = calloc(MEASURES * c->weights.draws, sizeof *c->scratch);
   if (!c->rows.slice || !c->rows.name || !c->permuted || !c->scratch)
     return false;
   for (size_t s = 0; s < c->rows.all; s++)
