@@ -132,20 +132,20 @@ static void tell_tree(const struct telling *t) {
 }
 
 static void tell_modes(const struct telling *t) {
-  unsigned mode = (unsigned)t->p->value[0];
+  double mode = t->p->value[0]; /* its index, or an eigenvalue */
   switch (t->p->code) {
   case ORR_PROBLEM_MODE_MASSLESS:
-    tell(t, "massless-mode", "mode %u of '%.60s' moves no mass: every node it moves is massless", mode,
+    tell(t, "massless-mode", "mode %.0f of '%.60s' moves no mass: every node it moves is massless", mode,
          t->d->bodies[t->p->body].name);
     break;
   case ORR_PROBLEM_MODES_DEPEND:
     tell(t, "dependent-modes",
-         "mode %u of '%.60s' moves the masses as the modes before it do together: the modal mass matrix is singular",
+         "mode %.0f of '%.60s' moves the masses as the modes before it do together: the modal mass matrix is singular",
          mode, t->d->bodies[t->p->body].name);
     break;
   case ORR_PROBLEM_MODES_REPEAT:
     tell(t, "modes-repeat",
-         "mode %u of '%.60s' moves nothing while its hinge is held, or only what hinges can move: one of the two is "
+         "mode %.0f of '%.60s' moves nothing while its hinge is held, or only what hinges can move: one of the two is "
          "too many",
          mode, t->d->bodies[t->p->body].name);
     break;
