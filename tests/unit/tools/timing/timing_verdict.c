@@ -184,8 +184,8 @@ static void twelve_pairs_are_enough(void **state) {
   }
 }
 
-/* A neighbour on the same machine is no noise of the program: pairs in which he hits both slices, or one, are not in the
- * middle of them. What is slower for all that is found. */
+/* A neighbour on the same machine is no noise of the program: pairs in which he hits both slices, or one, are not in
+ * the middle of them. What is slower for all that is found. */
 static void a_neighbour_makes_no_verdict_too_noisy(void **state) {
   (void)state;
   enum { PAIRS = 20 };
