@@ -96,8 +96,8 @@ static bool open_rows(struct rows *r) {
   r->high = calloc(r->bins + 1, sizeof *r->high);
   r->sum = calloc(2 * (r->bins + 1), sizeof *r->sum);
   r->count = calloc(r->all * r->bins + 1, sizeof *r->count);
-  r->own = calloc(MEASURES * r->all, sizeof *r->own);
-  r->apart = calloc(MEASURES * r->base, sizeof *r->apart);
+  r->own = calloc(MEASURES * r->all + 1, sizeof *r->own);
+  r->apart = calloc(MEASURES * r->base + 1, sizeof *r->apart);
   if (!r->high || !r->sum || !r->count || !r->own || !r->apart) {
     close_rows(r);
     return false;
@@ -221,7 +221,7 @@ static void averages_of(const struct rows *r, const struct plan *p, const double
  * compared pair by pair, and the pair in the middle tells: a neighbour that has the caches for some seconds makes both
  * slices of a pair slower, and a slice that he hits alone is not in the middle. The far tails are of all samples. */
 static void differ(const struct rows *r, const struct plan *p, const double *weight, double *out) {
-  double a[MEASURES], b[MEASURES];
+  double a[MEASURES] = {0}, b[MEASURES] = {0};
   bool together = false;
   for (size_t k = 0; k < p->count; k++)
     together |= !r->paired || !p->own[k];
