@@ -2,7 +2,7 @@
  *
  * A row is a percentile of a distribution, or of a stage the mean and the least of its frames that nothing came into.
  *   difference  NEW − BASE, turned so that more is worse: of all samples of a side together; of slices that were flown
- *               in turn the median of what the pairs differ by, where every slice has the percentile by itself
+ *               in turn the median of what the pairs differ by, where every slice has the row by itself
  *   interval    resampled: slices are drawn with replacement, from each side by itself, or in pairs (a bootstrap over
  *               slices; Efron and Tibshirani, "An Introduction to the Bootstrap", 1993), 95 %, widened by Student's t
  *               over the normal for the number of slices
