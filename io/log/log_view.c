@@ -74,25 +74,28 @@ static bool enter(struct orr_walk *w, const struct orr_mcap_record *r) {
   return true;
 }
 
+/* What was unpacked gives way to the next chunk: copies of it last. False where they are too many. */
+static bool make_last(struct orr_walk *w, struct orr_mcap_text *const texts[3]) {
+  for (int i = 0; w->unpacked && i < 3; i++)
+    if (!orr_unpacker_keep(w->unpacker, texts[i])) {
+      w->end = ORR_WALK_DAMAGED;
+      return false;
+    }
+  return true;
+}
+
 /* One that comes again in another chunk is the same: the first copy stays. */
 static void keep(struct orr_walk *w, const struct orr_mcap_record *r) {
   struct orr_mcap_schema schema;
   struct orr_mcap_channel channel;
-  struct orr_unpacker *u = w->unpacked ? w->unpacker : NULL;
   if (r->op == ORR_MCAP_SCHEMA && orr_mcap_read_schema(r, &schema) && schema.id < ORR_WALK_IDS &&
-      !(u && w->tables->schemas[schema.id].id)) {
-    if (u)
-      schema = (struct orr_mcap_schema){schema.id, orr_unpacker_keep(u, schema.name),
-                                        orr_unpacker_keep(u, schema.encoding), orr_unpacker_keep(u, schema.data)};
+      !(w->unpacked && w->tables->schemas[schema.id].id) &&
+      make_last(w, (struct orr_mcap_text *const[3]){&schema.name, &schema.encoding, &schema.data}))
     w->tables->schemas[schema.id] = schema;
-  }
   if (r->op == ORR_MCAP_CHANNEL && orr_mcap_read_channel(r, &channel) && channel.id < ORR_WALK_IDS &&
-      !(u && is_known(w, channel.id))) {
-    if (u)
-      channel = (struct orr_mcap_channel){channel.id, channel.schema, orr_unpacker_keep(u, channel.topic),
-                                          orr_unpacker_keep(u, channel.encoding), orr_unpacker_keep(u, channel.pairs)};
+      !(w->unpacked && is_known(w, channel.id)) &&
+      make_last(w, (struct orr_mcap_text *const[3]){&channel.topic, &channel.encoding, &channel.pairs}))
     w->tables->channels[channel.id] = channel;
-  }
 }
 
 /* Whether a record is something to give to the caller. */

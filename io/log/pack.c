@@ -82,13 +82,20 @@ enum orr_unpacked orr_unpack(struct orr_unpacker *u, const struct orr_mcap_chunk
   return good ? ORR_UNPACKED : ORR_UNPACK_DAMAGED;
 }
 
-struct orr_mcap_text orr_unpacker_keep(struct orr_unpacker *u, struct orr_mcap_text text) {
-  if (text.size == 0)
-    return (struct orr_mcap_text){"", 0};
-  void *copy = need(malloc(text.size));
+bool orr_unpacker_keep(struct orr_unpacker *u, struct orr_mcap_text *text) {
+  enum { OVERHEAD = 64 }; /* of an allocation */
+  if (text->size > ORR_UNPACK_MAX || u->kept_bytes + text->size + OVERHEAD > ORR_UNPACK_MAX)
+    return false;
+  if (text->size == 0) {
+    *text = (struct orr_mcap_text){"", 0};
+    return true;
+  }
+  void *copy = need(malloc(text->size));
   u->kept = need(realloc(u->kept, (u->kept_count + 1) * sizeof *u->kept));
   u->kept[u->kept_count++] = copy;
-  return (struct orr_mcap_text){memcpy(copy, text.text, text.size), text.size};
+  u->kept_bytes += text->size + OVERHEAD;
+  text->text = memcpy(copy, text->text, text->size);
+  return true;
 }
 
 void orr_unpacker_free(struct orr_unpacker *u) {

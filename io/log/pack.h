@@ -4,7 +4,7 @@
  *   orr_unpack with an unpacker that begins as {0} → orr_unpacker_free
  *
  * The compressed bytes may be anything: orr_unpack writes no more than the chunk's size says, and no more than
- * ORR_UNPACK_MAX. [init], or a thread of its own: takes heap.
+ * ORR_UNPACK_MAX; nor is more than that kept. [init], or a thread of its own: takes heap.
  */
 #ifndef ORR_IO_LOG_PACK_H
 #define ORR_IO_LOG_PACK_H
@@ -26,7 +26,7 @@ struct orr_unpacker {
   uint8_t *bytes; /* [room] of the chunk at hand */
   size_t room;
   void **kept; /* [kept_count] */
-  size_t kept_count;
+  size_t kept_count, kept_bytes;
 };
 
 enum orr_unpacked {
@@ -40,8 +40,9 @@ enum orr_unpacked {
  */
 enum orr_unpacked orr_unpack(struct orr_unpacker *unpacker, const struct orr_mcap_chunk_head *chunk,
                              const struct orr_crc32 *crc, struct orr_mcap_text *records);
-/* A copy that lasts as long as the unpacker. O(bytes). */
-struct orr_mcap_text orr_unpacker_keep(struct orr_unpacker *unpacker, struct orr_mcap_text text);
+/* Puts a copy in its place, which lasts as long as the unpacker. False where that would be more than is kept. O(bytes).
+ */
+bool orr_unpacker_keep(struct orr_unpacker *unpacker, struct orr_mcap_text *text);
 void orr_unpacker_free(struct orr_unpacker *unpacker);
 
 #endif

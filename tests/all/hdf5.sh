@@ -58,6 +58,11 @@ h5dump -d /gyro/time "$dir/wings.h5" >"$dir/dump" || fail "h5dump"
 grep -q '^   (0): 2, ' "$dir/dump" && grep -q '3$' "$dir/dump" || fail "a span of time: $(head -n 8 "$dir/dump")"
 [ "$(h5dump -n "$dir/wings.h5" | grep -c 'group  */[^m]')" -eq 2 ] || fail "other topics than were asked for: $(h5dump -n "$dir/wings.h5")"
 
+# a log that was made to do harm: a channel whose schema changes to one that cannot be there
+$python -B tests/support/forge_log.py "$dir" || fail "forge_log.py"
+"$ORRERY" log export "$dir/again.mcap" --hdf5 "$dir/again.h5" >"$dir/out" 2>&1
+[ $? -lt 2 ] || fail "a schema that is not there: $(cat "$dir/out")"
+
 # a file that cannot be written, and a library that is not there
 "$ORRERY" log export "$dir/plain.mcap" --hdf5 "$dir/no/such/folder" 2>"$dir/err" && fail "a file in no folder"
 [ "$(wc -l <"$dir/err")" -eq 1 ] || fail "a file in no folder: $(cat "$dir/err")"

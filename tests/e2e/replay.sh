@@ -117,6 +117,18 @@ differs "a state" /orrery/checkpoint 2 264 '^differs     at frame 400 \(t = 4 s\
 # a time of two years, in a run of 25 s: it is not flown there
 differs "the time of a message" /gyro 12 -13 '^orrery replay: a message at 7[0-9.e+]+ s is not what its topic says, or beyond the end of the run$'
 
+# a checkpoint of another frame than its message: nothing goes on from it
+python3 "$dir/spoil.py" "$dir/cubesat.mcap" "$dir/spoiled.mcap" /orrery/checkpoint 1 0 || fail "the frame of a checkpoint: spoil.py"
+"$ORRERY" run --from "$dir/spoiled.mcap@2s" --mode batch --duration 1s --no-log >"$dir/out" 2>&1
+[ $? -eq 1 ] && grep -q "^orrery run: cannot go on from '$dir/spoiled.mcap' at 2 s: its message is of another frame$" "$dir/out" ||
+  fail "a run from the checkpoint of another frame: $(cat "$dir/out")"
+# an end that is beyond the run's
+LC_ALL=C sed 's/\(\x05\x00\x00\x00frame\x04\x00\x00\x00\)2500/\19999/' "$dir/cubesat.mcap" >"$dir/spoiled.mcap"
+cmp -s "$dir/cubesat.mcap" "$dir/spoiled.mcap" && fail "the log does not say that it ends at frame 2500"
+timeout 60 "$ORRERY" judge "$dir/spoiled.mcap" "$dir/rules.yaml" >"$dir/out" 2>&1
+[ $? -eq 1 ] && grep -q "^orrery replay: '$dir/spoiled.mcap' says that it ends beyond the end of its run$" "$dir/out" ||
+  fail "an end beyond the run's: $(cat "$dir/out")"
+
 # two logs beside each other
 "$ORRERY" replay "$dir/cubesat.mcap" --with "$dir/cubesat.mcap" >"$dir/out" || fail "a log and itself: $(cat "$dir/out")"
 python3 "$dir/spoil.py" "$dir/cubesat.mcap" "$dir/spoiled.mcap" /gyro 12 8 || exit 1

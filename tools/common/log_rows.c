@@ -7,6 +7,7 @@
 #include "core/plant/channel.h"
 #include "io/config/text/names.h"
 #include "io/config/text/unit.h"
+#include "tools/common/text.h"
 
 bool orr_log_open(struct orr_log_open *log, const char *who, const char *path) {
   char message[256];
@@ -91,10 +92,13 @@ static bool has_topic(const struct orr_log_open *log, const char *pattern) {
       snprintf(best, sizeof best, "%s", name);
   }
   fprintf(stderr, "%s: no topic of '%s' fits '%s'", log->who, log->path, pattern);
-  if (*best)
-    fprintf(stderr, ", did you mean '%s'?\n", best);
-  else
+  if (*best) {
+    fputs(", did you mean '", stderr);
+    orr_text_print(stderr, best, strlen(best));
+    fputs("'?\n", stderr);
+  } else {
     fputs("; 'orrery log info' lists them\n", stderr);
+  }
   return false;
 }
 
@@ -116,28 +120,27 @@ bool orr_log_time(const char *text, uint64_t *ns) {
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
 
-static char *joined(struct orr_mcap_text a, struct orr_mcap_text b) {
-  char *text = malloc(a.size + b.size + 1);
-  if (!text)
+/* Of the metadata so much; a log may have a million columns. */
+enum { MOST_NAME = 200, MOST_ELEMENT = 64 };
+
+/* What would end a column of a table, or steer a terminal, is a question mark. */
+static char *joined(struct orr_mcap_text a, const char *b) {
+  char text[MOST_NAME + MOST_ELEMENT], clean[sizeof text];
+  snprintf(text, sizeof text, "%.*s%s", (int)(a.size < MOST_NAME ? a.size : MOST_NAME), a.text ? a.text : "", b);
+  char *copy = strdup(orr_text_clean(text, ",\"", clean, sizeof clean));
+  if (!copy)
     abort();
-  if (a.size)
-    memcpy(text, a.text, a.size);
-  if (b.size)
-    memcpy(text + a.size, b.text, b.size);
-  text[a.size + b.size] = '\0';
-  return text;
+  return copy;
 }
 
-static void add(struct orr_log_rows *r, struct orr_mcap_text name, struct orr_mcap_text element,
-                struct orr_mcap_text unit) {
+static void add(struct orr_log_rows *r, struct orr_mcap_text name, const char *element, struct orr_mcap_text unit) {
   if (r->count == r->room) {
     r->room = r->room ? 2 * r->room : 64;
     r->columns = realloc(r->columns, r->room * sizeof *r->columns);
     if (!r->columns)
       abort();
   }
-  r->columns[r->count++] =
-      (struct orr_log_column){.name = joined(name, element), .unit = joined(unit, (struct orr_mcap_text){"", 0})};
+  r->columns[r->count++] = (struct orr_log_column){.name = joined(name, element), .unit = joined(unit, "")};
 }
 
 static struct orr_mcap_text fact_of(const struct orr_mcap_channel *c, const struct orr_field *f, const char *what) {
@@ -156,25 +159,25 @@ static struct orr_mcap_text unit_of(struct orr_mcap_text unit, const char *eleme
 
 /* By the metadata of the topic, else by the name of the field. */
 static void add_field(struct orr_log_rows *r, const struct orr_mcap_channel *c, const struct orr_field *f) {
-  char element[80];
-  struct orr_mcap_text name = fact_of(c, f, "channel"), elements = fact_of(c, f, "elements");
+  char element[MOST_ELEMENT] = "";
+  struct orr_mcap_text name = fact_of(c, f, "channel"), elements = fact_of(c, f, "elements"),
+                       unit = fact_of(c, f, "unit");
   if (!name.text)
     name = f->name;
   for (uint32_t i = 0; i < f->count; i++) {
-    int n = 0;
     if (f->array && elements.text) {
       size_t word = 0;
       while (word < elements.size && elements.text[word] != ' ')
         word++;
-      n = snprintf(element, sizeof element, ".%.*s", (int)(word < 60 ? word : 60), elements.text);
+      snprintf(element, sizeof element, ".%.*s", (int)(word < MOST_ELEMENT - 2 ? word : MOST_ELEMENT - 2),
+               elements.text);
       word += word < elements.size;
       elements.text += word;
       elements.size -= word;
     } else if (f->array) {
-      n = snprintf(element, sizeof element, "[%u]", i);
+      snprintf(element, sizeof element, "[%u]", i);
     }
-    element[n] = '\0';
-    add(r, name, (struct orr_mcap_text){element, (size_t)n}, unit_of(fact_of(c, f, "unit"), element));
+    add(r, name, element, unit_of(unit, element));
   }
 }
 

@@ -56,6 +56,14 @@ bool orr_log_checkpoint_read(const struct orr_mcap_message *m, struct orr_log_ch
   return true;
 }
 
+const char *orr_log_checkpoint_wrong(const struct orr_log_run *run, const struct orr_log_checkpoint *at) {
+  if (at->fault != ORR_STATE_GOOD)
+    return orr_state_fault_text(at->fault);
+  if (at->state.head.frame != at->frame)
+    return "its message is of another frame";
+  return at->state.head.step_ns != run->step_ns ? "its step is not the one that the log says" : NULL;
+}
+
 static void take_file(struct orr_log_run *run, const struct orr_mcap_attachment *a) {
   struct orr_text_file *files = realloc(run->files, (run->file_count + 1) * sizeof *files);
   if (!files)

@@ -34,6 +34,9 @@ void orr_log_run_free(struct orr_log_run *run);
 
 /* A message of the topic `/orrery/checkpoint`; false where it is none. */
 bool orr_log_checkpoint_read(const struct orr_mcap_message *message, struct orr_log_checkpoint *out);
+/* [any] NULL, or why the checkpoint is none of this run: its record is bad, or of another frame or step than the log
+ * says. */
+const char *orr_log_checkpoint_wrong(const struct orr_log_run *run, const struct orr_log_checkpoint *checkpoint);
 
 /* [any] Whether the channel has this topic. */
 bool orr_log_is_topic(const struct orr_log_open *log, uint16_t channel, const char *topic);

@@ -20,6 +20,17 @@ const char *orr_text_clean(const char *text, const char *others, char *clean, si
   return clean;
 }
 
+size_t orr_text_print(FILE *out, const char *text, size_t size) {
+  size_t printed = 0;
+  for (size_t taken; size > 0; text += taken, size -= taken) {
+    size_t bytes = orr_utf8_length(text, size);
+    bool good = bytes && !orr_utf8_is_control(text);
+    taken = bytes ? bytes : 1;
+    printed += fwrite(good ? text : "?", 1, good ? bytes : 1, out);
+  }
+  return printed;
+}
+
 json_t *orr_json_text(const char *text) {
   char clean[ORR_TEXT_MAX];
   json_t *whole = json_string(text); /* control characters are escaped */

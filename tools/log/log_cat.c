@@ -4,40 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/config/text/utf8.h"
 #include "io/links/terms/layout.h"
 #include "tools/common/commands.h"
+#include "tools/common/text.h"
 #include "tools/log/log_verbs.h"
 
-/* Bytes of a character of UTF-8 that is whole and not longer than it must be; 0: no such one. */
-static size_t utf8_bytes(struct orr_mcap_text t) {
-  static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-  const unsigned char *c = (const unsigned char *)t.text;
-  size_t n = c[0] < 0x80 ? 1 : c[0] >> 5 == 6 ? 2 : c[0] >> 4 == 14 ? 3 : c[0] >> 3 == 30 ? 4 : 0;
-  if (n <= 1 || n > t.size)
-    return n > t.size ? 0 : n;
-  unsigned code = c[0] & (0x7fu >> n);
-  for (size_t i = 1; i < n; i++) {
-    if (c[i] >> 6 != 2)
-      return 0;
-    code = code << 6 | (c[i] & 0x3f);
-  }
-  bool control = code < 0xa0, surrogate = code >> 11 == 0x1b;
-  return code < least[n] || code > 0x10ffff || control || surrogate ? 0 : n;
-}
+static void print_text(struct orr_mcap_text t) { orr_text_print(stdout, t.text, t.size); }
 
 /* A string as JSON has it. A byte that is no character is told by its number. */
 static void print_string(struct orr_mcap_text t) {
   putchar('"');
   while (t.size) {
     unsigned char c = (unsigned char)*t.text;
-    size_t n = utf8_bytes(t);
+    size_t n = orr_utf8_length(t.text, t.size);
+    bool good = n > 0 && !orr_utf8_is_control(t.text);
     if (c == '"' || c == '\\')
       printf("\\%c", c);
-    else if (c < ' ' || c == 127 || n == 0)
-      printf("\\u%04x", c);
+    else if (good)
+      fwrite(t.text, 1, n, stdout);
     else
-      printf("%.*s", (int)n, t.text);
-    n = n ? n : 1;
+      printf("\\u%04x", c);
+    n = good ? n : 1;
     t = (struct orr_mcap_text){t.text + n, t.size - n};
   }
   putchar('"');
@@ -82,8 +70,10 @@ static struct orr_mcap_text next_of(struct orr_mcap_text *list) {
 }
 
 static void print_unit(struct orr_mcap_text unit) {
-  if (unit.size)
-    printf(" %.*s", (int)unit.size, unit.text);
+  if (unit.size) {
+    putchar(' ');
+    print_text(unit);
+  }
 }
 
 /* All commands, each by its name and with its unit. */
@@ -97,7 +87,9 @@ static bool print_commands(struct orr_cdr *cdr, const struct orr_field *f, struc
     struct orr_mcap_text name = next_of(&channels);
     if (!orr_cdr_value(cdr, f, &value))
       return false;
-    printf(" %.*s=", (int)name.size, name.text);
+    putchar(' ');
+    print_text(name);
+    putchar('=');
     print_value(f, &value, false);
     print_unit(next_of(&units));
   }
@@ -148,7 +140,8 @@ static bool print_message(const struct orr_log_open *t, const struct orr_mcap_me
     printf("{\"time_ns\":%" PRIu64 ",\"topic\":", m->log_ns);
     print_string(c->topic);
   } else {
-    printf("%.9f %.*s", 1e-9 * (double)m->log_ns, (int)c->topic.size, c->topic.text);
+    printf("%.9f ", 1e-9 * (double)m->log_ns);
+    print_text(c->topic);
   }
   while (schema.text && orr_schema_next(&schema, &field, &good))
     if (!print_field(&cdr, &field, c, json))

@@ -152,11 +152,16 @@ static uint64_t numbers_of(struct orr_mcap_text schema) {
   return good ? numbers + 1 : 0; /* the time is one */
 }
 
+/* A later record of the channel may name another than the first. */
+static struct orr_mcap_text schema_of(const struct export *e, uint16_t channel) {
+  uint16_t id = e->log.tables->channels[channel].schema;
+  return id < ORR_WALK_IDS ? e->log.tables->schemas[id].data : (struct orr_mcap_text){NULL, 0};
+}
+
 static void begin(struct export *e, uint16_t channel) {
   const struct orr_mcap_channel *c = &e->log.tables->channels[channel];
   const struct orr_field times = {.name = {"time", 4}, .type = ORR_FIELD_FLOAT64, .count = 1};
-  struct orr_mcap_text schema =
-      c->schema < ORR_WALK_IDS ? e->log.tables->schemas[c->schema].data : (struct orr_mcap_text){NULL, 0};
+  struct orr_mcap_text schema = schema_of(e, channel);
   char topic[NAME];
   struct orr_field f;
   bool good;
@@ -227,7 +232,7 @@ static bool take(struct export *e, const struct orr_mcap_message *m) {
     begin(e, m->channel);
   if (!g->count)
     return true;
-  struct orr_mcap_text schema = e->log.tables->schemas[e->log.tables->channels[m->channel].schema].data;
+  struct orr_mcap_text schema = schema_of(e, m->channel);
   double time_s = 1e-9 * (double)m->log_ns;
   struct orr_field f;
   struct orr_cdr cdr;

@@ -13,6 +13,13 @@ struct topic {
   uint64_t messages, first_ns, last_ns;
 };
 
+/* Bytes that are shown; thousands of topics may have one schema. */
+enum { MOST_KEY = 100, MOST_VALUE = 400, MOST_SCHEMA = 1 << 14 };
+
+static struct orr_mcap_text cut(struct orr_mcap_text t, size_t most) {
+  return (struct orr_mcap_text){t.text, t.size < most ? t.size : most};
+}
+
 static json_t *text(struct orr_mcap_text t) {
   char *copy = strndup(t.text ? t.text : "", t.size);
   json_t *json = copy ? orr_json_text(copy) : json_null();
@@ -35,16 +42,23 @@ static json_t *pairs_json(struct orr_mcap_text pairs) {
   return object;
 }
 
+/* Up to `most` bytes, and blanks up to `width`. */
+static void print_text(struct orr_mcap_text t, size_t most, int width) {
+  t = cut(t, most);
+  int printed = (int)orr_text_print(stdout, t.text, t.size);
+  printf("%*s", printed < width ? width - printed : 0, "");
+}
+
 static void print_pairs(struct orr_mcap_text name, struct orr_mcap_text pairs) {
   struct orr_mcap_pair pair;
-  char line[600];
-  printf("%.*s\n", (int)name.size, name.text);
+  print_text(name, MOST_KEY, 0);
+  putchar('\n');
   while (orr_mcap_next_pair(&pairs, &pair)) {
-    snprintf(line, sizeof line, "  %-22.*s %.*s", (int)(pair.key.size < 100 ? pair.key.size : 100), pair.key.text,
-             (int)(pair.value.size < 400 ? pair.value.size : 400), pair.value.text);
-    for (char *c = line; *c; c++)
-      *c = (unsigned char)*c < ' ' ? ' ' : *c; /* nothing that steers a terminal */
-    puts(line);
+    fputs("  ", stdout);
+    print_text(pair.key, MOST_KEY, 22);
+    putchar(' ');
+    print_text(pair.value, MOST_VALUE, 0);
+    putchar('\n');
   }
 }
 
@@ -75,9 +89,11 @@ static void see(struct seen *s, const struct orr_walk_item *item) {
     json_object_set_new(a, "media_type", text(item->attachment.media_type));
     json_object_set_new(a, "bytes", json_integer((json_int_t)item->attachment.data.size));
     json_array_append_new(s->attachments, a);
-    if (s->print)
-      printf("attachment  %.*s, %zu bytes\n", (int)item->attachment.name.size, item->attachment.name.text,
-             item->attachment.data.size);
+    if (s->print) {
+      fputs("attachment  ", stdout);
+      print_text(item->attachment.name, MOST_VALUE, 0);
+      printf(", %zu bytes\n", item->attachment.data.size);
+    }
   }
 }
 
@@ -87,7 +103,9 @@ static void print_topics(const struct orr_log_open *t, const struct seen *s) {
     const struct orr_mcap_channel *c = &t->tables->channels[i];
     if (!c->topic.text)
       continue;
-    printf("  %-28.*s %10" PRIu64 " messages", (int)c->topic.size, c->topic.text, s->topics[i].messages);
+    fputs("  ", stdout);
+    print_text(c->topic, MOST_VALUE, 28);
+    printf(" %10" PRIu64 " messages", s->topics[i].messages);
     if (s->topics[i].messages)
       printf(", %.9g to %.9g s", 1e-9 * (double)s->topics[i].first_ns, 1e-9 * (double)s->topics[i].last_ns);
     putchar('\n');
@@ -103,9 +121,10 @@ static json_t *topics_json(const struct orr_log_open *t, const struct seen *s) {
     json_t *one = json_object();
     json_object_set_new(one, "topic", text(c->topic));
     json_object_set_new(one, "messages", json_integer((json_int_t)s->topics[i].messages));
-    json_object_set_new(
-        one, "schema",
-        text(c->schema < ORR_WALK_IDS ? t->tables->schemas[c->schema].data : (struct orr_mcap_text){NULL, 0}));
+    struct orr_mcap_text schema = {NULL, 0};
+    if (c->schema < ORR_WALK_IDS)
+      schema = cut(t->tables->schemas[c->schema].data, MOST_SCHEMA);
+    json_object_set_new(one, "schema", text(schema));
     json_object_set_new(one, "metadata", pairs_json(c->pairs));
     json_array_append_new(list, one);
   }

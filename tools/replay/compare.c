@@ -28,16 +28,34 @@ struct comparison {
   double first_a, first_b;
 };
 
+static int by_name(const void *a, const void *b) {
+  const struct orr_log_column *x = *(struct orr_log_column *const *)a, *y = *(struct orr_log_column *const *)b;
+  int order = strcmp(x->name, y->name);
+  return order ? order : (x > y) - (x < y);
+}
+
+/* In the order of the first; of columns with one name, the first of the other. A log can have a million. */
 static void match(struct comparison *c) {
+  struct orr_log_column **of_b = calloc(c->b->count + 1, sizeof *of_b);
   c->pairs = calloc(c->a->count + 1, sizeof *c->pairs);
-  if (!c->pairs)
+  if (!c->pairs || !of_b)
     abort();
-  for (size_t i = 0; i < c->a->count; i++)
-    for (size_t k = 0; k < c->b->count; k++)
-      if (strcmp(c->a->columns[i].name, c->b->columns[k].name) == 0) {
-        c->pairs[c->count++] = (struct pair){.a = i, .b = k};
-        break;
-      }
+  for (size_t k = 0; k < c->b->count; k++)
+    of_b[k] = &c->b->columns[k];
+  qsort(of_b, c->b->count, sizeof *of_b, by_name);
+  for (size_t i = 0; i < c->a->count; i++) {
+    size_t low = 0, high = c->b->count;
+    while (low < high) {
+      size_t middle = low + (high - low) / 2;
+      if (strcmp(of_b[middle]->name, c->a->columns[i].name) < 0)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (low < c->b->count && strcmp(of_b[low]->name, c->a->columns[i].name) == 0)
+      c->pairs[c->count++] = (struct pair){.a = i, .b = (size_t)(of_b[low] - c->b->columns)};
+  }
+  free(of_b);
 }
 
 static void judge(struct comparison *c, size_t index) {

@@ -52,7 +52,7 @@ struct replay {
   bool begun;                   /* the procedure has begun the frame that stands */
   struct orr_log_breaks breaks; /* of the frames to come */
   bool blind;                   /* frames are missing: no command is known until the next checkpoint */
-  int64_t begin, skipped, last_seen;
+  int64_t begin, skipped;
   int64_t most; /* no frame of the run is beyond it: its duration, or what the log says of its end */
   uint64_t numbers, checkpoints;
   bool hash_compared;
@@ -108,7 +108,8 @@ static bool add_piece(struct replay *r, struct topic *t, const struct orr_mcap_c
     return false;
   snprintf(name, sizeof name, "%.*s", (int)(text.size < sizeof name ? text.size : sizeof name - 1), text.text);
   int channel = orr_channel_find(&r->session->plant->table, name);
-  if (channel < 0 || (uint32_t)r->session->plant->table.channels[channel].count != f->count)
+  if (channel < 0 || (uint32_t)r->session->plant->table.channels[channel].count != f->count ||
+      t->count == (size_t)r->session->plant->table.count)
     return false;
   const struct orr_channel *found = &r->session->plant->table.channels[channel];
   orr_plant_ask(r->session->plant, channel);
@@ -130,8 +131,9 @@ static bool map_topics(struct replay *r) {
     while (good && orr_schema_next(&schema, &f, &good))
       good = add_piece(r, &r->topics[id], c, &f);
     if (!good) {
-      fprintf(stderr, "orrery replay: the topic '%.*s' does not fit the run file in the log\n", (int)c->topic.size,
-              c->topic.text);
+      fputs("orrery replay: the topic '", stderr);
+      orr_text_print(stderr, c->topic.text, c->topic.size);
+      fputs("' does not fit the run file in the log\n", stderr);
       return false;
     }
     r->topics[id].ours = true;
@@ -184,11 +186,10 @@ static bool same_state(struct replay *r, const struct orr_log_checkpoint *at) {
 }
 
 static bool put_state(struct replay *r, const struct orr_log_checkpoint *at) {
-  const char *wrong = orr_state_fault_text(at->fault);
+  const char *wrong = orr_log_checkpoint_wrong(&r->of, at);
   r->begun = false;
-  if (at->fault == ORR_STATE_GOOD)
-    wrong = at->state.head.frame != at->frame ? "its message is of another frame"
-                                              : orr_saved_state_put(r->session, &at->state);
+  if (!wrong)
+    wrong = orr_saved_state_put(r->session, &at->state);
   if (wrong)
     fprintf(stderr, "orrery replay: the checkpoint of '%s' at frame %" PRId64 " cannot be flown: %s\n", r->log.path,
             at->frame, wrong);
@@ -214,7 +215,7 @@ static bool take_checkpoint(struct replay *r, const struct orr_mcap_message *m) 
   if (r->arguments->rules) /* what rules ask for besides stands in the state, too */
     return true;
   r->checkpoints++;
-  if (at.fault != ORR_STATE_GOOD || orr_saved_state_unfit(r->session, &at.state) || !same_state(r, &at))
+  if (orr_log_checkpoint_wrong(&r->of, &at) || orr_saved_state_unfit(r->session, &at.state) || !same_state(r, &at))
     differ_in_state(r, "integrate");
   return true;
 }
@@ -281,7 +282,6 @@ static bool take(struct replay *r, const struct orr_mcap_message *m) {
     return true;
   if (frame < r->begin || r->blind)
     return true;
-  r->last_seen = frame;
   return commands ? take_commands(r, m, frame) : take_numbers(r, m, frame);
 }
 
@@ -305,8 +305,10 @@ static int64_t last_frame(const struct replay *r) {
 
 static bool walk(struct replay *r) {
   struct orr_walk_item item;
-  bool good = put_state(r, &r->of.checkpoint);
+  bool good = true;
   double begin_s = now_s();
+  if (!put_state(r, &r->of.checkpoint)) /* what it takes is of this run's step, and of a frame whose time is a number */
+    return false;
   r->begin = r->of.checkpoint.frame;
   r->most = last_frame(r);
   orr_walk_start(&r->log.walk, r->log.tables, &r->log.unpacker, &r->log.crc, r->log.view.bytes, r->log.view.size);
@@ -319,6 +321,8 @@ static bool walk(struct replay *r) {
               1e-9 * (double)item.message.log_ns);
   }
   int64_t end = orr_log_number(r->of.end, "frame", -1);
+  if (end > r->most)
+    good = false, fprintf(stderr, "orrery replay: '%s' says that it ends beyond the end of its run\n", r->log.path);
   if (good && r->arguments->rules && !r->blind && r->arguments->to_ns == UINT64_MAX && advance_to(r, end)) {
     complete_frame(r);
     look(r);
@@ -341,9 +345,9 @@ static void tell_builds(const struct replay *r, json_t *root) {
   json_t *list = json_object();
   for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
     struct orr_mcap_text then = orr_walk_find(r->of.facts, facts[i].key);
-    char text[500];
-    snprintf(text, sizeof text, "%.*s", (int)(then.size < 400 ? then.size : 400), then.text ? then.text : "");
-    if (strcmp(text, facts[i].now) == 0)
+    char raw[500], text[sizeof raw];
+    snprintf(raw, sizeof raw, "%.*s", (int)(then.size < 400 ? then.size : 400), then.text ? then.text : "");
+    if (strcmp(orr_text_clean(raw, "", text, sizeof text), facts[i].now) == 0)
       continue;
     json_object_set_new(list, facts[i].key, orr_json_text(text));
     if (!root)

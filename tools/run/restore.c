@@ -38,7 +38,7 @@ bool orr_restore_open(struct orr_restore *r) {
     return true;
   char text[80];
   snprintf(text, sizeof text, "its first checkpoint is at %.9g s",
-           1e-9 * (double)(r->of.checkpoint.frame * r->of.step_ns));
+           1e-9 * (double)r->of.checkpoint.frame * (double)r->of.step_ns);
   return cannot(r, text);
 }
 
@@ -64,7 +64,7 @@ struct passage {
   double *commands; /* [command_count] that act until others come */
   size_t command_bytes;
   bool *applied;                /* [link_count] some of them are the link's, of flight software outside */
-  int64_t seen;                 /* the last frame that the log tells of */
+  int64_t known;                /* the log tells of all frames before it, or of all up to the moment */
   struct orr_log_breaks breaks; /* of the frames to come */
 };
 
@@ -163,7 +163,8 @@ static bool take(struct passage *p, const struct orr_mcap_message *m) {
     memcpy(span, m->data + ORR_CDR_HEAD_BYTES, sizeof span);
     return span[0] >= p->restore->frame || span[1] < p->restore->of.checkpoint.frame || tell_lost(p, span[0], span[1]);
   }
-  p->seen = frame > p->seen ? frame : p->seen;
+  if (frame >= p->known)
+    p->known = frame < p->restore->frame ? frame + 1 : p->restore->frame;
   if (frame >= p->restore->frame || frame < p->restore->of.checkpoint.frame)
     return true;
   if (orr_log_is_topic(log, m->channel, "/orrery/event"))
@@ -188,16 +189,14 @@ static bool walk(struct passage *p) {
   struct orr_walk_item item;
   orr_walk_start(&r->log.walk, r->log.tables, &r->log.unpacker, &r->log.crc, r->log.view.bytes, r->log.view.size);
   r->log.walk.from_ns = (uint64_t)(r->of.checkpoint.frame * r->of.step_ns);
-  p->seen = r->of.checkpoint.frame - 1;
+  p->known = r->of.checkpoint.frame;
   while (orr_walk_next(&r->log.walk, &item))
     if (item.kind == ORR_WALK_MESSAGE && !take(p, &item.message))
       return false;
-  int64_t known = p->seen + 1, end = orr_log_number(r->of.end, "frame", known);
-  if (known > end)
-    known = end; /* the last frame of a log was not flown */
+  int64_t end = orr_log_number(r->of.end, "frame", p->known), known = p->known < end ? p->known : end;
   if (known < r->frame) {
     char text[80];
-    snprintf(text, sizeof text, "it tells nothing beyond %.9g s", 1e-9 * (double)(known * r->of.step_ns));
+    snprintf(text, sizeof text, "it tells nothing beyond %.9g s", 1e-9 * (double)known * (double)r->of.step_ns);
     return cannot(r, text);
   }
   return advance_to(p, r->frame);
@@ -214,9 +213,9 @@ static bool fly(struct passage *p) {
   enum orr_status status = orr_session_start(p->session);
   if (status != ORR_OK)
     return cannot(r, orr_status_text(status));
-  const char *wrong = r->of.checkpoint.fault != ORR_STATE_GOOD
-                          ? orr_state_fault_text(r->of.checkpoint.fault)
-                          : orr_saved_state_put(p->session, &r->of.checkpoint.state);
+  const char *wrong = orr_log_checkpoint_wrong(&r->of, &r->of.checkpoint);
+  if (!wrong)
+    wrong = orr_saved_state_put(p->session, &r->of.checkpoint.state);
   if (wrong)
     return cannot(r, wrong);
   memcpy(p->commands, plant->values + plant->table.output_values, p->command_bytes);

@@ -1,4 +1,6 @@
 /* Texts from outside, made fit for what we write. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <setjmp.h>
@@ -33,6 +35,19 @@ static void what_does_not_fit_is_cut_to_whole_letters(void **state) {
   assert_string_equal(orr_text_clean("\xe2\x82\xac\xe2\x82\xac", "", clean, sizeof clean), "\xe2\x82\xac");
 }
 
+static void what_is_printed_steers_no_terminal(void **state) {
+  (void)state;
+  static const char text[] = "gr\xc3\xbc\xc3\x9f\x1b[2J\0\xff\xc2\x9b";
+  char *printed;
+  size_t size;
+  FILE *out = open_memstream(&printed, &size);
+  assert_non_null(out);
+  assert_int_equal(orr_text_print(out, text, sizeof text - 1), 13);
+  fclose(out);
+  assert_string_equal(printed, "gr\xc3\xbc\xc3\x9f?[2J???");
+  free(printed);
+}
+
 static void a_string_of_json_is_never_left_out(void **state) {
   (void)state;
   static const char *const texts[] = {"plain", "line\nbreak", "lat\xe9n", "\xff", ""};
@@ -49,6 +64,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_no_letter_is_a_question_mark),
       cmocka_unit_test(what_does_not_fit_is_cut_to_whole_letters),
+      cmocka_unit_test(what_is_printed_steers_no_terminal),
       cmocka_unit_test(a_string_of_json_is_never_left_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
