@@ -195,6 +195,12 @@ static void wait_a_slice(struct orr_port *link, int64_t most_ns) {
     kind->repeat(link->carrier);
 }
 
+/* Where a peer begins that comes now. */
+static void begin_peers_at(struct orr_port *link, uint32_t back) {
+  if (link->carrier->kind->await)
+    link->carrier->kind->await(link->carrier, back);
+}
+
 /* Until the answer to the frame before is there, or the peer says that it is over or that it leaves, or it has lasted
  * too long. */
 static enum orr_port_end wait_for_answer(struct orr_port *link) {
@@ -202,8 +208,8 @@ static enum orr_port_end wait_for_answer(struct orr_port *link) {
   const struct orr_carrier_kind *kind = link->carrier->kind;
   int64_t slice_ns = kind->first_wait_ns;
   uint64_t beats = link->beats;
-  if (!orr_rules_ready(&link->rules) && kind->await)
-    kind->await(link->carrier, link->kept_back & 1 ? 0 : 1); /* before the newest that went out */
+  if (!orr_rules_ready(&link->rules))
+    begin_peers_at(link, link->kept_back & 1 ? 0 : 1); /* before the newest that went out */
   while (!orr_rules_ready(&link->rules)) {
     int64_t now_ns = orr_clock_now_ns(), left_ns = until_ns - now_ns;
     if (link->look)
@@ -260,6 +266,8 @@ enum orr_port_end orr_port_latch(struct orr_port *link, int64_t frame, double *v
   enum orr_port_end end = waits ? wait_for_answer(link) : ORR_PORT_GOES_ON;
   if (end != ORR_PORT_GOES_ON)
     return end;
+  if (link->lockstep && (!waits || orr_rules_ready(&link->rules)))
+    begin_peers_at(link, 0);
   link->rules.gone = link->lockstep ? waits && is_gone(link) : gone; /* in lockstep it answers all that it is asked */
   if (link->troubled)
     orr_rules_trouble(&link->rules, link->trouble);

@@ -111,8 +111,9 @@ struct orr_carrier_kind {
   uint64_t (*beats)(const struct orr_carrier *carrier);
 
   /* ---- lockstep: the thread of the frames waits, and is not [rt] then ---- */
-  /* [any] The run waits for the answer to the frame `back` before the newest: a new peer begins there. NULL: `repeat`
-   * tells a peer which frame to answer. O(1). */
+  /* [any] A new peer begins with the frame `back` before the newest that went out: from its publishing with the one
+   * before, whose answer is waited for next, and once that is there with the newest. NULL: `repeat` tells a peer which
+   * frame to answer. O(1). */
   void (*await)(struct orr_carrier *carrier, uint32_t back);
   /* [any] Sleeps until something may have come, at most most_ns. */
   void (*wait)(struct orr_carrier *carrier, int64_t most_ns);

@@ -58,7 +58,9 @@ void orr_shm_publish(struct orr_shm *shm, const uint64_t head[ORR_WIRE_OUT_WORDS
   uint32_t number = ++shm->published;
   orr_wire_slot_write(slot(shm->out, shm->out_slot_bytes, number), head, ORR_WIRE_OUT_WORDS, payload,
                       orr_wire_words(shm->base.layout->telemetry.bytes));
-  atomic_store_explicit(&shm->run->awaited, number, memory_order_relaxed);
+  /* in lockstep the answer to the frame before is waited for next, until `await` says that it is there */
+  bool in_turn = head[ORR_WIRE_OUT_FLAGS] & ORR_WIRE_OUT_LOCKSTEP && number > 1;
+  atomic_store_explicit(&shm->run->awaited, number - in_turn, memory_order_relaxed);
   shm->before = atomic_load_explicit(&shm->peer->commanded, memory_order_relaxed);
   /* either the peer sees the new number before it sleeps, or we see that it sleeps */
   atomic_store_explicit(&shm->run->published, number, memory_order_seq_cst);

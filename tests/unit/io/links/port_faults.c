@@ -538,6 +538,40 @@ static void lockstep_without_an_answer_stops_or_goes_on_as_the_run_file_says(voi
     }
 }
 
+/* Over shared memory a peer finds by itself where to begin: with the frame before, from when the next one goes out
+ * until its answer is there, also before the run waits for that; then with the newest. (Over UDP the run sends again
+ * what it waits for.) */
+static void a_peer_that_comes_in_lockstep_begins_with_the_oldest_frame_without_an_answer(void **state) {
+  (void)state;
+  for (int moment = 0; moment < 3; moment++) { /* nothing is out; frame 0 is; the next goes out */
+    struct rig r = make((struct shape){SHM, true, 50, "stop", 0});
+    struct orr_session *s = r.flight.session;
+    const struct orr_session_stage *stage = orr_session_stages;
+    struct peer p, q;
+    if (moment == 0)
+      enter(&p, &r);
+    fly(&r);
+    if (moment == 1)
+      enter(&p, &r);
+    assert_int_equal(orr_session_stage_run(stage++, s), 0); /* publish */
+    if (moment == 2)
+      enter(&p, &r);
+    answer(&p, 0, 0.05);
+    while (stage->name)
+      assert_int_equal(orr_session_stage_run(stage++, s), 0);
+    assert_int_equal(s->end, ORR_PORT_GOES_ON);
+    assert_true(torque(&r) == 0.05);
+    orr_client_close(&p.client);
+    enter(&q, &r);
+    answer(&q, DIVISOR, 0.06);
+    fly(&r);
+    assert_int_equal(s->end, ORR_PORT_GOES_ON);
+    assert_true(torque(&r) == 0.06);
+    assert_int_equal(r.port->rules.counts.timeouts, 0);
+    leave(&q);
+  }
+}
+
 /* It says so over UDP, and leaves its place over shared memory; its last answer is applied. */
 static void a_peer_that_closes_its_link_in_lockstep_is_not_waited_for(void **state) {
   (void)state;
@@ -992,6 +1026,7 @@ int main(void) {
       cmocka_unit_test(lockstep_that_goes_on_applies_a_late_answer_late),
       cmocka_unit_test(when_commands_stop_levels_follow_the_policy_and_pulses_end),
       cmocka_unit_test(lockstep_without_an_answer_stops_or_goes_on_as_the_run_file_says),
+      cmocka_unit_test(a_peer_that_comes_in_lockstep_begins_with_the_oldest_frame_without_an_answer),
       cmocka_unit_test(a_peer_that_closes_its_link_in_lockstep_is_not_waited_for),
       cmocka_unit_test(the_peer_ends_the_run),
       cmocka_unit_test(lockstep_has_the_same_bits_when_the_peer_is_killed_or_suspended),
