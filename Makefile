@@ -376,8 +376,9 @@ fuzz:
 	@tests/fuzz/run.sh $(FUZZ_SECONDS) -1 $(patsubst %.c,build/fuzz/%,$(FUZZERS))
 
 # Minutes of real time, millions of steps, an hour of torture, and ten million executions of each fuzz target, as many
-# targets at a time as there are processors, and twelve hours each at most: some 2.5 hours of fuzzing on two processors
-# of their own, by the rates in tests/README.md; case and state take most. FUZZ_EXECUTIONS=1000000 asks for fewer.
+# targets at a time as there are processors, and twelve hours each at most: some four hours of fuzzing on two processors
+# of their own, by the rates in tests/README.md; log_run, case and state take most. FUZZ_EXECUTIONS=1000000 asks for
+# fewer.
 # flaky.sh, whole.sh and timing_compare.sh take hours, and a machine of their own:
 # they are run by hand.
 FUZZ_EXECUTIONS ?= 10000000
