@@ -152,6 +152,8 @@ class Round:
             self.cuts = 0
         self.seconds = {"lockstep": FRAMES * DIVISOR / 100, "realtime": 3}[self.mode]
         self.when = dice.randrange(5, FRAMES)
+        if self.end == "run-again":  # a run that has come to its end has told flight software, which does not come to another
+            self.when = min(self.when, FRAMES - 10)
         self.slots_alone = dice.random() < 0.7  # is scribbled on; else the peer's words before them, which seldom goes well for long
         self.stood = 0  # frames of the link that it had flown for sure, and at most, when its end was made
         self.at_most = 0
