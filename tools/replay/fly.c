@@ -305,10 +305,10 @@ static int64_t last_frame(const struct replay *r) {
 
 static bool walk(struct replay *r) {
   struct orr_walk_item item;
-  bool good = true;
   double begin_s = now_s();
   if (!put_state(r, &r->of.checkpoint)) /* what it takes is of this run's step, and of a frame whose time is a number */
     return false;
+  bool good = true;
   r->begin = r->of.checkpoint.frame;
   r->most = last_frame(r);
   orr_walk_start(&r->log.walk, r->log.tables, &r->log.unpacker, &r->log.crc, r->log.view.bytes, r->log.view.size);
@@ -321,8 +321,10 @@ static bool walk(struct replay *r) {
               1e-9 * (double)item.message.log_ns);
   }
   int64_t end = orr_log_number(r->of.end, "frame", -1);
-  if (end > r->most)
-    good = false, fprintf(stderr, "orrery replay: '%s' says that it ends beyond the end of its run\n", r->log.path);
+  if (good && end > r->most) {
+    fprintf(stderr, "orrery replay: '%s' says that it ends beyond the end of its run\n", r->log.path);
+    good = false;
+  }
   if (good && r->arguments->rules && !r->blind && r->arguments->to_ns == UINT64_MAX && advance_to(r, end)) {
     complete_frame(r);
     look(r);
